@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -37,6 +38,9 @@ from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.solvers.solution import Solution
 from aucstudio.engine.types import Array, Index, Mask
+
+_PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
+_VECTORS = 100  # as long as the features are many: planes, gradients
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,6 +162,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     takes_weights : bool
         Class attribute: whether rows may weigh differently; see
         :class:`~aucstudio.engine.weighted.WeighsRows`.
+    takes_sparse : bool
+        Class attribute: whether rows may be a sparse matrix (CSR) that stays one, at some settings;
+        with a kernel those of the linear one.
     takes_missing : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
     as_given : bool
@@ -218,6 +225,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
     takes_weights: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     as_given: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
@@ -608,19 +616,34 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         """Give what scikit-learn shall check of X."""
         return {
             "dtype": np.float64,
-            "accept_sparse": "csr" if self._takes_sparse() else False,
+            "accept_sparse": "csr" if self.stays_sparse() else False,
             "ensure_all_finite": "allow-nan" if self.takes_missing else True,
         }
 
-    def _takes_sparse(self) -> bool:
+    def stays_sparse(self) -> bool:
         """Tell whether ``_fit`` can do with a scipy sparse matrix (CSR) at the present settings."""
-        return False
+        return self.takes_sparse and getattr(self, "kernel", "linear") == "linear"
+
+    def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
+        """Say what a fit on sparse rows takes; see :meth:`estimate`.
+
+        Parameters
+        ----------
+        positives, negatives, features : int
+            Size of the table to train on.
+        stored : float
+            Numbers in it that are not zero.
+        """
+        # Each is kept with its place, and a direction has all features.
+        filled = math.ceil(_PER_STORED * stored / max(positives + negatives, 1))
+        cost = self.estimate(positives, negatives, filled)
+        return dataclasses.replace(cost, bytes=cost.bytes + _VECTORS * NUMBER * features)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.takes_missing
         tags.input_tags.pairwise = self._is_given_kernel()
-        tags.input_tags.sparse = self._takes_sparse()
+        tags.input_tags.sparse = self.stays_sparse()
         tags.classifier_tags.multi_class = False
         return tags
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Rows
 from aucstudio.engine.verification.counting import Tell
 from aucstudio.engine.verification.programme import Optimum, Programme, solve
 from aucstudio.engine.verification.space import RemadeSpace
@@ -32,7 +33,7 @@ class Trained:
         Key of the method.
     params : mapping
         All its settings.
-    X : ndarray of shape (N, d)
+    X : ndarray or CSR matrix of shape (N, d)
         Prepared training rows.
     positive : ndarray of bool, shape (N,)
     scorer : Scorer
@@ -49,7 +50,7 @@ class Trained:
 
     method: str
     params: Mapping[str, Any]
-    X: Array
+    X: Rows
     positive: Mask
     scorer: Scorer
     intercept: float

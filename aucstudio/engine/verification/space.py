@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer, Scorer
+from aucstudio.engine.types import Rows
 
 Array = NDArray[np.float64]
 
@@ -22,6 +23,7 @@ MOST_KERNEL_ROWS = 2_500
 _FLOOR = 1e-10  # of eigenvalues of the landmarks, as the feature map declares it
 _ROUNDING = 1e-13
 _CELLS = 1 << 20
+_MOST_WRITTEN = 20_000_000  # cells of sparse rows, which are some copies of 160 MB
 
 
 class UnverifiableError(ValueError):
@@ -34,7 +36,7 @@ class RemadeSpace:
 
     Attributes
     ----------
-    X : ndarray of shape (N, d)
+    X : ndarray or CSR matrix of shape (N, d)
         Prepared training rows.
     params : mapping
         The method's settings.
@@ -43,7 +45,7 @@ class RemadeSpace:
         Whether a shift of the features changes nothing, so that they are shifted to their mean.
     """
 
-    X: Array
+    X: Rows
     params: Mapping[str, Any]
     scorer: Scorer
     centre: bool
@@ -55,7 +57,7 @@ class RemadeSpace:
             return True
         if not isinstance(self.scorer, KernelScorer) or "n_landmarks" not in self.params:
             return False
-        return self.params["n_landmarks"] is not None or len(self.X) > 3_000
+        return self.params["n_landmarks"] is not None or self.X.shape[0] > 3_000
 
     def norm(self) -> float:
         """Give |w|^2 of the scorer."""
@@ -82,7 +84,7 @@ class RemadeSpace:
         return Z - Z.mean(axis=0) if self.centre else Z
 
     def _features(self) -> Array:
-        X, scorer = self.X, self.scorer
+        X, scorer = self._written_out(), self.scorer
         if isinstance(scorer, FourierScorer):
             angles = (X - X.mean(axis=0)) @ scorer.frequencies.T.astype(float)
             both = np.hstack([np.cos(angles), np.sin(angles)])
@@ -104,6 +106,17 @@ class RemadeSpace:
         kept = values > _ROUNDING * max(values[-1], 0.0)
         return np.asarray(V[:, kept] * np.sqrt(values[kept]))
 
+    def _written_out(self) -> Array:
+        if isinstance(self.X, np.ndarray):
+            return self.X
+        rows, columns = self.X.shape
+        if rows * columns > _MOST_WRITTEN:
+            raise UnverifiableError(
+                f"{rows:,} rows of {columns:,} features would have to be written out with all "
+                "their zeros"
+            )
+        return np.asarray(self.X.toarray())
+
     @property
     def is_linear(self) -> bool:
         """Whether rows are compared by their product."""
@@ -117,7 +130,7 @@ class RemadeSpace:
         kind = self.params.get("kernel", "linear" if self.is_linear else "rbf")
         gamma = self.params.get("gamma", 1.0)
         if isinstance(gamma, str):
-            spread = float(np.var(self.X)) if gamma == "scale" else 1.0
+            spread = float(np.var(self._written_out())) if gamma == "scale" else 1.0
             gamma = 1.0 / (self.X.shape[1] * (spread or 1.0))
         degree, constant = self.params.get("degree", 3), self.params.get("coef0", 1.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Mask, Rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,5 +96,5 @@ class HeldOutRows:
     positive: Mask
     scores: Array
     band: tuple[float, float]
-    X: Array | None = None
+    X: Rows | None = None
     weights: Array | None = None

@@ -32,6 +32,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.choosing import Outlook, outlooks, start_here
 from aucstudio.project.runs.estimate import training_size
+from aucstudio.project.runs.sparse_fits import cost_of_fit, fits_sparse
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 from aucstudio.project.words import cost_words
 
@@ -167,7 +168,9 @@ class MethodPanel(Card):
         fits = plan.validation.splits
         each = f"{fits} fits, each on " if fits > 1 else ""
         rows, pairs = size[0] + size[1], size[0] * size[1]
-        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(method.estimate(*size))}"
+        sparse = fits_sparse(plan.method, method.get_params(), None, plan.preparation, table)
+        cost = cost_of_fit(method, size, table, sparse=sparse)
+        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(cost)}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Say what is wrong, beside the setting if it is one of the form's."""

@@ -26,6 +26,7 @@ from aucstudio.project.data.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.sparse_fits import fits_sparse
 
 _ITEMS = {
     "impute": {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"},
@@ -131,7 +132,10 @@ class PreparationForm(QWidget):
         self.rare.setValue(choice.rare)
         self._mark("")
         keeps = METHODS[plan.method].takes_missing
-        tell(self.line, f"Preprocessing: {choice.describe(keep_gaps=keeps)}")
+        settings, table = plan.settings(plan.method), self.session.table
+        sparse = table is not None and fits_sparse(plan.method, settings, None, choice, table)
+        words = choice.describe(keep_gaps=keeps, keep_zeros=sparse)
+        tell(self.line, f"Preprocessing: {words}")
 
     def check(self) -> None:
         """Refuse to go on with a text that tells no rare levels.

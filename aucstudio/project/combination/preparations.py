@@ -117,6 +117,7 @@ def _united(order: Sequence[Preparation]) -> Preparation:
         shares=_all_of([one.shares for one in order]),
         parts=_all_of([one.parts for one in order]),
         choice=order[0].choice,
+        keeps_zeros=False,
         **figures,
         **curves,
     )

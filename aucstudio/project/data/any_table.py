@@ -369,14 +369,15 @@ class AnyTable(TableInfo):
 
     def as_in(self, schema: Schema) -> Self:
         """Give the columns their roles in a schema, the label aside; others are ignored."""
-        known = dict(schema.roles)
+        known, parts = dict(schema.roles), schema.parts
+        absent, same = schema.absent, schema.same
         columns = []
         for column in self.columns:
             role = known.get(column.name, "ignore")
             if role == "label":
                 columns.append(column)
             else:
-                column = treated(column, schema.absent, schema.same, schema.parts)
+                column = treated(column, absent, same, parts)
                 columns.append(dataclasses.replace(column, role=role, why=""))
         return dataclasses.replace(self, columns=tuple(columns))
 

@@ -96,6 +96,23 @@ class Column(ColumnInfo):
 
     values: NDArray[Any]
 
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return len(self.values)
+
+    def at(self, row: int) -> Any:
+        """Give one cell."""
+        return self.values[row]
+
+    def part(self, rows: slice) -> Column:
+        """Give the column in some rows."""
+        return self.holding(self.values[rows])
+
+    def holding(self, values: NDArray[Any]) -> Column:
+        """Give a column of which the same is known, with other cells."""
+        return dataclasses.replace(self, values=values)
+
     @classmethod
     def of_cells(
         cls,

@@ -27,6 +27,13 @@ SCALE = {
     MIN_MAX: "scaled from 0 to 1",
     NONE: "not scaled",
 }
+# Where zeros stay zero nothing is subtracted.
+SCALE_ABOUT_ZERO = {
+    STANDARD: "divided by the standard deviation",
+    ROBUST: "divided by the distance of the quartiles",
+    MIN_MAX: "divided by the range",
+    NONE: "not scaled",
+}
 MANY_LEVELS = {
     MOST_FREQUENT: "the most frequent levels of categories with many",
     FREQUENCY: "categories with many levels by frequency",
@@ -102,17 +109,21 @@ class PreparationChoice:
         """Name what a missing number becomes."""
         return IMPUTE[self.impute].removesuffix(" for missing values")
 
-    def describe(self, *, keep_gaps: bool = False) -> str:
+    def describe(self, *, keep_gaps: bool = False, keep_zeros: bool = False) -> str:
         """Say it in one line.
 
         Parameters
         ----------
         keep_gaps : bool
             Whether the method takes missing values as they are.
+        keep_zeros : bool
+            Whether rows stay sparse, so that nothing is subtracted.
         """
         always = {"impute": IMPUTE[self.impute], "scale": SCALE[self.scale]} | self._words()
         if keep_gaps:
             always["impute"] = "missing values kept"
+        if keep_zeros:
+            always["scale"] = f"{SCALE_ABOUT_ZERO[self.scale]}, zeros stay zero"
         return ", ".join(always.values())
 
     def differing(self) -> list[str]:

@@ -32,6 +32,8 @@ from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.ranks import KNOTS, from_ranks, to_ranks
 from aucstudio.project.data.scales import Number, learn_number, unit_of
 from aucstudio.project.data.schema import bare
+from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
+from aucstudio.project.data.sparse_scales import learn_numbers
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
@@ -77,6 +79,8 @@ class Preparation:
         By number that is a part of a date, what it is taken of.
     choice : PreparationChoice
         What it was learnt for, to be told.
+    keeps_zeros : bool
+        Whether nothing is subtracted, so that zeros stay zero and sparse rows sparse.
     """
 
     numbers: tuple[str, ...]
@@ -97,6 +101,7 @@ class Preparation:
     shares: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     parts: Mapping[str, DatePart] = dataclasses.field(default_factory=dict)
     choice: PreparationChoice = USUAL
+    keeps_zeros: bool = False
 
     def __post_init__(self) -> None:
         # An earlier program knew no limits.
@@ -145,10 +150,14 @@ class Preparation:
         Raises
         ------
         InputError
-            If the table lacks columns, or holds text where numbers were learnt.
+            If the table lacks columns, holds text where numbers were learnt, or is a sparse one
+            that would not fit into memory so.
         """
-        by_name = self._matched(table)
+        by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
+        if is_sparse(table.columns):
+            check_written_out(table, count, len(self.feature_names))
+            by_name, rows = written_out(by_name, self.columns, rows), None
         X = np.empty((count, len(self.feature_names)))
         marks = {
             self.first_of(name): k - len(self.indicated) for k, name in enumerate(self.indicated)
@@ -224,7 +233,14 @@ class Preparation:
             highs=np.full(count, np.inf),
         )
 
-    def _matched(self, table: Table) -> dict[str, Column]:
+    def matched(self, table: Table) -> dict[str, Column]:
+        """Give the columns of a table by their names.
+
+        Raises
+        ------
+        InputError
+            If it lacks some that are needed, or holds text where numbers were learnt.
+        """
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]
         if absent:
@@ -266,6 +282,7 @@ class Preparation:
             **({"parts": {n: bare(part) for n, part in self.parts.items()}} if self.parts else {}),
             **({"choice": self.choice.given()} if self.choice != USUAL else {}),
             **({"shares": {n: dict(s) for n, s in self.shares.items()}} if self.shares else {}),
+            **({"keeps_zeros": True} if self.keeps_zeros else {}),
         }
 
     @classmethod
@@ -300,7 +317,21 @@ class Preparation:
             shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
             parts={n: DatePart(**part) for n, part in settings.get("parts", {}).items()},
             choice=PreparationChoice.of(settings.get("choice", {})),
+            keeps_zeros=_keeps_zeros(settings, arrays, curves),
         )
+
+
+def _keeps_zeros(
+    settings: Mapping[str, Any], arrays: Mapping[str, Array], curves: Mapping[str, Array]
+) -> bool:
+    """Tell whether zeros stay zero; ValueError where that is said and not so."""
+    said = settings.get("keeps_zeros", False)
+    moved = bool(curves) or arrays["means"].any()
+    limits = [(name, arrays[name]) for name in LIMITS if name in arrays]
+    beyond = any((a > 0).any() if name == "lows" else (a < 0).any() for name, a in limits)
+    if not isinstance(said, bool) or (said and (moved or beyond)):
+        raise ValueError("the preprocessing does not keep zeros, as it says")
+    return said
 
 
 def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int) -> None:
@@ -331,11 +362,17 @@ def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], num
 
 
 def learn_preparation(
-    table: Table, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+    table: Table,
+    rows: Rows,
+    choice: PreparationChoice = USUAL,
+    *,
+    keep_gaps: bool = False,
+    keep_zeros: bool = False,
 ) -> Preparation:
     """Learn the preprocessing of a table's feature columns on the given rows alone.
 
-    With ``keep_gaps`` numbers that are not known stay NaN.
+    With ``keep_gaps`` numbers that are not known stay NaN; with ``keep_zeros`` they are scaled
+    about zero, which stays zero.
 
     Raises
     ------
@@ -347,16 +384,25 @@ def learn_preparation(
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    known = {}
+    whole = learn_numbers([column for column in numbers if not column.parts], rows, choice)
+    known: dict[str, Number] = {}
     for column in numbers:
+        if not column.parts:
+            known[column.name] = whole[column.name]
+            continue
         cells = without(column.values[rows], column.absent)
         for part in taken(column):
             known[part.name] = learn_number(part.of(cells), choice)
+    if keep_zeros:
+        known = {name: number.reaching_zero() for name, number in known.items()}
     codes = {
         column.name: learn_levels(level_counts(column, rows), column.same, choice)
         for column in categories
     }
-    return assembled(features, known, codes, choice, keep_gaps=keep_gaps)
+    learnt = assembled(features, known, codes, choice, keep_gaps=keep_gaps)
+    if not keep_zeros:
+        return learnt
+    return dataclasses.replace(learnt, means=np.zeros(len(learnt.means)), keeps_zeros=True)
 
 
 def assembled(

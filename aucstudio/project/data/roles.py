@@ -48,7 +48,7 @@ def natural_role(column: Column) -> str:
 
 
 def _useless(column: Column) -> str:
-    name, known = column.name, len(column.values) - column.missing
+    name, known = column.name, column.height - column.missing
     if not known:
         return f"column {name} is empty and is ignored"
     if not column.different.exceeds(1):
@@ -121,7 +121,7 @@ def _names_label(name: str) -> bool:
 
 
 def _has_few(column: Column) -> bool:
-    known = len(column.values) - column.missing
+    known = column.height - column.missing
     return _has(2, min(MAX_CLASSES, known // 2), column)
 
 

@@ -102,6 +102,12 @@ class Number:
     missing: int = 0
     curve: tuple[Array, Array] | None = None
 
+    def reaching_zero(self) -> Number:
+        """Give the same with 0 within the limits."""
+        low, high = self.figures[3:]
+        figures = (*self.figures[:3], min(low, 0.0), max(high, 0.0))
+        return dataclasses.replace(self, figures=figures)
+
     def unbounded(self) -> Number:
         """Give the same without limits."""
         return dataclasses.replace(self, figures=(*self.figures[:3], -np.inf, np.inf))
@@ -198,6 +204,14 @@ def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
     if wide > reach:
         reach = wide if wide <= _ABSURD else max(reach, _ABSURD)
     return median - reach, median + reach
+
+
+def limits_of_rare(usual: Array) -> Array:
+    """Give the upper limits of columns whose quantiles are all zero, by their usual sizes.
+
+    The lower ones are their opposites; see :func:`limits`.
+    """
+    return _FAR * np.where(usual == 0, 1.0, usual)
 
 
 def usual_size(sizes: NDArray[np.integer[Any]]) -> float:

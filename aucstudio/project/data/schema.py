@@ -7,6 +7,7 @@ beside it: kinds, number formats and names come from here and are not guessed ag
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,7 +88,7 @@ class Schema:
     chosen: tuple[str, ...] = ()
     rows: int = 0
 
-    @property
+    @functools.cached_property
     def by_name(self) -> dict[str, ColumnSchema]:
         """The columns by their names."""
         return {column.name: column for column in self.columns}

@@ -20,6 +20,7 @@ from aucstudio.project.data.readers.reading import Plain, make_plain, read_colum
 from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.delimited import Delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected
@@ -59,7 +60,7 @@ class Table(AnyTable):
     @property
     def rows(self) -> int:
         """Rows, unlabelled ones included."""
-        return len(self.columns[0].values)
+        return self.columns[0].height
 
     @property
     def features(self) -> tuple[Column, ...]:
@@ -81,7 +82,7 @@ class Table(AnyTable):
         numbers = self.file_rows
         for start in range(0, self.rows, height):
             part = slice(start, start + height)
-            columns = tuple(dataclasses.replace(c, values=c.values[part]) for c in chosen)
+            columns = in_rows(chosen, part)
             yield start, dataclasses.replace(self, columns=columns, row_numbers=numbers[part])
 
     def height(self, features: int) -> int:

@@ -10,10 +10,12 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.project.data.preparation_choice import USUAL
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import machine_memory, training_size
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.sparse_fits import cost_of_fit, fits_sparse
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
@@ -80,7 +82,7 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
     """
     assert table.positive is not None
     size, memory = training_size(validation, table, table.positive), machine_memory()
-    found = {key: _outlook(key, settings(key), validation, size, memory) for key in METHODS}
+    found = {key: _outlook(key, settings(key), validation, size, memory, table) for key in METHODS}
     if table.weight is None:
         return found
     unable = f"Takes no row weights, and column {table.weight} weighs the rows."
@@ -93,7 +95,12 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
 
 
 def _outlook(
-    key: str, settings: Mapping[str, Any], validation: Validation, size: Sizes, memory: float
+    key: str,
+    settings: Mapping[str, Any],
+    validation: Validation,
+    size: Sizes,
+    memory: float,
+    table: Table,
 ) -> Outlook:
     method, fits = METHODS[key], validation.splits
     fit = method(**settings)
@@ -101,7 +108,8 @@ def _outlook(
         fit.check_size(*size)
     except InvalidSetting as refusal:
         return Outlook(fits, problem=f"Too large for this method: {refusal}")
-    cost = fit.estimate(*size)
+    sparse = validation.scheme != LEAVE_PAIR_OUT and fits_sparse(key, settings, None, USUAL, table)
+    cost = cost_of_fit(fit, size, table, sparse=sparse)
     if cost.bytes > largest_memory(memory):
         return Outlook(
             fits,

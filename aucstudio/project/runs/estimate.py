@@ -7,16 +7,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aucstudio.engine import METHODS, memory
-from aucstudio.engine.cost import NUMBER, Cost
+from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.date_parts import taken
 from aucstudio.project.data.levels import MAX_LEVELS
 from aucstudio.project.data.preparation_choice import FREQUENCY, USUAL, PreparationChoice
+from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.sparse_fits import (
+    cost_of_fit,
+    must_be_written_out,
+    stays_sparse,
+    table_bytes,
+)
 from aucstudio.project.runs.tuning import Candidate, candidates, settings_words
 from aucstudio.project.words import bytes_words
 
@@ -32,11 +39,13 @@ def check_size(experiment: Experiment, table: Table) -> None:
 
     Raises
     ------
-    InvalidSetting
+    InvalidSetting, InputError
         With what it would take and what to use instead.
     """
     (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
     if cost.bytes > largest_memory(whole):
+        if is_sparse(table.columns) and not stays_sparse(experiment, table):
+            raise InputError(must_be_written_out(experiment, table, cost, whole), setting="method")
         which = f" of the search ({settings_words(candidate)})" if candidate else ""
         raise InvalidSetting(
             cost.setting,
@@ -62,7 +71,7 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     """
     fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
     together = sorted(fits, reverse=True)[:processes]
-    taken = sum(together) + len(together) * NUMBER * table.rows * len(table.columns)
+    taken = sum(together) + len(together) * table_bytes(table)
     whole = machine_memory()
     if taken > largest_memory(whole):
         raise InputError(
@@ -91,6 +100,7 @@ def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
     )
     method, params = METHODS[experiment.method], experiment.params
     tuning = experiment.tuning
+    sparse = stays_sparse(experiment, table)
     tried: list[Candidate] = [{}]
     if tuning is not None:
         tried = [*candidates(method, params, tuning.seed)]
@@ -103,7 +113,7 @@ def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
         except InvalidSetting as refusal:
             refusals.append(refusal)
         else:
-            fits.append((fit.estimate(*size), candidate))
+            fits.append((cost_of_fit(fit, size, table, sparse=sparse), candidate))
     if not fits:
         raise refusals[0]
     return max(fits, key=lambda fit: fit[0].bytes)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import Groups
-from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.data.weights import check_weights_left, weight_notes
@@ -35,6 +34,7 @@ from aucstudio.project.runs.record import (
 from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.scoring import what_was_met
 from aucstudio.project.runs.search import check_found, search
+from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
 
@@ -165,7 +165,7 @@ class _Run:
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
-            part = _make_part(known, split, table, test_table, self.experiment.preparation)
+            part = _make_part(known, split, table, test_table, self.experiment)
             result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
             if not self.stopped or not self.finished or result.converged:
@@ -282,13 +282,14 @@ def _make_part(
     split: Split,
     table: AnyTable,
     test_table: AnyTable | None,
-    choice: PreparationChoice,
+    experiment: Experiment,
 ) -> _Part:
     split, notes = with_scores(method, split, table, test_table)
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
-    preparation = learn(method, table, train_rows, choice)
+    sparse = stays_sparse(experiment, table)
+    preparation = learn(method, table, train_rows, experiment.preparation, sparse=sparse)
     if test_table is None:
         held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
     else:
@@ -305,10 +306,18 @@ def _make_part(
         test_positive,
         prepared(preparation, held, test_rows),
         table.groups and table.groups.part(split.train),
-        (*notes, *(far.describe() for far in far_cells(preparation, table))),
+        (*notes, *_preparation_notes(preparation, table)),
         _weights(table, split.train, "training part"),
         _weights(held, split.test, "held-out part"),
     )
+
+
+def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
+    if preparation.keeps_zeros:
+        words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
+        yield f"The table is sparse and was trained on without its zeros: {words}."
+    for far in far_cells(preparation, table):
+        yield far.describe()
 
 
 def _weights(table: AnyTable, places: Rows, part: str) -> Array | None:
@@ -403,7 +412,9 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     experiment.require_training()
     table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
-    preparation = learn(METHODS[experiment.method], table, rows, experiment.preparation)
+    sparse = stays_sparse(experiment, table)
+    known = METHODS[experiment.method]
+    preparation = learn(known, table, rows, experiment.preparation, sparse=sparse)
 
     def told(step: Step | None, found: Search | None = None) -> bool:
         return listen is not None and bool(
@@ -429,7 +440,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
             experiment.preparation,
             experiment.validation,
         ).chosen
-    method: AUCClassifier = METHODS[experiment.method](**params)
+    method: AUCClassifier = known(**params)
     trained = prepared(preparation, table, rows), table.is_positive()
     fit(method, *trained, callback, table.groups, table.weights)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

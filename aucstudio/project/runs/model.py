@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import Calibration
 from aucstudio.engine.roc import ThresholdRule
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.sparse_columns import is_sparse
+from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import InputError
@@ -23,6 +25,7 @@ from aucstudio.project.words import suggestion
 Array = NDArray[np.float64]
 
 _CHUNK = 65_536
+_CELLS = 1 << 23  # of rows that are written out
 _SHOWN = 5
 
 
@@ -165,9 +168,15 @@ class Model:
             If the table's columns do not fit; the sentence names them.
         """
         self.check_columns(table)
+        if self.preparation.keeps_zeros and isinstance(self.scorer, LinearScorer):
+            rows = np.arange(table.rows)
+            return self.scorer(sparse_rows(self.preparation, table, rows)) + self.intercept
         scores = np.empty(table.rows)
-        for start in range(0, table.rows, _CHUNK):
-            rows = np.arange(start, min(start + _CHUNK, table.rows))
+        chunk = _CHUNK
+        if is_sparse(table.columns):
+            chunk = max(1, _CELLS // max(len(self.preparation.feature_names), 1))
+        for start in range(0, table.rows, chunk):
+            rows = np.arange(start, min(start + chunk, table.rows))
             scores[rows] = self.scorer(self.preparation.apply(table, rows))
         scores += self.intercept
         return scores

@@ -6,7 +6,7 @@ The one place that knows of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from aucstudio.engine.blocks import Passes
 from aucstudio.engine.monitor import Callback
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.engine.types import Rows as Matrix
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
@@ -22,7 +23,9 @@ from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.scales import FarCells
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.sparse_columns import SparseColumn
+from aucstudio.project.data.sparse_rows import sparse_rows
+from aucstudio.project.data.table import Column, Table
 from aucstudio.project.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
@@ -31,32 +34,45 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-Prepared = Array | TableBlocks
+Prepared: TypeAlias = "Matrix | TableBlocks"
 Limits = tuple[str, float, float]
 Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
 def learn(
-    method: type[AUCClassifier], table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL
+    method: type[AUCClassifier],
+    table: AnyTable,
+    rows: Rows,
+    choice: PreparationChoice = USUAL,
+    *,
+    sparse: bool = False,
 ) -> Preparation:
     """Learn the preprocessing that a method wants on some rows of a table.
 
-    What is chosen is not for a method that takes values as they are.
+    What is chosen is not for a method that takes values as they are. Where it takes the rows as a
+    ``sparse`` matrix, zeros stay zero.
     """
     keep_gaps = method.takes_missing
     if isinstance(table, DiskTable):
         return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
     if method.as_given:
         return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps).unscaled()
-    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps)
+    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps, keep_zeros=sparse)
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
     """Give prepared rows of a table."""
     if isinstance(table, DiskTable):
         return TableBlocks(table, preparation, rows)
-    return preparation.apply(in_memory(table), rows)
+    return matrix(preparation, in_memory(table), rows)
+
+
+def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
+    """Give prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
+    if preparation.keeps_zeros:
+        return sparse_rows(preparation, table, rows)
+    return preparation.apply(table, rows)
 
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
@@ -77,10 +93,17 @@ def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
         column = columns.get(name)
         if column is None or column.kind == "text":
             continue
-        far = np.flatnonzero((column.values < low) | (column.values > high))
+        far = _beyond(column, low, high)
         if len(far):
-            row = int(table.file_rows[far[0]])
-            yield name, len(far), float(column.values[far[0]]), row
+            yield name, len(far), float(column.at(far[0])), int(table.file_rows[far[0]])
+
+
+def _beyond(column: Column, low: float, high: float) -> Rows:
+    """Give the rows whose cell is beyond the limits, in their order."""
+    if isinstance(column, SparseColumn) and low <= 0 <= high:
+        rows, numbers = column.cells
+        return rows[(numbers < low) | (numbers > high)]
+    return np.flatnonzero((column.values < low) | (column.values > high))
 
 
 def _far_on_disk(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:

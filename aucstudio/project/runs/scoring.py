@@ -273,9 +273,9 @@ def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> S
         Columns that were added to the table as the file lacks them.
     """
     names = [column.name for column in table.columns]
-    features = model.feature_columns
+    features, added = set(model.feature_columns), set(absent)
     missing = table.missing()
-    matched = tuple(n for n in names if n in features and n not in absent)
+    matched = tuple(n for n in names if n in features and n not in added)
     return ScoringReport(
         table=str(table.path),
         rows=table.rows + table.rejected_rows,
@@ -289,7 +289,7 @@ def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> S
             for name in matched
             if _is_new(missing[name], table.rows, model.schema, name)
         },
-        unreadable={n: u for n, u in table.unreadable.items() if n in (*features, table.label)},
+        unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
         far=far_cells(model.preparation, table),
         left_out=table.rejected,
     )

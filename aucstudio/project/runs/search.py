@@ -25,7 +25,8 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import FORWARD, Validation, fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.rows import learn, relative
+from aucstudio.project.runs.rows import learn, prepared, relative
+from aucstudio.project.runs.sparse_fits import fits_sparse
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Part = tuple[Array, NDArray[np.bool_], Array | None]
+Part = tuple[Any, NDArray[np.bool_], Array | None]
 
 Report = Callable[[Search], bool]
 StepCallback = Callable[[], None]
@@ -150,6 +151,7 @@ class Judge:
         self._positive = table.is_positive()[places]
         self._groups = None if table.groups is None else table.groups.part(places)
         self._weights = None if table.weights is None else table.weights[places]
+        self._sparse = fits_sparse(method, params, tuning, preparation, table)
         self._at_hand: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, params, tuning.seed))
@@ -250,7 +252,7 @@ class Judge:
             learnt = self._learn(self._rows[train])
             trained, held = (
                 (
-                    learnt.apply(self._table, self._rows[part]),
+                    prepared(learnt, self._table, self._rows[part]),
                     self._positive[part],
                     None if self._weights is None else self._weights[part],
                 )
@@ -260,12 +262,12 @@ class Judge:
         return self._at_hand[1:]
 
     def _learn(self, rows: NDArray[np.intp]) -> Preparation:
-        return learn(self._method, self._table, rows, self._preparation)
+        return learn(self._method, self._table, rows, self._preparation, sparse=self._sparse)
 
     def _path(
         self,
         group: Sequence[int],
-        X: Array,
+        X: Any,
         y: NDArray[np.bool_],
         weights: Array | None,
         tell: StepCallback,
@@ -285,8 +287,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = self._learn(self._rows)
-        X = prepared.apply(self._table, self._rows)
+        X = self._learn(self._rows).apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
         found = method.leave_pair_out(

@@ -20,7 +20,8 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.record import RunRecord, versions
-from aucstudio.project.runs.rows import learn, relative
+from aucstudio.project.runs.rows import learn, matrix, relative
+from aucstudio.project.runs.sparse_fits import table_bytes
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
@@ -156,7 +157,10 @@ def _check_rows(record: RunRecord, split: int, table: Table) -> None:
 
 def _check_memory(result: SplitResult, table: Table) -> None:
     features = len(result.model.preparation.feature_names)
-    taken = float(NUMBER * _COPIES * table.rows * features)
+    cells = 1.0 * NUMBER * table.rows * features
+    if result.model.preparation.keeps_zeros:
+        cells = table_bytes(table)
+    taken = _COPIES * cells
     memory = machine_memory()
     if taken > largest_memory(memory):
         raise InputError(
@@ -171,8 +175,10 @@ def _material(
 ) -> tuple[Trained, HeldOutRows]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn(method, table, result.train_rows, experiment.preparation)
-    X = preparation.apply(table, result.train_rows)
+    sparse = model.preparation.keeps_zeros
+    choice = experiment.preparation
+    preparation = learn(method, table, result.train_rows, choice, sparse=sparse)
+    X = matrix(preparation, table, result.train_rows)
     from aucstudio.engine.verification.problem import Trained
 
     trained = Trained(
@@ -194,7 +200,7 @@ def _material(
         if experiment.test is not None:
             held = experiment.test.open() if test_table is None else test_table
             held = experiment.as_test(held)
-        held_X = preparation.apply(held, result.test_rows)
+        held_X = matrix(preparation, held, result.test_rows)
     rows = result.test_positive, result.test_scores
     return trained, HeldOutRows(*rows, experiment.band, held_X, result.test_weights)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Step
@@ -129,7 +130,7 @@ ProgressCallback = Callable[[Progress], bool]
 class Rows(Protocol):
     """Rows of a fit, in memory or not, some of which can be had by their numbers."""
 
-    def __getitem__(self, numbers: NDArray[np.intp], /) -> Array:
+    def __getitem__(self, numbers: NDArray[np.intp], /) -> Any:
         """Give some rows."""
 
 
@@ -300,7 +301,7 @@ class _Samples:
             self.held = sample_rows(outcome, _HELD_ROWS)
             self.held_weights = None if of_held is None else of_held[self.held]
             self.held_positive = outcome[self.held]
-            self.rows = np.concatenate([Z[self.held], self.rows])
+            self.rows = _beneath(Z[self.held], self.rows)
 
     def split(self, scores: Array) -> tuple[Array, Array]:
         """Part the scores of ``rows`` into those of the held-out rows and of training rows."""
@@ -308,8 +309,14 @@ class _Samples:
 
     def most_looks(self, fits: int) -> int:
         """Tell how many looks one of so many fits may keep."""
-        each = np.dtype(np.float32).itemsize * len(self.rows)
+        each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
         return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
+
+
+def _beneath(above: Any, below: Any) -> Any:
+    if isinstance(above, np.ndarray):
+        return np.concatenate([above, below])
+    return scipy.sparse.vstack([above, below], format="csr")
 
 
 def _single(scores: Array) -> NDArray[np.float32]:

@@ -71,6 +71,7 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     shares: dict[str, dict[str, float]] = {}
     parts: dict[str, DatePart] = {}
     choice: PreparationChoice = USUAL
+    keeps_zeros: bool = False
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):

@@ -47,19 +47,17 @@ class RankedColumn:
         None where a class has no row with a cell, and where most texts stand in one row alone,
         whose order by their share of positives is the order of the classes.
         """
-        known_rows = len(column.values) - column.missing
+        known_rows = column.height - column.missing
         most = max(_FEW_TEXTS, _MOSTLY_DISTINCT * known_rows)
         if column.kind == "text" and column.distinct > most:
             return None
-        empty = dataclasses.replace(column, values=column.values[:0])
-        known = by_windows(
-            column.values, lambda part: dataclasses.replace(empty, values=part).known()
-        )
+        cells, empty = column.values, column.part(slice(0))
+        known = by_windows(cells, lambda part: empty.holding(part).known())
         rows = np.flatnonzero(known & (classes.positive | classes.negative))
         positive = classes.positive[rows]
         if not positive.any() or positive.all():
             return None
-        values = column.values[rows]
+        values = cells[rows]
         if column.kind != "text":
             return cls(positive, values, False)
         codes = text_codes(values, stop).astype(np.intp)

@@ -34,11 +34,9 @@ class Classes:
         if table.label is None or table.positive is None or len(table.classes) < 2:
             return None
         label, wanted = table.column(table.label), table.positive
-        one = dataclasses.replace(label, values=label.values[:0])
-        positive = by_windows(
-            label.values, lambda part: dataclasses.replace(one, values=part).equals(wanted)
-        )
-        known = by_windows(label.values, lambda part: dataclasses.replace(one, values=part).known())
+        cells, one = label.values, label.part(slice(0))
+        positive = by_windows(cells, lambda part: one.holding(part).equals(wanted))
+        known = by_windows(cells, lambda part: one.holding(part).known())
         others = [name for name in table.classes if name != wanted]
         return cls(
             (wanted, others[0] if len(others) == 1 else "the rest"), positive, known & ~positive

@@ -155,7 +155,7 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition
     found = [_read(part, columns) for part in _parts(text) if part.strip()]
     for condition in found:
         column = columns[condition.column]
-        condition.holds(dataclasses.replace(column, values=column.values[:0]))
+        condition.holds(column.part(slice(0)))
     return tuple(found)
 
 

@@ -54,6 +54,7 @@ class Logistic(BaselineSettings, WeighsRows):
     use_when: ClassVar[str] = (
         "The first yardstick on any table: quick, linear, and often hard to beat."
     )
+    takes_sparse: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
     max_iter: int = param(
@@ -63,9 +64,6 @@ class Logistic(BaselineSettings, WeighsRows):
         unit="iterations",
         low=1,
     )
-
-    def _takes_sparse(self) -> bool:
-        return True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""

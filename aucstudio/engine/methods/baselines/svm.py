@@ -68,13 +68,11 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     in_words: ClassVar[str] = "Support vector machine"
     trains_for: ClassVar[str] = "accuracy"
     use_when: ClassVar[str] = "The usual yardstick: what training for the AUC has to beat."
+    takes_sparse: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
     def heeds_stop(self) -> bool:
         """Tell whether no library has to be waited for; see the base class."""
-        return self.kernel == "linear"
-
-    def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

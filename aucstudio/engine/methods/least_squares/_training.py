@@ -65,6 +65,7 @@ class _Kept:
 class LeastSquares(KernelSettings, WeighsRows):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
+    takes_sparse: ClassVar[bool] = True
     leaves_pairs_out: ClassVar[bool] = True
     path_setting: ClassVar[str] = "regularization"
     regularization: float
@@ -89,9 +90,6 @@ class LeastSquares(KernelSettings, WeighsRows):
             return self._primal(X, positive, context)
         return self._dual(kernel, X, positive, context)
 
-    def _takes_sparse(self) -> bool:
-        return self.kernel == "linear"
-
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
@@ -106,6 +104,10 @@ class LeastSquares(KernelSettings, WeighsRows):
         memory = NUMBER * (float(N) ** 2 + 1024 * N)
         work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20.0 * N**2)
         return cost_of(N, memory, work, NO_KERNEL)
+
+    def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
+        """Say what a fit takes: the equations are as many as from dense rows."""
+        return self.estimate(positives, negatives, features)
 
     @abstractmethod
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:

@@ -146,8 +146,8 @@ class PairSVM(KernelSettings, AUCClassifier):
         """Give how many numbers kernel matrices of the rows used, or of all, hold at the peak."""
         return (3.0 if self.n_neighbors is None else 1.0) * used**2
 
-    def _takes_sparse(self) -> bool:
-        return self.kernel == "linear" and self.n_neighbors is None
+    def stays_sparse(self) -> bool:
+        return super().stays_sparse() and self.n_neighbors is None
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         if context.weights is not None:

@@ -42,6 +42,7 @@ class AUCSVM(WeighsRows, PairSVM):
         "Brefeld and Scheffer, AUC maximizing support vector learning (2005), as stated in the "
         "paper on structure-embedded AUC-SVM"
     )
+    takes_sparse: ClassVar[bool] = True
     summary: ClassVar[str] = "Largest margin between positives and negatives, pair by pair."
     in_words: ClassVar[str] = "Pair SVM"
     use_when: ClassVar[str] = (

@@ -29,6 +29,7 @@ class ROCSVM(WeighsRows, PairSVM):
     key: ClassVar[str] = "roc-svm"
     title: ClassVar[str] = "ROC-SVM"
     source: ClassVar[str] = "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
+    takes_sparse: ClassVar[bool] = True
     summary: ClassVar[str] = (
         "AUC-SVM with a margin of choice; only the ratio of cost to margin changes a ranking."
     )

@@ -66,9 +66,6 @@ class SAUCSVM(PairSVM):
         grid=tuple(10.0**k for k in range(3, -4, -1)),
     )
 
-    def _takes_sparse(self) -> bool:
-        return False  # the covariance is not sparse
-
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; neighbours use few rows, the covariance all."""
         if self.structure > 0 and self.kernel != "linear":

@@ -45,6 +45,7 @@ class RankSVM(PairNewton):
 
     key: ClassVar[str] = "rank-svm"
     title: ClassVar[str] = "RankSVM"
+    takes_sparse: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
     source: ClassVar[str] = (
         "Chapelle and Keerthi (Information Retrieval 2010), "
@@ -77,6 +78,3 @@ class RankSVM(PairNewton):
     def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
         mean = shift_for_digits(rows.take(rows_for_mean(len(rows))))
         return BlockVectors(rows, Shifted(Identity(), mean))
-
-    def _takes_sparse(self) -> bool:
-        return True

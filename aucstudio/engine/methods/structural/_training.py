@@ -63,6 +63,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     warm_ : WarmStart
     """
 
+    takes_sparse: ClassVar[bool] = True
     path_setting: ClassVar[str] = "C"
     wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50

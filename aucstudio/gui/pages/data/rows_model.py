@@ -133,7 +133,7 @@ class RowsModel(QAbstractTableModel):
 
     def _cell(self, index: Index) -> str:
         place = index.column()
-        value = self.columns[place].values[self.rows[index.row()]]
+        value = self.columns[place].at(self.rows[index.row()])
         if value is None or value != value:
             return GAP
         if isinstance(value, str):
@@ -146,7 +146,7 @@ class RowsModel(QAbstractTableModel):
     def _ink(self, index: Index) -> QColor | None:
         place = index.column()
         column, row = self.columns[place], self.rows[index.row()]
-        value = column.values[row]
+        value = column.at(row)
         if value is None or value != value:
             return self._muted
         if column.role == "label" and self._table is not None:
@@ -165,7 +165,7 @@ class RowsModel(QAbstractTableModel):
             words = "held out" if part == HELD_OUT else "trained on"
             what = "has no score of this row" if part == NEITHER else f"this row was {words}"
             return tip_text(f"{extra.about}: {what}")
-        value = self.columns[index.column()].values[row]
+        value = self.columns[index.column()].at(row)
         return tip_text(value) if isinstance(value, str) else None
 
 

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import recast
 from aucstudio.project.data.different import count_all
 from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
@@ -50,7 +49,7 @@ def in_memory(table: AnyTable) -> Table:
     if isinstance(table, Table):
         if not table.absent:
             return table
-        measured = [recast(c, values=c.measured()) if c.absent else c for c in table.columns]
+        measured = [c.holding(c.measured()) if c.absent else c for c in table.columns]
         return dataclasses.replace(table, columns=tuple(measured))
     assert isinstance(table, DiskTable)
     seen = look_at(table, table.columns)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.roles import is_named_identifier
+from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
@@ -28,8 +29,10 @@ _EACH = 1.5
 def identifiers(table: Table) -> Iterator[Finding]:
     """Find features that name rows, follow their order, or tell a moment."""
     for column in table.features:
-        if column.role != "number" or len(column.values) - column.missing < _FEWEST:
+        if column.role != "number" or column.height - column.missing < _FEWEST:
             continue
+        if isinstance(column, SparseColumn) and column.zeros > 1:
+            continue  # what names a row, or a moment, is not zero in two of them
         if sentence := _what_it_is(column):
             yield Finding("identifier", sentence, (column.name,), table.rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from aucstudio.project.data.findings.separation import (
     area_of_levels,
     codes_of,
 )
+from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
 
 # By itself a column that is known before the outcome hardly ever orders the classes so well.
@@ -31,8 +32,11 @@ def leaks(table: Table) -> Iterator[Finding]:
     classes = ClassRows.of(table)
     if classes is None or not _is_enough(classes, len(table.features)):
         return
-    rows = classes.thinned(len(table.features))
-    for column in table.features:
+    rows, features = classes.thinned(len(table.features)), table.features
+    zeros = _zeros_in_classes(features, classes)
+    for column in features:
+        if _ties(zeros.get(column.name)):
+            continue
         if _area(column, rows) < _SUSPECT:
             if column.missing:
                 yield from _known_in_one(table, column, classes)
@@ -40,6 +44,27 @@ def leaks(table: Table) -> Iterator[Finding]:
         area = _area(column, classes)
         if area >= _TELLING:
             yield Finding("leak", _sentence(table, column, area), (column.name,), table.rows)
+
+
+def _zeros_in_classes(
+    columns: Sequence[Column], classes: ClassRows
+) -> dict[str, tuple[float, float]]:
+    """Give of sparse columns the shares of rows of either class in which they are zero."""
+    few = [column for column in columns if isinstance(column, SparseColumn)]
+    if not few:
+        return {}
+    matrix = gathered(few).tocsr()
+    shares = [
+        1.0 - np.diff(matrix[rows].tocsc().indptr) / len(rows)
+        for rows in (classes.positive, classes.negative)
+    ]
+    both = zip(*(share.tolist() for share in shares), strict=True)
+    return dict(zip((column.name for column in few), both, strict=True))
+
+
+def _ties(zeros: tuple[float, float] | None) -> bool:
+    """Tell whether so many pairs are tied at zero that a column cannot tell the classes apart."""
+    return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
 
 
 def _is_enough(classes: ClassRows, columns: int) -> bool:

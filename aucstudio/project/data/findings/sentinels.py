@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
@@ -47,9 +48,11 @@ def sentinels(table: Table) -> Iterator[Finding]:
 
 def find_sentinels(column: Column) -> list[Sentinel]:
     """Find the ends of a column that are no measurements, the outermost first."""
-    cells = column.values
     if column.distinct < 3:
         return []
+    cells = column.values
+    if isinstance(column, SparseColumn):
+        cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
     if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0) or _is_far(cells, high)):
         return []

@@ -1,28 +1,35 @@
 """Files of svmlight and libsvm: a class and the features that are not zero.
 
 Every column that some row mentions becomes one of numbers, named after its index; what is not
-mentioned is zero, in a later file too. The table is as large as its numbers written out, and one
-that would not fit into memory is refused.
+mentioned is zero, in a later file too. Where few numbers are not zero only these are kept; else the
+table is as large as its numbers written out, and one that would not fit into memory is refused.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.readers.format import MATRIX, Advance, Format, Wish, Written
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 LABEL, QUERY = "label", "qid"
 _MOST_OF_MEMORY = 0.4
+# A number that is kept with its place takes half as much again as a cell.
+MOST_FILLED = 1 / 3
 _LINE = re.compile(
     r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:[0-9]+)?((?:\s+[0-9]+:[^\s:]+)*)\s*(?:#.*)?"
 )
@@ -52,43 +59,48 @@ def read_columns(path: Path, shown: Path, schema: Schema | None) -> list[Column]
     InputError
         If they would not fit into memory.
     """
-    from scipy.sparse import csr_array
-
     with np.load(path, allow_pickle=False) as found:
         label, query = found["label"], found["query"]
         indices = found["indices"]
-        width = int(indices.max(initial=0)) + 1
         used = np.unique(indices)
         # Only columns that occur: an index may be in the billions.
         places = np.searchsorted(used, indices)
-        shape = (len(label), len(used))
-        known = _known_features(schema, used, width)
-        _check_size(shown, len(label), len(used) + len(known))
-        X = csr_array((found["data"], places, found["indptr"]), shape=shape).tocsc()
+        names = [f"f{index}" for index in used.tolist()]
+        names += _known_features(schema, names)
+        shape = (len(label), len(names))
+        X = scipy.sparse.csr_array((found["data"], places, found["indptr"]), shape=shape).tocsc()
+    block = SparseBlock(X)
     columns = [_column(LABEL, label)]
     columns += [_column(QUERY, query.astype(float))] if len(query) else []
-    for k, index in enumerate(used.tolist()):
-        values = np.zeros(len(label))
-        part = slice(X.indptr[k], X.indptr[k + 1])
-        values[X.indices[part]] = X.data[part]
-        columns.append(_column(f"f{index}", values))
-    columns += [_column(name, np.zeros(len(label))) for name in known]
-    strange = next((c for c in columns if np.isinf(c.values).any()), None)
-    if strange is not None and schema is None:
-        raise InputError(
-            f"infinite value in column {strange.name!r} of {shown}; leave it out of the row",
-            file=str(shown),
-            column=strange.name,
-        )
-    return columns
-
-
-def _known_features(schema: Schema | None, used: NDArray[Any], width: int) -> list[str]:
-    """Name the features of the training table that no row mentions: they are zero."""
     if schema is None:
-        return []
-    have = {f"f{index}" for index in used.tolist()}
-    return [name for name in schema.names if re.fullmatch("f[0-9]+", name) and name not in have]
+        _refuse_infinite(shown, columns, X, names)
+    features = block.columns(names)
+    if block.stored <= MOST_FILLED * len(label) * len(names):
+        return columns + features
+    _check_size(shown, *shape)
+    return columns + [_column(column.name, column.values) for column in features]
+
+
+def _refuse_infinite(
+    path: Path, columns: list[Column], X: sparse.csc_array, names: list[str]
+) -> None:
+    strange = next((c.name for c in columns if np.isinf(c.values).any()), None)
+    (places,) = np.nonzero(np.isinf(X.data))
+    if strange is None and len(places):
+        strange = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
+    if strange is not None:
+        raise InputError(
+            f"infinite value in column {strange!r} of {path}; leave it out of the row",
+            file=str(path),
+            column=strange,
+        )
+
+
+def _known_features(schema: Schema | None, names: list[str]) -> list[str]:
+    """Name the features of the training table that no row mentions: they are zero."""
+    have = set(names)
+    known = () if schema is None else schema.names
+    return [name for name in known if re.fullmatch("f[0-9]+", name) and name not in have]
 
 
 def _check_size(path: Path, rows: int, columns: int) -> None:

@@ -1,0 +1,233 @@
+"""Columns of numbers of which most are zero: the others alone are kept, of all in one block."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine.memory import largest_memory, machine_memory
+from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.different import Count
+from aucstudio.project.data.table_info import TableInfo
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import bytes_words
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+COPIES = 2  # of what is written out: the cells, and what is prepared of them
+
+
+class SparseBlock:
+    """Columns of one height; what is not stored is zero.
+
+    Parameters
+    ----------
+    matrix : CSC matrix of shape (rows, columns)
+        Of doubles; it is not copied, and explicit zeros are taken out of it.
+    """
+
+    def __init__(self, matrix: sparse.csc_array) -> None:
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        self.matrix = matrix
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def stored(self) -> int:
+        """How many numbers are not zero, those that are missing among them."""
+        return int(self.matrix.nnz)
+
+    def cells(self, place: int) -> tuple[Rows, Array]:
+        """Give the rows, in order, and the numbers of a column that are not zero."""
+        begin, end = self.matrix.indptr[place : place + 2]
+        return self.matrix.indices[begin:end], self.matrix.data[begin:end]
+
+    def part(self, rows: slice) -> SparseBlock:
+        """Give some rows."""
+        if rows.indices(self.height) == (0, self.height, 1):
+            return self
+        return SparseBlock(self.matrix[rows].tocsc())
+
+    def columns(self, names: Sequence[str]) -> list[SparseColumn]:
+        """Name the columns, and count what is missing and different in each."""
+        data, width = self.matrix.data, self.matrix.shape[1]
+        stored = np.diff(self.matrix.indptr)
+        of_column = np.repeat(np.arange(width), stored)
+        known = ~np.isnan(data)
+        missing = np.bincount(of_column[~known], minlength=width)
+        data, of_column = data[known], of_column[known]
+        order = np.lexsort((data, of_column))
+        data, of_column = data[order], of_column[order]
+        is_new = np.ones(len(data), dtype=bool)
+        is_new[1:] = (data[1:] != data[:-1]) | (of_column[1:] != of_column[:-1])
+        distinct = np.bincount(of_column[is_new], minlength=width) + (stored < self.height)
+        return [
+            SparseColumn(
+                name=name,
+                role="number",
+                kind="number",
+                missing=gaps,
+                different=Count(values),
+                block=self,
+                place=place,
+            )
+            for place, (name, gaps, values) in enumerate(
+                zip(names, missing.tolist(), distinct.tolist(), strict=True)
+            )
+        ]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SparseColumn(Column):
+    """A column of numbers of which most are zero.
+
+    Attributes
+    ----------
+    values : ndarray of shape (rows,)
+        Written out whenever it is asked for, and not kept: of all columns at once that would be
+        the dense table.
+    block : SparseBlock
+    place : int
+        Of the column in the block.
+    """
+
+    values: NDArray[Any] = dataclasses.field(init=False)
+    block: SparseBlock
+    place: int
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "values":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        values = np.zeros(self.height)
+        rows, numbers = self.cells
+        values[rows] = numbers
+        return values
+
+    @property
+    def height(self) -> int:
+        return self.block.height
+
+    @property
+    def cells(self) -> tuple[Rows, Array]:
+        """The rows, in order, and the numbers that are not zero."""
+        return self.block.cells(self.place)
+
+    @property
+    def zeros(self) -> int:
+        """How many cells are zero."""
+        return self.height - len(self.cells[0])
+
+    def at(self, row: int) -> Any:
+        rows, numbers = self.cells
+        place = int(np.searchsorted(rows, row))
+        return numbers[place] if place < len(rows) and rows[place] == row else 0.0
+
+    def known(self) -> NDArray[np.bool_]:
+        rows, numbers = self.cells
+        present = np.ones(self.height, dtype=bool)
+        present[rows[np.isnan(numbers)]] = False
+        return present
+
+    def is_integer(self) -> bool:
+        numbers = self.cells[1]
+        numbers = numbers[~np.isnan(numbers)]
+        return bool(np.all(numbers == np.floor(numbers)))
+
+    def holding(self, values: NDArray[Any]) -> Column:
+        known = {f.name: getattr(self, f.name) for f in dataclasses.fields(ColumnInfo)}
+        return Column(**known, values=values)
+
+
+def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:
+    """Give columns in some rows; sparse ones stay so."""
+    blocks = {id(c.block): c.block for c in columns if isinstance(c, SparseColumn)}
+    parts = {key: block.part(rows) for key, block in blocks.items()}
+    return tuple(
+        dataclasses.replace(c, block=parts[id(c.block)])
+        if isinstance(c, SparseColumn)
+        else c.part(rows)
+        for c in columns
+    )
+
+
+def gathered(columns: Sequence[Column]) -> sparse.csc_array:
+    """Put columns of numbers beside each other, shape (rows, columns); nothing is written out."""
+    first = columns[0]
+    blocks = {id(c.block) if isinstance(c, SparseColumn) else None for c in columns}
+    if len(blocks) == 1 and isinstance(first, SparseColumn):
+        places = np.array([c.place for c in columns if isinstance(c, SparseColumn)])
+        matrix = first.block.matrix
+        if np.array_equal(places, np.arange(matrix.shape[1])):
+            return matrix
+        return matrix[:, places]
+    pieces = [_cells(column) for column in columns]
+    ends = np.cumsum([0, *(len(rows) for rows, _ in pieces)])
+    rows = np.concatenate([rows for rows, _ in pieces])
+    numbers = np.concatenate([numbers for _, numbers in pieces])
+    shape = (first.height, len(columns))
+    return scipy.sparse.csc_array((numbers, rows, ends), shape=shape)
+
+
+def _cells(column: Column) -> tuple[Rows, Array]:
+    if isinstance(column, SparseColumn):
+        return column.cells
+    values = column.values
+    (rows,) = np.nonzero(values)
+    return rows, values[rows]
+
+
+def written_out(
+    by_name: Mapping[str, Column], names: Sequence[str], rows: Rows | None
+) -> dict[str, Column]:
+    """Give columns in some rows, with all their cells."""
+    columns = [by_name[name] for name in names]
+    few = [column for column in columns if isinstance(column, SparseColumn)]
+    matrix = gathered(few).tocsr() if few else None
+    if matrix is not None and rows is not None:
+        matrix = matrix[rows]
+    cells = iter(() if matrix is None else matrix.toarray(order="F").T)
+    return {
+        column.name: column.holding(
+            next(cells)
+            if isinstance(column, SparseColumn)
+            else column.values
+            if rows is None
+            else column.values[rows]
+        )
+        for column in columns
+    }
+
+
+def check_written_out(table: TableInfo, rows: int, features: int) -> None:
+    """Refuse to write so many rows out where they would not fit into memory.
+
+    Raises
+    ------
+    InputError
+    """
+    needed, memory = COPIES * 8.0 * rows * features, machine_memory()
+    if needed > largest_memory(memory):
+        raise InputError(
+            f"{table.path.name} is sparse: {rows:,} rows of {features:,} features take "
+            f"{bytes_words(needed)} written out, and this machine has {bytes_words(memory)}; "
+            "take fewer rows or features",
+            file=str(table.path),
+        )
+
+
+def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
+    """Tell whether some columns hold only what is not zero."""
+    return any(isinstance(column, SparseColumn) for column in columns)

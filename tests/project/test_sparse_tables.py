@@ -1,0 +1,435 @@
+"""Tables of which most cells are zero: kept, prepared, trained on and scored without the zeros."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from aucstudio.cli import main
+from aucstudio.engine import METHODS
+from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, PreparationChoice
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.readers import svmlight
+from aucstudio.project.data.scales import learn_number
+from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
+from aucstudio.project.data.sparse_rows import sparse_rows
+from aucstudio.project.data.sparse_scales import learn_numbers
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs import estimate
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment, plan_on
+from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.store.model_file import load_model, save_model
+from aucstudio.project.survey.areas import RankedColumn
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.conditions import Condition, read_conditions
+from aucstudio.project.survey.correlation import most_telling
+
+LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
+
+
+def rows_of(count=240, width=120, density=0.06, seed=0):
+    """Rows of which the last is empty, with a column of zeros, and labels that they tell."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((count, width), density=density, rng=rng, format="lil")
+    y = rng.random(count) < 0.3
+    X[:, :8] = np.where(rng.random((count, 8)) < 0.05 + 0.2 * y[:, None], 1.5, 0.0)
+    X[:, 8] = np.round(rng.normal(size=(count, 1)) * (rng.random((count, 1)) < 0.5), 1).ravel()
+    X[:, 9], X[-1] = 0.0, 0.0
+    X = X.tocsr()
+    X.data = np.round(X.data, 3)  # as the file spells them
+    return X, np.where(y, 1, -1)
+
+
+def write(path, X, y):
+    dump_svmlight_file(sparse.csr_matrix(X), y, str(path), zero_based=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("sparse") / "texts.svm", *rows_of())
+
+
+@pytest.fixture(scope="module")
+def thin(path):
+    return read_table(path)
+
+
+def written(table):
+    """Give the same table with all its zeros."""
+    columns = tuple(column.holding(column.values) for column in table.columns)
+    return dataclasses.replace(table, columns=columns)
+
+
+def experiment(table, method="logistic", validation=None, tuning=None, choice=None, **settings):
+    data = DataReference.to_table(table)
+    more = {} if choice is None else {"preparation": choice}
+    scheme = validation or Validation()
+    return plan_experiment(data, method, settings, scheme, tuning=tuning, **more)
+
+
+# ------------------------------------------------------------------ columns
+
+
+def test_what_is_not_zero_is_all_that_is_kept(thin):
+    X, _ = rows_of()
+    features = [column for column in thin.columns if column.name != "label"]
+    assert all(isinstance(column, SparseColumn) for column in features)
+    assert thin.rows == 240
+    for column in features:
+        cells = X[:, [int(column.name[1:]) - 1]].toarray().ravel()
+        whole = column.holding(column.values)
+        np.testing.assert_array_equal(column.values, cells)
+        assert [column.at(row) for row in (0, 7, 239)] == cells[[0, 7, 239]].tolist()
+        assert column.distinct == len(np.unique(cells))
+        assert (column.counts, column.is_integer()) == (whole.counts, whole.is_integer())
+        assert column.zeros == np.count_nonzero(cells == 0)
+    np.testing.assert_array_equal(
+        gathered(features).toarray(), np.column_stack([c.values for c in features])
+    )
+
+
+@pytest.mark.slow
+def test_missing_and_explicit_zeros(tmp_path):
+    path = tmp_path / "s.svm"
+    path.write_text("1 1:nan 9:0\n-1 2:1\n-1 3:1\n1\n-1 4:2\n" + "-1\n1 1:5\n" * 4)
+    table = read_table(path)
+    first = table.column("f1")
+    assert isinstance(first, SparseColumn)
+    assert (first.missing, first.distinct) == (1, 2)
+    np.testing.assert_array_equal(np.flatnonzero(~first.known()), [0])
+    assert first.counts == {0.0: 8, 5.0: 4}
+    assert table.column("f9").role == "ignore"  # the same in all rows
+
+
+@pytest.mark.slow
+def test_a_file_of_few_zeros_is_a_table_as_ever(tmp_path, monkeypatch):
+    path = tmp_path / "s.svm"
+    path.write_text("".join(f"{k % 2} 1:{k + 1} 2:{k * 7 % 5 + 1} 3:1\n" for k in range(30)))
+    assert not any(isinstance(c, SparseColumn) for c in read_table(path).columns)
+    monkeypatch.setattr(svmlight, "_MOST_OF_MEMORY", 1e-12)
+    with pytest.raises(InputError, match=r"s\.svm has 30 rows of 3 features"):
+        read_table(path)
+
+
+@pytest.mark.slow
+def test_infinite_cells_are_named(tmp_path):
+    path = tmp_path / "s.svm"
+    path.write_text("1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
+    with pytest.raises(InputError, match=r"infinite value in column 'f4'"):
+        read_table(path)
+
+
+def test_some_rows_are_a_part_of_the_block(thin):
+    columns = in_rows(thin.columns, slice(10, 20))
+    assert all(isinstance(c, SparseColumn) for c in columns[1:])
+    assert len({id(c.block) for c in columns[1:]}) == 1
+    for part, whole in zip(columns, thin.columns, strict=True):
+        np.testing.assert_array_equal(part.values, whole.values[10:20])
+
+
+# ------------------------------------------------------------------ preprocessing
+
+
+def strange_columns(count=400):
+    """Columns that may be learnt at once, and those that may not."""
+    rng = np.random.default_rng(3)
+    few = rng.random((count, 14)) < 0.04
+    X = np.where(few, np.round(rng.normal(size=few.shape), 2), 0.0)
+    X[:, 1] = np.where(few[:, 1], 1.0, 0.0)  # ties
+    X[:, 2] = 0.0
+    X[3, 3] = np.nan
+    X[4, 4] = 1e40  # too far from the others
+    X[:, 5] *= 1e-200
+    X[:, 6] *= 1e200
+    X[:, 7] = rng.normal(size=count)  # dense
+    X[:, 8] = np.where(rng.random(count) < 0.6, 3.0, 0.0)
+    X[:, 9] = np.abs(X[:, 9])
+    X[:, 10] = -np.abs(X[:, 10])
+    X[:, 11] = np.where(np.arange(count) == 5, 4.0, 0.0)
+    X[:, 12] *= 5e-324
+    X[:, 13] = np.where(np.arange(count) < count // 10, 2.0, 0.0)  # a tenth
+    names = [f"f{k}" for k in range(X.shape[1])]
+    return SparseBlock(sparse.csc_array(X)).columns(names), X
+
+
+@pytest.mark.parametrize("scale", SCALE)
+@pytest.mark.parametrize("impute", IMPUTE)
+def test_columns_learnt_at_once_are_learnt_as_one_by_one(scale, impute):
+    columns, X = strange_columns()
+    choice = PreparationChoice(impute=impute, scale=scale)
+    for rows in (np.arange(400), np.arange(1, 400, 3), np.arange(2)):
+        found = learn_numbers(columns, rows, choice)
+        assert list(found) == [column.name for column in columns]
+        for k, column in enumerate(columns):
+            alone = learn_number(X[rows, k], choice)
+            np.testing.assert_allclose(
+                found[column.name].figures, alone.figures, rtol=1e-13, atol=1e-16
+            )
+            assert found[column.name].missing == alone.missing
+
+
+@pytest.mark.parametrize("scale", ["standard", "robust", "min-max", "none"])
+def test_sparse_rows_are_the_prepared_rows(thin, scale):
+    roles = {"f3": "category", "f4": "category", "f9": "number"}
+    table = thin.with_roles(roles=roles, absent={"f1": [1.5]})
+    choice = PreparationChoice(scale=scale, indicators=True)
+    some = np.random.default_rng(0).permutation(table.rows)[:150]
+    learnt = learn_preparation(table, some[:90], choice, keep_zeros=True)
+    assert (learnt.means == 0).all()
+    assert learnt.indicated == ("f1",)
+    found = sparse_rows(learnt, table, some)
+    assert found.shape == (150, len(learnt.feature_names))
+    np.testing.assert_array_equal(found.toarray(), learnt.apply(table, some))
+    np.testing.assert_array_equal(found.toarray(), learnt.apply(written(table), some))
+    np.testing.assert_array_equal(
+        found.toarray(), sparse_rows(learnt, written(table), some).toarray()
+    )
+
+
+def test_far_and_missing_cells_take_the_training_median():
+    columns, X = strange_columns()
+    table = dataclasses.replace(read_by_columns(columns), label=None)
+    rows = np.arange(400)
+    learnt = learn_preparation(table, rows, keep_zeros=True)
+    np.testing.assert_array_equal(
+        sparse_rows(learnt, table, rows).toarray(), learnt.apply(table, rows)
+    )
+    assert np.isfinite(sparse_rows(learnt, table, rows).data).all()
+    assert X.shape[1] == len(learnt.numbers)
+
+
+def read_by_columns(columns):
+    from pathlib import Path
+
+    from aucstudio.project.data.table import Dialect, Table
+
+    return Table(
+        path=Path("made.svm"), format="svmlight", dialect=Dialect(), sha256="", columns=(*columns,)
+    )
+
+
+# ------------------------------------------------------------------ training and scoring
+
+
+@pytest.mark.parametrize("method", LINEAR)
+def test_a_run_without_the_zeros_is_the_run_with_them(thin, method):
+    settings = {"tol": 1e-9} if "tol" in METHODS[method]().get_params() else {}
+    record = execute(experiment(thin, method, **settings), thin)
+    assert record.status == "done", record.error
+    (result,) = record.splits
+    assert result.model.preparation.keeps_zeros
+    full = written(thin)
+    np.testing.assert_allclose(
+        result.model.score(full)[result.test_rows], result.test_scores, rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_array_equal(result.model.score(thin)[result.test_rows], result.test_scores)
+    X = result.model.preparation.apply(full, result.train_rows)
+    fitted = METHODS[method](**{**record.experiment.params}).fit(X, result.train_positive)
+    there, here = fitted.train_scores_, result.train_scores
+    assert record.splits[0].objective == pytest.approx(fitted.objective_, rel=3e-4)
+    np.testing.assert_allclose(
+        here - here.mean(), there - there.mean(), atol=5e-2 * np.std(there) + 1e-8
+    )
+
+
+@pytest.mark.parametrize("method", ["logistic", "rls", "auc-rls"])
+def test_exact_methods_give_the_same_scores(thin, method):
+    record = execute(experiment(thin, method), thin)
+    (result,) = record.splits
+    X = result.model.preparation.apply(written(thin), result.train_rows)
+    fitted = METHODS[method](**record.experiment.params).fit(X, result.train_positive)
+    np.testing.assert_allclose(result.train_scores, fitted.train_scores_, atol=1e-8, rtol=1e-8)
+
+
+def test_centring_would_change_nothing_but_the_constant(thin):
+    found = execute(experiment(thin, "auc-rls"), thin).splits[0]
+    usual = execute(experiment(written(thin), "auc-rls"), written(thin)).splits[0]
+    assert not usual.model.preparation.keeps_zeros
+    np.testing.assert_allclose(
+        found.test_scores - found.test_scores.mean(),
+        usual.test_scores - usual.test_scores.mean(),
+        atol=1e-8,
+    )
+
+
+def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
+    from aucstudio.project.data import prepare
+
+    def refuse(*_):
+        raise AssertionError("written out")
+
+    monkeypatch.setattr(prepare, "written_out", refuse)
+    plan = experiment(thin, "logistic", Validation("folds", folds=3), Tuning("auc", folds=2))
+    record = execute(plan, thin)
+    assert (record.status, len(record.splits)) == ("done", 3), record.error
+
+
+@pytest.mark.slow
+def test_a_test_file_and_later_files_are_read_by_the_schema(thin, tmp_path):
+    X, y = rows_of(60, 150, seed=5)  # with features that training never showed
+    later = write(tmp_path / "later.svm", X[:, :150], y)
+    plan = experiment(thin, "logistic", Validation("file", test_file=str(later)))
+    record = execute(plan, thin, read_table(later, label="label", schema=thin.schema))
+    assert record.status == "done", record.error
+    model = record.splits[0].model
+    scores = scores_of(model, read_to_score(model, later))
+    np.testing.assert_array_equal(scores, record.splits[0].test_scores)
+    table = tmp_path / "later.csv"
+    names = [f"f{k + 1}" for k in range(150)]
+    lines = [",".join(names), *(",".join(map(repr, row)) for row in X.toarray().tolist())]
+    table.write_text("\n".join(lines) + "\n")
+    np.testing.assert_allclose(
+        scores_of(model, read_to_score(model, table)), scores, rtol=1e-10, atol=1e-12
+    )
+
+
+def test_the_model_file_keeps_it(thin, tmp_path):
+    model = execute(experiment(thin), thin).splits[0].model
+    save_model(model, tmp_path / "m.aucmodel")
+    again = load_model(tmp_path / "m.aucmodel")
+    assert again.preparation.keeps_zeros
+    np.testing.assert_array_equal(again.score(thin), model.score(thin))
+    learnt = model.preparation
+    said = learnt.settings()
+    moved = {**learnt.arrays(), "means": np.ones(len(learnt.means))}
+    with pytest.raises(ValueError, match="does not keep zeros"):
+        type(learnt).restore(said, moved)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "why"),
+    [
+        ("random-forest", {}, "Random forest needs the zeros"),
+        ("svm", {"kernel": "rbf"}, "SVM with these settings needs the zeros"),
+        ("auc-svm", {"n_neighbors": 3}, "AUC-SVM with these settings needs the zeros"),
+    ],
+)
+def test_what_needs_the_zeros_is_refused_where_they_do_not_fit(
+    thin, monkeypatch, method, settings, why
+):
+    scheme = Validation()
+    plan_on(thin, method, settings, scheme, (0.0, 0.1))
+    fit = METHODS[method](**settings)
+    bare = fit.estimate(58, 134, 118).bytes
+    monkeypatch.setattr(estimate, "machine_memory", lambda: 1.01 * bare / 0.8)
+    with pytest.raises(InputError, match=why) as told:
+        plan_on(thin, method, settings, scheme, (0.0, 0.1))
+    assert "Logistic regression" in str(told.value)
+    assert "SVM-pAUC" in str(told.value)
+    assert told.value.setting == "method"
+    plan_on(thin, "logistic", {}, scheme, (0.0, 0.1))
+
+
+def test_ranks_and_leave_pair_out_need_the_zeros(thin):
+    ranked = execute(experiment(thin, choice=PreparationChoice(scale="quantile")), thin)
+    pairs = execute(experiment(thin, "auc-rls", Validation("leave-pair-out")), thin)
+    for record in (ranked, pairs):
+        assert record.status == "done", record.error
+        assert not record.splits[0].model.preparation.keeps_zeros
+
+
+def test_rows_that_do_not_fit_written_out_are_refused(thin, monkeypatch):
+    from aucstudio.project.data import sparse_columns
+
+    model = execute(experiment(thin), thin).splits[0].model
+    monkeypatch.setattr(sparse_columns, "machine_memory", lambda: 1e5)
+    with pytest.raises(InputError, match=r"texts\.svm is sparse: 240 rows of 119 features"):
+        model.preparation.apply(thin)
+    model.score(thin)
+
+
+@pytest.mark.slow
+def test_memory_follows_what_is_not_zero(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((4000, 8000), density=0.001, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=8000) + 0.1 * rng.normal(size=4000) > 0.5, 1, -1)
+    path = write(tmp_path / "wide.svm", X, y)
+    execute(experiment(read_table(path)), read_table(path))  # what is loaded once
+    tracemalloc.start()
+    try:
+        table = read_table(path)
+        record = execute(experiment(table), table)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert record.status == "done", record.error
+    assert taken < 0.25 * 8 * 4000 * 8000
+
+
+# ------------------------------------------------------------------ the command line
+
+
+@pytest.mark.slow
+def test_from_the_command_line(path, tmp_path, capsys):
+    model, project, scores = (tmp_path / name for name in ("m.aucmodel", "p.aucproj", "s.csv"))
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 240
+    train = ["train", str(path), "--method", "rank-svm", "--project", str(project), "--json"]
+    assert main([*train, "--save-model", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["score", str(model), str(path), "-o", str(scores)]) == 0
+    assert len(scores.read_text().splitlines()) == 241
+    capsys.readouterr()
+    assert main(["verify", str(project), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["runs"]
+    assert found["agrees"]
+    assert found["found"]["faults"] == []
+    assert found["found"]["solved"] is not None
+
+
+# ------------------------------------------------------------------ findings
+
+
+def test_findings_are_those_of_the_written_out_table(thin):
+    """A column that is there in one class alone, and another with numbers for missing values."""
+    X, y = rows_of(900, 30, seed=2)
+    rng = np.random.default_rng(0)
+    cells = X.toarray()
+    cells[:, 20] = np.where(y > 0, 2.5, 0.0)
+    cells[:, 21] = np.where(rng.random(900) < 0.1, np.round(rng.random(900), 3), 0.0)
+    cells[rng.permutation(900)[:5], 21] = -999.0
+    block = SparseBlock(sparse.csc_array(cells))
+    columns = tuple(block.columns([f"f{k}" for k in range(30)]))
+    label = thin.column("label").holding(y.astype(float))
+    label = dataclasses.replace(label, role="number")
+    table = dataclasses.replace(read_by_columns((label, *columns)), label=None)
+    table = table.with_roles(label="label", positive="1")
+    found = {(one.kind, one.columns) for one in find(table)}
+    usual = {(one.kind, one.columns) for one in find(written(table))}
+    assert ("leak", ("f20",)) in found
+    assert ("sentinel", ("f21",)) in found
+    # Zeros are what a sparse table is made of.
+    assert found == {one for one in usual if one[0] != "sentinel" or one[1] == ("f21",)}
+
+
+def test_a_sparse_column_can_be_the_label_and_another_be_looked_at(thin):
+    table = thin.with_roles(label="f2", roles={"label": "ignore"})
+    assert sum(table.classes.values()) == table.rows
+    classes = Classes.of(table)
+    assert classes is not None
+    assert classes.positive.sum() + classes.negative.sum() == table.rows
+    column, whole = table.column("f9"), written(table).column("f9")
+    found, usual = (RankedColumn.of(one, classes) for one in (column, whole))
+    assert found is not None
+    assert usual is not None
+    assert found.area() == usual.area()
+    assert [one.name for one in most_telling(table.features, classes, most=5)] == [
+        one.name for one in most_telling(written(table).features, classes, most=5)
+    ]
+    assert Condition("f9", ">", "0").holds(column).tolist() == (whole.values > 0).tolist()
+    assert read_conditions("f9 > 0", {"f9": column})
+    record = execute(experiment(table, "rank-svm"), table)
+    assert record.status == "done", record.error
