@@ -186,6 +186,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     counts_rows : bool
         Class attribute: whether every row twice is another problem, as where costs add up over
         the rows.
+    in_parts : bool
+        Class attribute: whether a fit makes independent parts by :data:`Context.spread`, named by
+        pairs of what is trained and a fold, and takes as ``kept`` what came of them elsewhere.
     descends : bool
         Class attribute: whether steps lower the objective; False where it is a mean over what was
         made so far, which steadies instead.
@@ -235,6 +238,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     one_sided: ClassVar[bool] = False
     follows_order: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = False
+    in_parts: ClassVar[bool] = False
     descends: ClassVar[bool] = True
     wants_margin: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""

@@ -6,6 +6,7 @@ A method is a dataclass whose fields are made by :func:`param`. What a field may
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import functools
 import math
@@ -35,6 +36,10 @@ class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
     def __init__(self, setting: str, message: str) -> None:
         super().__init__(message)
         self.setting = setting
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Sent elsewhere, an error would be made anew of its sentence alone.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 @dataclasses.dataclass(frozen=True)

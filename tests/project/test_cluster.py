@@ -113,6 +113,28 @@ def a_worker_dies_in_a_search(dask, plan, table):
 
 
 @pytest.mark.slow
+def test_members_of_an_ensemble_are_trained_there_whoever_dies(dask, plan, table):
+    for _ in range(2):
+        dask.worker()
+    dask.wait_for_workers(2)
+    experiment = plan("auc-ensemble", {"library": "few", "n_folds": 3})
+    lost = []
+
+    def listen(progress):
+        if progress.elsewhere.doing and not lost:
+            lost.append(progress.elsewhere.doing)
+            dask.end(dask.workers[0])
+
+    with cluster.connect(dask.address) as workers:
+        record = Spread(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
+    with threadpool_limits(1):
+        alone = execute(experiment, table)
+    assert lost[0].endswith("of 3 members trained")
+    assert_same_numbers(record, alone)
+    assert record.splits[0].model.scorer.members == alone.splits[0].model.scorer.members
+
+
+@pytest.mark.slow
 def test_pairs_are_compared_there_as_here(standing, plan, table, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
     project = ProjectFile.create(tmp_path / "study.aucproj")

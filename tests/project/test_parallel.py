@@ -1,6 +1,7 @@
 """Runs through an executor, whatever it is made of: the same numbers, an honest stop and loss."""
 
 import dataclasses
+import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -8,12 +9,16 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc.rules import UnreachableTargetError
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs import search
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
-from aucstudio.project.work import parallel
+from aucstudio.project.work import tasks
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
@@ -35,7 +40,7 @@ class Counting(Workers):
 
 @pytest.fixture
 def workers(monkeypatch):
-    monkeypatch.setattr(parallel, "alone", lambda: None)
+    monkeypatch.setattr(tasks, "alone", lambda: None)
     with ThreadPoolExecutor(3) as executor:
         yield Counting(executor)
 
@@ -101,6 +106,89 @@ def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, plan, ta
     stopped = execute_on(workers, tuned(plan("auc-svm")), table, lambda p: True)
     assert (stopped.status, stopped.splits) == ("stopped", ())
     assert len(stopped.searches) == 1
+
+
+def ensemble(plan, **validation):
+    return plan("auc-ensemble", {"library": "few", "n_folds": 3}, **validation)
+
+
+def test_parts_of_a_fit_make_what_the_fit_makes_here(workers, plan, table):
+    experiment = ensemble(plan, scheme="folds", folds=2)
+    heard = []
+    far, here = execute_on(workers, experiment, table, heard.append), execute(experiment, table)
+    assert far.status == here.status == "done"
+    assert workers.given == 2 * (1 + 3 * 3 + 1)
+    for split, other in zip(far.splits, here.splits, strict=True):
+        np.testing.assert_array_equal(split.test_scores, other.test_scores)
+        np.testing.assert_array_equal(split.train_scores, other.train_scores)
+        assert split.model.scorer.members == other.model.scorer.members
+        assert split.notes == other.notes
+    shares = [progress.elsewhere.fraction for progress in heard]
+    assert shares == sorted(shares)
+    words = [progress_words(progress)[1] for progress in heard]
+    assert any("0 of 2 splits" in said and "of 3 members trained in 3" in said for said in words)
+
+
+def test_settings_are_searched_before_the_parts_are_made(workers, plan, table, monkeypatch):
+    tried = [{"library": "logistic"}, {"library": "logistic; auc-rls"}]
+    monkeypatch.setattr(search, "candidates", lambda *_: tried)
+    experiment = dataclasses.replace(ensemble(plan), tuning=Tuning("auc", folds=2))
+    far, here = execute_on(workers, experiment, table), execute(experiment, table)
+    assert far.status == here.status == "done"
+    assert far.searches[0].chosen == here.searches[0].chosen
+    np.testing.assert_array_equal(far.splits[0].test_scores, here.splits[0].test_scores)
+
+
+def never_ends(workers, member):
+    """Have workers that never come back from one member."""
+
+    def submit(function, *arguments):
+        if function is tasks.make_part and arguments[-1][0].method == member:
+            return Future()
+        return workers.executor.submit(function, *arguments)
+
+    workers.submit = submit
+
+
+def test_a_stop_keeps_the_members_that_are_ready(workers, plan, table):
+    never_ends(workers, "rankboost")
+    heard = []
+
+    def listen(progress):
+        heard.append(progress)
+        return progress.elsewhere.doing == "2 of 3 members trained" and progress.finished is None
+
+    record = execute_on(workers, ensemble(plan), table, listen)
+    (split,) = record.splits
+    assert (record.status, record.error, split.converged) == ("stopped", "", False)
+    assert len(split.model.scorer.members) == 2
+    assert "RankBoost takes no part: training was stopped" in split.notes
+    assert heard[-1].finished is split
+
+
+def test_a_stop_before_any_member_is_ready_keeps_nothing(workers, plan, table):
+    never_ends(workers, "logistic")
+    stopped = execute_on(workers, ensemble(plan), table, lambda p: "0 of 3" in p.elsewhere.doing)
+    assert (stopped.status, stopped.error, stopped.splits) == ("stopped", "", ())
+
+
+def test_a_member_that_fails_is_named_as_here(workers, plan, table, monkeypatch):
+    def refuses(self, *_given, **_named):
+        raise InvalidSetting("C", "no luck")
+
+    monkeypatch.setattr(METHODS["logistic"], "_train", refuses)
+    far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
+    assert far.splits[0].notes == here.splits[0].notes
+    assert "Logistic regression takes no part: no luck" in far.splits[0].notes
+    monkeypatch.setattr(METHODS["auc-ensemble"], "_train", refuses)
+    far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
+    assert (far.status, far.error) == (here.status, here.error) == ("failed", "no luck")
+
+
+def test_a_refusal_is_sent_whole():
+    for error in (InvalidSetting("C", "must be positive"), UnreachableTargetError("none", 0.5)):
+        sent = pickle.loads(pickle.dumps(error))  # noqa: S301
+        assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))
 
 
 def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):

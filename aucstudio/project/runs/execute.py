@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.monitor import Step, Stopped
+from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation
@@ -34,6 +34,7 @@ from aucstudio.project.runs.record import (
 from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.scoring import what_was_met
 from aucstudio.project.runs.search import check_found, search
+from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
@@ -82,14 +83,16 @@ def execute_split(
     searched: Search | None = None,
     listen: Listener | None = None,
     kept: Any = None,
+    spread: Spread = side_by_side,
 ) -> RunRecord:
     """Run the k-th split of an experiment to a record of it alone; failures are recorded.
 
     The split is the very one that :func:`execute` makes: it knows how many there are, and its
     numbers do not depend on the others. ``searched`` is its search where that was done before;
-    ``kept`` is what other fits on its training rows left for this one.
+    ``kept`` is what other fits on its training rows left for this one; ``spread`` does the
+    independent parts of its fit.
     """
-    return _finish(_Run(experiment, listen, k, searched, kept), table, test_table)
+    return _finish(_Run(experiment, listen, k, searched, kept, spread), table, test_table)
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
@@ -140,9 +143,10 @@ class _Run:
         only: int | None = None,
         searched: Search | None = None,
         kept: Any = None,
+        spread: Spread = side_by_side,
     ) -> None:
         self.experiment = experiment
-        self.kept = kept
+        self.kept, self.spread = kept, spread
         self.listen = listen
         self.only = only
         self.searched = searched
@@ -181,7 +185,7 @@ class _Run:
         held = None if in_sample else (part.test, part.test_positive)
         watch = Watch(self.tell, k, count, part.preparation, train, held, weights)
         method = METHODS[self.experiment.method](**params)
-        known = part.groups, part.train_weights, self.kept
+        known = part.groups, part.train_weights, self.kept, self.spread
         fit(method, part.train, part.train_positive, watch, *known)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)

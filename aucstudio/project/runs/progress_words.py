@@ -45,7 +45,7 @@ def elsewhere_words(
     done = f"{far.finished} of {splits} splits" if splits > 1 else ""
     searching = search is not None and search.judged < 1.0
     tuning = search_words(search, names) if search is not None and searching else ""
-    doing = ", ".join(filter(None, (done, tuning))) or "training"
+    doing = ", ".join(filter(None, (done, tuning, far.doing))) or "training"
     return f"{doing} {far.where}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.monitor import Callback
+from aucstudio.engine.monitor import Callback, Spread
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
@@ -134,12 +134,14 @@ def fit(
     groups: Groups | None = None,
     weights: Array | None = None,
     kept: Any = None,
+    spread: Spread = side_by_side,
 ) -> None:
     """Train on prepared rows; those of a group stay together where a method holds rows out.
 
     Weights are taken relative to their mean over the rows that count, so that their scale does
     not matter, and a cost that is summed over the rows means what it means without them.
-    ``kept`` is what other fits on these rows left for this one.
+    ``kept`` is what other fits on these rows left for this one, ``spread`` does the independent
+    parts of it.
     """
     with without_convergence_warnings():  # the notes of the fit say the same
         if isinstance(rows, TableBlocks):
@@ -147,7 +149,7 @@ def fit(
         else:
             codes = None if groups is None else groups.codes
             more: dict[str, Any] = {} if weights is None else {"sample_weight": relative(weights)}
-            together = {"groups": codes, "spread": side_by_side, "kept": kept}
+            together = {"groups": codes, "spread": spread, "kept": kept}
             method.fit(rows, positive, callback=callback, **together, **more)
 
 

@@ -81,11 +81,15 @@ class Elsewhere:
         Splits that have.
     where : str
         Such as "on 2 workers of tcp://…".
+    doing : str
+        What the first split that has not ended is at, in a few words; empty if its search or its
+        fit says enough.
     """
 
     fraction: float
     finished: int
     where: str
+    doing: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

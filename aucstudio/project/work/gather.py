@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute_split
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Elsewhere, Listener, Progress
-from aucstudio.project.work.parallel import Told, run_tasks
+from aucstudio.project.work.parallel import Begun, Told, run_tasks
 from aucstudio.project.work.place import GivenUp, Place
 from aucstudio.project.work.workers import Workers, WorkersLostError
 
@@ -94,7 +96,7 @@ def _execute(
         search = told.search if part is None else next(iter(part.searches), None)
         if search is not None:
             unfinished[told.k] = search
-        place = Elsewhere(told.fraction, len(parts), workers.where)
+        place = Elsewhere(told.fraction, len(parts), workers.where, told.doing)
         finished = part.splits[0] if part is not None and part.splits else None
         return listen(
             Progress(
@@ -109,9 +111,25 @@ def _execute(
             )
         )
 
-    run_tasks(workers, experiment, tables[0], held, hear)
+    begun = run_tasks(workers, experiment, tables[0], held, hear)
+    if begun is not None and not parts:
+        # As here, a half-trained split is worth keeping where it is alone.
+        parts[begun.k] = _settled(experiment, tables, begun, workers.where, listen)
     rest = [search for k, search in unfinished.items() if k not in parts]
     return join(experiment, parts, rest)
+
+
+def _settled(
+    experiment: Experiment, tables: Tables, begun: Begun, where: str, listen: Listener
+) -> RunRecord:
+    """Make of a split that was stopped what its ready parts allow, without further training."""
+
+    def stop(progress: Progress) -> bool:
+        if progress.finished is not None:
+            listen(dataclasses.replace(progress, elsewhere=Elsewhere(1.0, 1, where)))
+        return True
+
+    return execute_split(experiment, *tables, begun.k, begun.search, stop, begun.made)
 
 
 def join(
@@ -135,10 +153,11 @@ def join(
     ordered = [parts[k] for k in sorted(parts)]
     searches = [search for part in ordered for search in part.searches] + list(unfinished)
     failed = next((part for part in ordered if part.status == FAILED), None)
-    whole = DONE if len(ordered) == experiment.validation.splits else STOPPED
+    whole = len(ordered) == experiment.validation.splits
+    whole &= all(part.status != STOPPED for part in ordered)
     return RunRecord.made(
         experiment,
-        whole if failed is None else FAILED,
+        FAILED if failed is not None else DONE if whole else STOPPED,
         [split for part in ordered for split in part.splits],
         min((part.created for part in ordered), default=RunRecord.now()),
         sum(part.seconds for part in ordered) + sum(search.seconds for search in searches),

@@ -121,7 +121,8 @@ class Board:
         if len(self._scorers[member]) < len(self._folds):
             return False
         self.ready[member] = self._scales(member)
-        return self._monitor.is_heard and self._tell()
+        # After a stop nothing is shown any more: who waits wants what is ready.
+        return self._monitor.stopped or (self._monitor.is_heard and self._tell())
 
     def _scales(self, member: Member) -> list[Scale]:
         """Learn the scale of each fold's model from the rows that it did not see.

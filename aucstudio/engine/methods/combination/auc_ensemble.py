@@ -80,6 +80,7 @@ class AUCEnsemble(WeighsRows):
     one_sided: ClassVar[bool] = True
     follows_order: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
+    in_parts: ClassVar[bool] = True
     descends: ClassVar[bool] = False
 
     fpr_range: tuple[float, float] | None = param(
@@ -145,7 +146,7 @@ class AUCEnsemble(WeighsRows):
         known: dict[Task, Outcome] = context.kept or {}
         for task in [task for task in tasks if task in known]:
             board.enter(task, known[task])
-        tasks = [task for task in tasks if task not in known]
+        tasks = [] if context.monitor.stopped else [task for task in tasks if task not in known]
         with contextlib.suppress(Stopped):
             for task, outcome in context.spread(board.train, tasks, board.look):
                 if board.enter(task, outcome):
