@@ -186,6 +186,31 @@ def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
         assert a.objective != b.objective
 
 
+def test_rows_that_weigh_nothing_have_no_say(table, held_out):
+    def weighed(run, each):
+        name, record = run
+        splits = tuple(
+            dataclasses.replace(s, train_weights=each[s.train_rows], test_weights=each[s.test_rows])
+            for s in record.splits
+        )
+        return name, dataclasses.replace(record, splits=splits)
+
+    def turned(run):
+        name, record = run
+        splits = [
+            dataclasses.replace(s, test_positive=s.test_positive ^ (nothing[s.test_rows] == 0))
+            for s in record.splits
+        ]
+        return name, dataclasses.replace(record, splits=tuple(splits))
+
+    nothing = np.where(np.arange(table.rows) % 3 == 0, 0.0, 1.0)
+    runs = [weighed(run, nothing) for run in held_out[:3]]
+    (split,) = combined(runs).splits
+    (other,) = combined(list(map(turned, runs))).splits
+    np.testing.assert_array_equal(split.test_scores, other.test_scores)
+    assert split.objective == other.objective
+
+
 def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out, monkeypatch):
     record = combined(held_out)
     (split,) = record.splits
