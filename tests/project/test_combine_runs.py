@@ -310,7 +310,7 @@ def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
         text = given.type == "tensor(string)"
         values = np.array([v or "" for v in cells.values], object) if text else cells.values
         inputs[given.name] = values.reshape(-1, 1)
-    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-12, atol=1e-12)
     document = json.loads((tmp_path / "m.json").read_text())
     assert {part["kind"] for part in document["scorer"]["parts"]} == kinds
     assert any(line.startswith("viewed: ") for line in document["how"])
