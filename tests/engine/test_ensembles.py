@@ -54,6 +54,23 @@ def test_the_range_counts_less_where_few_rows_decide_it():
 # ------------------------------------------------------------------ selection
 
 
+def test_a_row_of_weight_0_is_not_there_when_bags_are_drawn():
+    rng = np.random.default_rng(0)
+    positive = np.arange(34) < 4
+    scores = np.array([rng.normal(size=34), rng.normal(size=34), positive + 0.0])
+    weights = np.where(np.arange(34) < 3, 0.0, 1.0)  # most bags draw no positive row that counts
+    there = weights > 0
+    seen, counting = (
+        select_in_bags(z, classes, Criterion(), np.random.default_rng(1), row_weights=each)
+        for z, classes, each in (
+            (scores, positive, weights),
+            (scores[:, there], positive[there], weights[there]),
+        )
+    )
+    np.testing.assert_array_equal(seen, counting)
+    assert seen[2] > seen[0] == seen[1]
+
+
 def test_each_step_takes_the_member_that_is_best_there():
     positive, _ = drawn(1)
     scores = np.random.default_rng(2).normal(size=(4, 60)) + 0.7 * positive

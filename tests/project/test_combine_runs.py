@@ -186,6 +186,31 @@ def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
         assert a.objective != b.objective
 
 
+def test_rows_that_weigh_nothing_have_no_say(table, held_out):
+    def weighed(run, each):
+        name, record = run
+        splits = tuple(
+            dataclasses.replace(s, train_weights=each[s.train_rows], test_weights=each[s.test_rows])
+            for s in record.splits
+        )
+        return name, dataclasses.replace(record, splits=splits)
+
+    def turned(run):
+        name, record = run
+        splits = [
+            dataclasses.replace(s, test_positive=s.test_positive ^ (nothing[s.test_rows] == 0))
+            for s in record.splits
+        ]
+        return name, dataclasses.replace(record, splits=tuple(splits))
+
+    nothing = np.where(np.arange(table.rows) % 3 == 0, 0.0, 1.0)
+    runs = [weighed(run, nothing) for run in held_out[:3]]
+    (split,) = combined(runs).splits
+    (other,) = combined(list(map(turned, runs))).splits
+    np.testing.assert_array_equal(split.test_scores, other.test_scores)
+    assert split.objective == other.objective
+
+
 def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out, monkeypatch):
     record = combined(held_out)
     (split,) = record.splits
@@ -285,7 +310,7 @@ def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
         text = given.type == "tensor(string)"
         values = np.array([v or "" for v in cells.values], object) if text else cells.values
         inputs[given.name] = values.reshape(-1, 1)
-    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-12, atol=1e-12)
     document = json.loads((tmp_path / "m.json").read_text())
     assert {part["kind"] for part in document["scorer"]["parts"]} == kinds
     assert any(line.startswith("viewed: ") for line in document["how"])

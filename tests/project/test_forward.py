@@ -32,7 +32,11 @@ MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
 some_times = npst.arrays(
     float,
     st.integers(2, 60),
-    elements=st.one_of(st.integers(-3, 9).map(float), st.floats(-1e3, 1e3), st.just(np.nan)),
+    elements=st.one_of(
+        st.integers(-3, 9).map(float),
+        st.integers(-(10**6), 10**6).map(lambda thousandths: thousandths / 1000),
+        st.just(np.nan),
+    ),
 )
 
 
@@ -64,16 +68,26 @@ def test_every_step_trains_on_what_lies_before_and_judges_a_block(
     for k, (train, test) in enumerate(parts):
         start = times[test].min()
         assert k == 0 or start > times[parts[k - 1][1]].max()  # equal times are never parted
-        # By hand, row by row.
+        # By hand, row by row, in whole thousandths.
+        ago = np.rint(1000 * (start - times))
         expected = [
             i
             for i in known
-            if times[i] < start
-            and times[i] <= start - gap
-            and (window == 0 or times[i] >= start - gap - window)
+            if ago[i] > 0
+            and ago[i] >= 1000 * gap
+            and (window == 0 or ago[i] <= 1000 * (gap + window))
             and (codes is None or codes[i] not in set(codes[test]))
         ]
         assert train.tolist() == expected
+
+
+@pytest.mark.parametrize("unit", [0.01, 0.1, 1 / 24])
+def test_rows_at_the_edge_of_a_gap_and_a_window_are_not_lost_to_rounding(unit):
+    ticks = np.arange(60)
+    for start in (0.0, 100.0, 19_723.0):
+        for train, test in forward_parts(start + ticks * unit, 4, 3 * unit, 7 * unit):
+            latest = test[0] - 3
+            np.testing.assert_array_equal(train, ticks[max(0, latest - 7) : latest + 1])
 
 
 def test_blocks_are_of_about_as_many_rows():

@@ -11,7 +11,7 @@ from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.results import Interval
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.parting import part_rows, read_cuts
-from aucstudio.project.results.subgroups import equality, subgroups
+from aucstudio.project.results.subgroups import _lowest, equality, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.1)
@@ -181,3 +181,11 @@ def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
 )
 def test_cuts_are_read_as_people_write_them(text, cuts):
     assert read_cuts(text) == cuts
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(100)])
+def test_the_threshold_of_a_range_is_not_moved_by_rounding(weights):
+    scores = np.random.default_rng(1).permutation(100).astype(float)
+    for allowed in range(1, 100):  # 100 * 0.29 is 28.999999999999996
+        threshold = _lowest(scores, allowed / 100, weights)
+        assert np.count_nonzero(scores > threshold) == allowed

@@ -89,6 +89,10 @@ def select_in_bags(
     row_weights : ndarray of shape (N,), optional
         They stay with the rows that are drawn.
     """
+    if row_weights is not None and not row_weights.all():
+        # A row of weight 0 is not there: a bag of such rows alone would tell nothing.
+        there = row_weights > 0
+        scores, positive, row_weights = scores[:, there], positive[there], row_weights[there]
     weights = np.zeros(len(scores))
     for bag, rows in enumerate(_bags(positive, rng, bags)):
         drawn = None if row_weights is None else row_weights[rows]

@@ -75,6 +75,11 @@ class _Part:
     z: Array
     counts: Array | None
 
+    @property
+    def counting(self) -> Index:
+        """List the rows that do not weigh nothing."""
+        return np.arange(len(self.rows)) if self.counts is None else np.flatnonzero(self.counts)
+
     def some(self, rows: Index) -> tuple[Mask, Array, Array | None]:
         """Give classes, scores and counts of some of the rows."""
         return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
@@ -166,14 +171,14 @@ class _Combining:
         models = [self._model(*given) for given in zip(self._runs, splits, strict=True)]
         raw = [_of_rows(split.test_rows, split.test_scores, rows) for split in splits]
         positive = _of_rows(splits[0].test_rows, splits[0].test_positive, rows)
-        if not 0 < np.count_nonzero(positive) < len(positive):
+        counts = _known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+        if not _both_classes(positive, counts):
             raise InputError(
                 "the rows that all of these runs held out are of one class: leave out the run that "
                 "sets most rows aside",
                 setting="runs",
             )
         raw = [_own(model, scores) for model, scores in zip(models, raw, strict=True)]
-        counts = _known_weights(splits[0].test_rows, splits[0].test_weights, rows)
         scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
         z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
         return _Part(models, scales, rows, positive, z, counts)
@@ -197,7 +202,7 @@ class _Combining:
             self._tell(k, (turn + fraction) / turns)
 
         weights = np.full(len(z), 1.0 / len(z))
-        if 0 < np.count_nonzero(positive) < len(positive):
+        if _both_classes(positive, counts):
             weights = select_in_bags(z, positive, criterion, rng, pulse, row_weights=counts)
         return _Chosen(weights, positive, z, counts, criterion)
 
@@ -227,24 +232,27 @@ class _Combining:
 
     def _second_level(self, k: int, part: _Part, chosen: _Chosen) -> Array:
         """Score each fold of the held-out rows with the weights that the others chose."""
-        groups = self._groups_of(part.rows)
+        there = part.counting
+        groups = self._groups_of(part.rows[there])
         codes = None if groups is None else groups.codes
         seed = int(self._experiment.params["random_state"])
-        folds = draw_folds(part.positive, codes, FOLDS, seed)
+        folds = draw_folds(part.positive[there], codes, FOLDS, seed)
         if len(folds) < 2:
             raise InputError(
                 "the held-out rows have too few of one class, or too few groups of it, to choose "
                 "weights on some and judge them on others: hold out more rows, or use folds",
                 setting="runs",
             )
-        total = np.empty(len(part.positive))
+        # What weighs nothing is judged by nobody, and has no part in a choice.
+        total = chosen.weights @ part.z
+        whole = float(np.std(total)) or 1.0
         for fold, (choosing, held) in enumerate(folds):
             stage = fold + 1, len(folds) + 1
-            found = self._choose(*part.some(choosing), k, stage)
+            found = self._choose(*part.some(there[choosing]), k, stage)
             # Sums with other weights spread otherwise: brought on one scale by all rows.
             spread = float(np.std(found.weights @ part.z)) or 1.0
-            total[held] = found.weights @ part.z[:, held] / spread
-        return total * (float(np.std(chosen.weights @ part.z)) or 1.0)
+            total[there[held]] = found.weights @ part.z[:, there[held]] / spread * whole
+        return total
 
     def _combined(self, part: _Part, chosen: _Chosen) -> tuple[Model, float]:
         preparation, views = self._preparation(part.models)
@@ -356,6 +364,12 @@ class _Combining:
         told = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
         if self._listen(told) and finished is None:
             raise Stopped("choosing weights")
+
+
+def _both_classes(positive: Mask, counts: Array | None) -> bool:
+    """Tell whether rows of both classes count."""
+    there = positive if counts is None else positive[counts > 0]
+    return 0 < np.count_nonzero(there) < len(there)
 
 
 def _together(parts: Sequence[_Part]) -> tuple[Mask, Array, Array | None]:

@@ -81,9 +81,11 @@ def forward_parts(
     parts = []
     for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
         test = np.flatnonzero((times >= start) & (times < end))
-        before = (times < start) & (times <= start - gap)
+        # Tenths and hours are no whole numbers: a row at the very edge is not lost to rounding.
+        slack = 4 * np.spacing(max(abs(start), gap, window))
+        before = (times < start) & (times <= start - gap + slack)
         if window > 0:
-            before &= times >= start - gap - window
+            before &= times >= start - gap - window - slack
         if codes is not None:
             before &= ~np.isin(codes, codes[test])
         parts.append((np.flatnonzero(before), test))

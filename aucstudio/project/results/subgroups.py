@@ -22,6 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.roc.band import position
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -206,7 +207,7 @@ def _lowest(
     if not len(negatives):
         return math.nan
     order = np.argsort(negatives)[::-1]
-    place = int(fpr * len(order))
+    place = math.floor(position(len(order), fpr))
     if weights is not None:
         shares = np.cumsum(weights[order]) / weights.sum()
         place = int(np.searchsorted(shares, fpr * (1 + 1e-12), "right"))

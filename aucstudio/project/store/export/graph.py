@@ -273,17 +273,21 @@ def _at(graph: Graph, values: Array, places: str) -> str:
 
 def _combination(graph: Graph, X: str, given: dict[str, Any]) -> str:
     """Add up the parts, the log-odds of those that give shares."""
-    total = graph.constant(float(given["base"]))
-    rows = zip(given["factors"].tolist(), given["smoothings"].tolist(), strict=True)
-    for k, (factor, smoothing) in enumerate(rows):
+    scores = []
+    for k, smoothing in enumerate(given["smoothings"].tolist()):
         of_this = of_part(k, given)
         score = _SCORERS[of_this.pop("scorer")](graph, X, of_this)
         if smoothing:
             above = graph.add("Add", score, graph.constant(smoothing))
             below = graph.add("Sub", graph.constant(1.0 + smoothing), score)
             score = graph.add("Log", graph.add("Div", above, below))
-        total = graph.add("Add", total, graph.add("Mul", score, graph.constant(factor)))
-    return total
+        scores.append(graph.add("Unsqueeze", score, graph.constant(np.array([1]))))
+    base = graph.constant(float(given["base"]))
+    if not scores:
+        return base
+    # One product for all: runtimes fuse a product with a factor behind it, in single precision.
+    columns = graph.add("Concat", *scores, axis=1)
+    return graph.add("Add", graph.add("MatMul", columns, graph.constant(given["factors"])), base)
 
 
 def _viewed(graph: Graph, X: str, given: dict[str, Any]) -> str:
