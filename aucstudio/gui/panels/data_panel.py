@@ -242,8 +242,8 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     if table.weight is not None:
         parts.append(f"rows weighted by {table.weight}")
     what = "left to the method" if keeps_gaps else f"filled with the training {fill}"
-    told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
-    return " · ".join([*parts, told if gaps else "no gaps"])
+    told = _counted(gaps, "missing value") + (f", {what}" if numeric else "")
+    return " · ".join([*parts, told if gaps else "no missing values"])
 
 
 def _counted(count: int, one: str, several: str = "") -> str:
@@ -255,7 +255,7 @@ def _is_number(table: Table) -> bool:
 
 
 def _notes(table: Table, told: set[str]) -> list[str]:
-    """Give what the importer noticed, but for the number of gaps, which the facts tell."""
+    """Give what the importer noticed, but for the missing values, which the facts count."""
     notes = [note for note in table.notes if not note.endswith(" without a value")]
     notes = [note for note in notes if note not in told]
     more = len(notes) - _MOST_NOTES
