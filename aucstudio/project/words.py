@@ -52,6 +52,12 @@ def interval_words(low: float, high: float) -> str:
     return f"{figure_words(low)} … {figure_words(high)}"
 
 
+def as_sentence(words: str) -> str:
+    """Write what was noticed as a sentence that stands alone."""
+    ended = words if words.endswith(("…", "?")) else words.rstrip(".") + "."
+    return ended[:1].upper() + ended[1:]
+
+
 def power_words(value: float, decimals: int = 0) -> str:
     """Write a number as 2·10⁻⁷."""
     if not value:

@@ -27,6 +27,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation, few_rows_caution, require_enough
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import as_sentence
 
 _CHOOSE = "choose…"
 # What the list of classes holds beside them; no class can be called so.
@@ -135,7 +136,7 @@ class DataPanel(Card):
             return
         self.findings.show_findings(found, table)
         told = {finding.sentence for finding in found if finding.kind not in QUIET}
-        tell(self.notes, "\n".join(_notes(table, told)))
+        tell(self.notes, "\n".join(map(as_sentence, _notes(table, told))))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:

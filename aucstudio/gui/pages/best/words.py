@@ -30,6 +30,7 @@ from aucstudio.project.tournament.standings import (
     Verdict,
 )
 from aucstudio.project.words import (
+    as_sentence,
     counted,
     elapsed_words,
     figure_words,
@@ -175,8 +176,8 @@ def statement(standings: Standings) -> Statement:
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
     first, *rest = map(typeset, found.sentences)
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
-    left = tuple(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in standings.remarks)
-    why = f"{standings.error[0].upper()}{standings.error[1:]}." if standings.error else ""
+    left = tuple(map(as_sentence, standings.remarks))
+    why = as_sentence(standings.error) if standings.error else ""
     return Statement.of(first, why, *rest, ended, *left)
 
 
