@@ -164,7 +164,12 @@ def test_inspect_follows_its_contract(run, table_file):
     assert found["positive"] == "yes"
     assert found["delimiter"] == ","
     assert {c["name"]: c["role"] for c in found["columns"]}["town"] == "category"
-    assert run("inspect", table_file)[0] == 0
+    status, out, _ = run("inspect", table_file)
+    assert status == 0
+    columns = [line for line in out.splitlines() if " distinct, " in line]
+    assert len({line.index(":") for line in columns}) > 1  # names differ in length
+    roles = [len(line) - len(line.partition(":")[2].lstrip()) for line in columns]
+    assert len(set(roles)) == 1
 
 
 def test_train_prints_one_document_that_matches_its_model(run, table_file, tmp_path):

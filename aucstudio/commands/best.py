@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="parts of the training rows that choices are made by (default 5)",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of all chance (default 0)"
+        "--seed", metavar="N", type=int, default=0, help="where chance begins (default 0)"
     )
     parser.add_argument("--save-model", metavar="FILE", help="write the best model (*.aucmodel)")
     parser.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")

@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the table whose rows it is compared with, such as the training table (default DATA)",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of what is drawn (default 0)"
+        "--seed", metavar="N", type=int, default=0, help="where chance begins (default 0)"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE.csv", type=file_or_none, help="write all columns here"

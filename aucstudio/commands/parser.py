@@ -42,14 +42,18 @@ def command_parser() -> argparse.ArgumentParser:
     parser = OneLineParser(
         prog="aucstudio",
         parents=[common],
+        usage="aucstudio [options] [FILE]\n       aucstudio [options] COMMAND ...",
         description="Train for the ROC curve itself. Without a command: open the window, "
-        "on FILE if one is given.",
-        epilog="aucstudio COMMAND --help tells of a command's options.",
+        "on FILE (a table or a project) if one is given.",
+        epilog="To begin: aucstudio inspect data.csv, then aucstudio best data.csv --save-model "
+        "best.aucmodel. aucstudio COMMAND --help tells of a command's options.",
     )
     parser.add_argument("--version", action="version", version=f"aucstudio {__version__}")
     parser.add_argument("--sample", action="store_true", help="open the window on a sample study")
     parser.set_defaults(file=None)
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(
+        dest="command", title="commands", metavar="COMMAND", prog="aucstudio"
+    )
     for name in NAMES:
         words = command(name).IN_WORDS
         sentence = f"{words[0].upper()}{words[1:]}."

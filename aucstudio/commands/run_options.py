@@ -74,7 +74,11 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         help="draw the hold-out part or the folds so many times (default 1)",
     )
     train.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of the random splits (default 0)"
+        "--seed",
+        metavar="N",
+        type=int,
+        default=0,
+        help="where the drawing of splits begins (default 0)",
     )
     train.add_argument(
         "--fpr-range",

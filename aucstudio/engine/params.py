@@ -106,7 +106,7 @@ class Param:
             return "one of " + ", ".join(_spell(value) for value in self.choices)
         if self.kind == "range":
             none = f" or none ({self.none})" if self.none else ""
-            return f"two numbers α < β within [{self.low:g}, {self.high:g}]{none}"
+            return f"two numbers, the smaller first, within [{self.low:g}, {self.high:g}]{none}"
         parts = [_NAMES[self.kind] + self._bounds()]
         parts += [repr(word) for word in self.words]
         if self.multiples_of:
@@ -197,7 +197,7 @@ class Param:
                 text.lower()
             ]
         if self.kind == "range":
-            parts = text.strip("[]()").replace(";", ",").split(",")
+            parts = re.split(r"[,;…]|\.{2,}", text.strip("[]()"))
             return tuple(float(part) for part in parts)
         return int(text) if self.kind == "int" else float(text)
 

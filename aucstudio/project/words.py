@@ -52,6 +52,12 @@ def interval_words(low: float, high: float) -> str:
     return f"{figure_words(low)} … {figure_words(high)}"
 
 
+def as_sentence(words: str) -> str:
+    """Write what was noticed as a sentence that stands alone."""
+    ended = words if words.endswith(("…", "?")) else words.rstrip(".") + "."
+    return ended[:1].upper() + ended[1:]
+
+
 def power_words(value: float, decimals: int = 0) -> str:
     """Write a number as 2·10⁻⁷."""
     if not value:
@@ -98,12 +104,22 @@ def seconds_words(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
+def elapsed_words(seconds: float) -> str:
+    """Write a time that runs in whole seconds, as a clock does."""
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        parts = (minutes, "min"), (rest, "s")
+    else:
+        parts = (minutes // 60, "h"), (minutes % 60, "min")
+    return " ".join(f"{count:,} {unit}" for count, unit in parts if count) or "0 s"
+
+
 def rough_words(seconds: float) -> str:
     """Write an estimated time, with two digits at most."""
-    if seconds < 0.0095:
-        return f"{1000 * seconds:.0f} ms"
+    if seconds < 0.095:
+        return f"{float(f'{1000 * seconds:.1g}'):.0f} ms"
     if seconds < 9.5:
-        return f"{seconds:.1g} s" if seconds < 0.095 else f"{seconds:.2g} s"
+        return f"{seconds:.1f} s"
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.0f} h"

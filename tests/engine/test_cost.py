@@ -19,7 +19,7 @@ from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.words import bytes_words, cost_words, rough_words
+from aucstudio.project.words import bytes_words, cost_words, elapsed_words, rough_words
 
 
 def various():
@@ -152,8 +152,8 @@ def test_memory_is_known_without_the_calls_of_unix(monkeypatch):
     ("seconds", "words"),
     [
         (0.0021, "2 ms"),
-        (0.052, "0.05 s"),
-        (0.43, "0.43 s"),
+        (0.052, "50 ms"),
+        (0.43, "0.4 s"),
         (3.27, "3.3 s"),
         (42, "42 s"),
         (600, "10 min"),
@@ -184,3 +184,19 @@ def test_a_cost_in_words():
     timed = dataclasses.replace(cost, bytes=12e6, seconds=0.4)
     assert cost_words(timed) == "about 0.4 s and 12 MB per fit"
     assert cost_words(dataclasses.replace(timed, seconds=None)) == "about 12 MB per fit"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "0 s"),
+        (2.11, "2 s"),
+        (59.9, "59 s"),
+        (60, "1 min"),
+        (125, "2 min 5 s"),
+        (3_600, "1 h"),
+        (7_325, "2 h 2 min"),
+    ],
+)
+def test_a_time_that_runs_is_told_in_whole_seconds(seconds, words):
+    assert elapsed_words(seconds) == words

@@ -143,6 +143,8 @@ def test_an_unknown_setting_is_refused_with_the_known_ones():
         ("mode", "SOFT", "soft"),
         ("band", "0,0.1", (0.0, 0.1)),
         ("band", "[0.2; 0.4]", (0.2, 0.4)),
+        ("band", "0 … 0.1", (0.0, 0.1)),
+        ("band", "0.05...0.1", (0.05, 0.1)),
         ("near", "all", None),
         ("near", "", None),
         ("near", "12", 12),
@@ -210,7 +212,7 @@ def test_a_setting_matters_only_under_its_condition():
         ("rounds", "a whole number at least 1 and at most 10"),
         ("fast", "true or false"),
         ("mode", "one of none, soft"),
-        ("band", "two numbers α < β within [0, 1]"),
+        ("band", "two numbers, the smaller first, within [0, 1]"),
         ("near", "a whole number at least 1 or none (all pairs)"),
     ],
 )

@@ -159,6 +159,13 @@ def test_classes_narrow_the_rows(view, table, qtbot):
     assert rows(view) == np.flatnonzero(table.column("outcome").values == "yes").tolist()
 
 
+def test_scores_of_a_run_have_as_many_decimals_as_each_other(view, session, table, qtbot):
+    put(session, make_record(table), "Least squares")
+    shown(view, qtbot)
+    spelled = [cell(view, row, "Least squares") for row in range(20)]
+    assert len({len(text.partition(".")[2]) for text in spelled}) == 1
+
+
 def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, table, qtbot):
     folds = Validation(scheme="folds", folds=3)
     record = put(session, make_record(table, validation=folds), "Least squares")
@@ -170,7 +177,8 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     names = [column.name for column in view.sheet.model_.columns[:4]]
     assert names == ["outcome", "Least squares", "wrong pairs", "Logistic"]
     row = int(split.test_rows[0])
-    assert cell(view, row, "Least squares") == f"{split.test_scores[0]:.6g}".replace("-", "−")
+    told = float(cell(view, row, "Least squares").replace("−", "-"))
+    assert told == pytest.approx(split.test_scores[0], abs=5e-4)
     assert view.split_combo.isVisible()
     assert view.split_combo.currentIndex() == 1
 
@@ -376,7 +384,7 @@ def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     shown(view, qtbot)
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
-    assert text.startswith("4 columns have gaps, most of them x1")
+    assert text.startswith("4 columns have missing values, most of them x1")
     found = view.gaps.picture.found
     assert found.columns == ("x0", "x1", "x2", "x3")
     assert found.missing[table.rows - 1 - 7].tolist() == [1, 1, 1, 1]
@@ -389,7 +397,7 @@ def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     assert view.sheet.place() == (7, "x2")
     assert session.focus.row == 7
     filter_by(view, qtbot, "x0 known; x1 known")
-    assert look(view, qtbot, GAPS).startswith("4 columns have gaps")
+    assert look(view, qtbot, GAPS).startswith("4 columns have missing values")
 
 
 def test_a_table_without_gaps_says_so(view, session, table, qtbot):
@@ -413,6 +421,9 @@ def test_correlations_are_read_and_chosen(view, table, qtbot):
     choose(view.correlation.kind_combo, "pearson")
     shown(view, qtbot)
     assert picture.found.values[0, 3] == pytest.approx(pearson)
+    written = [figure.toPlainText() for figure in picture.figures]
+    assert len(written) == 12
+    assert f"{pearson:+.2f}".replace("-", "−") in written
     scene = picture.plot.getViewBox().mapViewToScene(QPointF(0.5, 3.5))
     picture._on_move(scene)
     assert picture.readout.text().startswith(f"x0 and x3: {pearson:+.2f}".replace("-", "−"))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont
 
 from aucstudio.engine.roc import auc, band_ranks
 from aucstudio.gui.common.plotting import pen
@@ -283,7 +284,7 @@ def test_gaps_of_a_method_that_takes_them_do_not_empty_the_picture(qtbot, sessio
         choose(view.plane_combo, plane)
         settle(qtbot, view)
         assert np.isfinite(view.picture.places).all()
-        assert "gaps are drawn at the training median" in view.sentence.text()
+        assert "missing values are drawn at the training median" in view.sentence.text()
     assert_array_equal(view.picture.sample.scores, record.splits[0].train_scores)
 
 
@@ -421,6 +422,24 @@ def test_far_off_pairs_do_not_rule_the_frame():
     few = places[1:21]
     cloud = pair_cloud(few, positive[1:21])
     assert_allclose(pair_frame(cloud, positive[1:21]), [cloud.low, cloud.high])
+
+
+def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
+    usual = qapp.font()
+    heights = []
+    try:
+        for share in (1, 2):
+            font = QFont(usual)
+            font.setPointSizeF(share * usual.pointSizeF())
+            qapp.setFont(font)
+            view.legend.clear()
+            view.legend.explain_line("a run", pen("k"))
+            view.legend.fit()
+            (_, text), *_others = view.legend.items
+            heights.append(text.itemRect().height())
+    finally:
+        qapp.setFont(usual)
+    assert heights[1] > 1.7 * heights[0]
 
 
 def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):

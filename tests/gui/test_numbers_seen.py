@@ -142,13 +142,16 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
     session.open_data(path)
     session.set_roles(roles={"a": "ignore"})
     facts = panel.findChild(QLabel, "data_facts")
-    assert facts.text() == "40 rows · 1 number · 1 ignored · 1 gap, filled with the training median"
+    assert (
+        facts.text()
+        == "40 rows · 1 number · 1 ignored · 1 missing value, filled with the training median"
+    )
     told = panel.findChild(QLabel, "data_notes").text()
     assert told.count("no label") == 1
     assert "1 row has no label and takes no part in training" in told
     assert "without" not in told
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
-    assert facts.text().endswith("1 gap, left to the method")
+    assert facts.text().endswith("1 missing value, left to the method")
 
 
 def test_heads_of_figures_stand_over_them(table_session, qtbot):

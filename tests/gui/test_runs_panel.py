@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
@@ -46,6 +46,32 @@ def panel(table_session, records, qtbot):
     fill(table_session, dict(zip(NAMES, records, strict=True)))
     wait(qtbot, made)
     return made
+
+
+class Windows(QObject):
+    """Collects what is shown as a window of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.shown = []
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Show and watched.isWidgetType() and watched.isWindow():
+            self.shown.append(watched.objectName())
+        return False
+
+
+def test_a_panel_made_where_a_run_is_chosen_opens_no_window(table_session, records, qtbot, qapp):
+    fill(table_session, {"plain": records[0]})
+    watch = Windows()
+    qapp.installEventFilter(watch)
+    try:
+        made = RunsPanel(table_session)
+        qtbot.addWidget(made)
+    finally:
+        qapp.removeEventFilter(watch)
+    assert table_session.run(table_session.selected) is not None
+    assert watch.shown == []
 
 
 def fill(session, runs):

@@ -357,6 +357,11 @@ def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
 def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert "press Tune" in shown(view, qtbot)
     untuned = make_record(session.table, "auc-svm")
+    together = dataclasses.replace(untuned.experiment, members=("a", "b"))
+    put(session, dataclasses.replace(untuned, id="both", experiment=together), "Both")
+    assert shown(view, qtbot) == (
+        "Both was made of finished runs: each of them can be tuned by itself."
+    )
     put(session, untuned, "AUC-SVM")
     assert shown(view, qtbot) == (
         "AUC-SVM was not tuned: press Tune in the method card to search its settings."

@@ -133,6 +133,16 @@ def test_a_number_is_typed_and_zero_is_the_model_s_own(session, add, scores_choo
     assert scores_chooser.rule.currentData() == "own"
 
 
+def test_the_card_is_never_lower_than_its_lines(session, add, scores_chooser, pages, qtbot):
+    add()
+    (page,) = pages
+    page.resize(900, 260)
+    qtbot.waitUntil(lambda: page.side.verticalScrollBar().maximum() > 0)
+    assert not scores_chooser.layout().hasHeightForWidth()  # nothing wraps, nothing remarked
+    card = scores_chooser.card
+    assert card.height() >= card.minimumSizeHint().height()
+
+
 def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
     session, add, roc_chooser, scores_chooser, qtbot
 ):

@@ -106,6 +106,20 @@ def test_the_gap_is_how_far_the_objective_can_still_fall(view, add, qtbot):
     assert held.pen.width() > train.pen.width()
 
 
+def test_what_nothing_proves_is_not_called_converged(view, add, qtbot):
+    add("rankboost", name="Boosted")
+    assert shown(view, qtbot).startswith("Boosted was trained to its end")
+    record = add(name="Line")
+    made_of = dataclasses.replace(record.experiment, members=("a", "b"))
+    split = dataclasses.replace(record.splits[0], gap=None, n_iter=2, trajectory=None)
+    put(
+        view.session,
+        dataclasses.replace(record, id="both", experiment=made_of, splits=(split,)),
+        "Both",
+    )
+    assert "Both was made of finished runs; nothing was trained" in shown(view, qtbot)
+
+
 def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
     record = add(name="Calm")
     text = shown(view, qtbot)

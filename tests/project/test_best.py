@@ -123,7 +123,7 @@ def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method
 def test_a_list_of_members_is_shown_in_few_words(board):
     (record,) = [entry.record for entry in board.entries if entry.method == "auc-ensemble"]
     members = len(record.params["library"].split("; "))
-    assert f"logistic, auc-rls and {members - 2} more" in differing_settings(record)
+    assert f"Logistic regression, AUC-RLS and {members - 2} more" in differing_settings(record)
 
 
 def test_optimism_is_what_the_inner_figure_has_too_much(board):

@@ -38,10 +38,10 @@ def tolerance(default: float, help: str) -> Any:  # noqa: A002
 
 
 def counted_range() -> Any:
-    """Declare ``fpr_range``, the false positive rates between which an area counts."""
+    """Declare ``fpr_range``, the false-positive rates between which an area counts."""
     return param(
         (0.0, 0.1),
-        "The false positive rates between which the area counts.",
+        "The false-positive rates between which the area counts.",
         unit="shares of the negatives",
         label="FPR range",
         symbol="[α, β]",

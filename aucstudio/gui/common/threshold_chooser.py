@@ -166,7 +166,7 @@ class ThresholdChooser(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Ask for the height that the wrapped words take: else the card would be squeezed."""
         hint, layout = super().minimumSizeHint(), self.layout()
-        if self._small or layout is None:
+        if self._small or layout is None or not layout.hasHeightForWidth():
             return hint
         return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
 

@@ -29,6 +29,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
+from aucstudio.project.words import as_sentence
 
 _SIZE, _MARGIN = QSize(880, 600), 40
 _ROW_HEIGHT = 28
@@ -131,7 +132,7 @@ class ColumnsDialog(QDialog):
         if len(notes) > _MOST_NOTES + 1:
             notes[_MOST_NOTES:] = [f"… and {len(notes) - _MOST_NOTES:,} more notes"]
         if notes:
-            layout.addWidget(label("\n".join(notes), "muted", wrap=True))
+            layout.addWidget(label("\n".join(map(as_sentence, notes)), "muted", wrap=True))
         layout.addWidget(ends)
 
     def roles(self) -> dict[str, str]:

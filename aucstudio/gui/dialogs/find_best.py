@@ -54,8 +54,8 @@ class FindBestDialog(QDialog):
         self.setObjectName("find_best_dialog")
         self.setWindowTitle("Find the best")
         self._session = session
-        self.low = make_edge_box("best_low", "Lowest false positive rate", 0.0, 0.999)
-        self.high = make_edge_box("best_high", "Highest false positive rate", 0.001, 1.0)
+        self.low = make_edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
+        self.high = make_edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
         for box, edge in zip((self.low, self.high), session.plan.band, strict=True):
             box.setValue(edge)
         self.minutes = named(QDoubleSpinBox(), "best_minutes", "Minutes to spend")
@@ -99,6 +99,7 @@ class FindBestDialog(QDialog):
         layout.addLayout(fields)
         layout.addWidget(self.caution)
         layout.addWidget(self.problem)
+        layout.addStretch(1)
         begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
         begin.setText("&Begin")
         layout.addWidget(self.ends)

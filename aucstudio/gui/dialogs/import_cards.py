@@ -34,7 +34,7 @@ _NAMES = {
     "weight": "Weight",
     "ignore": "Ignore",
 }
-_WIDTH, _DATE_WIDTH = 148, 192
+_WIDTH, _DATE_WIDTH = 172, 192
 _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 
 
@@ -264,7 +264,7 @@ class ColumnCards(QHeaderView):
         painter.restore()
 
     def _kind_line(self, column: Column) -> str:
-        gaps = f"{column.missing:,} missing" if column.missing else "no gaps"
+        gaps = f"{column.missing:,} missing" if column.missing else "none missing"
         return f"{kind_words(column)} · {gaps}"
 
     def _area_line(self, k: int) -> str:

@@ -209,7 +209,7 @@ class ImportControls(QWidget):
         self.skip.setSpecialValueText(guess)
         words = ", ".join(dialect.missing)
         if "missing" not in self._chosen:
-            self.missing.setPlaceholderText(f"Guess: {words or 'the usual ones'}")
+            self.missing.setPlaceholderText(f"Guess: {words or 'usual ones'}")
 
     def _show_fields(self) -> None:
         for part, combo in self.combos.items():

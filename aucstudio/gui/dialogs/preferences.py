@@ -73,6 +73,7 @@ class PreferencesDialog(QDialog):
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
         fpr = QHBoxLayout()
+        fpr.setSpacing(8)
         for part in (self.low, label("…"), self.high):
             fpr.addWidget(part)
         fpr.addStretch(1)

@@ -123,7 +123,7 @@ class ScoreForm(QObject):
         self._add_row(1, "Model", kinds)
 
     def _add_threshold(self) -> None:
-        self.threshold_title = field_label("Says positive")
+        self.threshold_title = field_label("Threshold")
         self.threshold_title.setMinimumHeight(_KIND_HEIGHT)
         top = Qt.AlignmentFlag.AlignTop
         self.layout.addWidget(self.threshold_title, 2, 0, top)

@@ -27,6 +27,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation, few_rows_caution, require_enough
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import as_sentence
 
 _CHOOSE = "choose…"
 # What the list of classes holds beside them; no class can be called so.
@@ -135,7 +136,7 @@ class DataPanel(Card):
             return
         self.findings.show_findings(found, table)
         told = {finding.sentence for finding in found if finding.kind not in QUIET}
-        tell(self.notes, "\n".join(_notes(table, told)))
+        tell(self.notes, "\n".join(map(as_sentence, _notes(table, told))))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
@@ -242,8 +243,8 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     if table.weight is not None:
         parts.append(f"rows weighted by {table.weight}")
     what = "left to the method" if keeps_gaps else f"filled with the training {fill}"
-    told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
-    return " · ".join([*parts, told if gaps else "no gaps"])
+    told = _counted(gaps, "missing value") + (f", {what}" if numeric else "")
+    return " · ".join([*parts, told if gaps else "no missing values"])
 
 
 def _counted(count: int, one: str, several: str = "") -> str:
@@ -255,7 +256,7 @@ def _is_number(table: Table) -> bool:
 
 
 def _notes(table: Table, told: set[str]) -> list[str]:
-    """Give what the importer noticed, but for the number of gaps, which the facts tell."""
+    """Give what the importer noticed, but for the missing values, which the facts count."""
     notes = [note for note in table.notes if not note.endswith(" without a value")]
     notes = [note for note in notes if note not in told]
     more = len(notes) - _MOST_NOTES

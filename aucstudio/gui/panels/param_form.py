@@ -129,7 +129,7 @@ class TextEditor(QLineEdit):
 
     def _show(self, value: Any) -> None:
         text = "" if value is None else self._declared.spell(value)
-        self.setText(text.replace(",", ", "))
+        self.setText(text.replace(",", " … " if self._declared.kind == "range" else ", "))
         self.setCursorPosition(0)  # of a long number the first digits are seen
 
     def _on_typed(self) -> None:

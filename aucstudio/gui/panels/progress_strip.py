@@ -18,7 +18,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.words import seconds_words
+from aucstudio.project.words import elapsed_words
 
 _GAP = 24  # between menus and words
 
@@ -84,7 +84,7 @@ class ProgressStrip(QWidget):
         for study in (self.session.study, *self.session.left):
             held = study.tournament
             if held.live is not None:
-                seconds = seconds_words(max(1.0, held.live.spent))
+                seconds = elapsed_words(held.live.spent)
                 doing = "stopping, what is ready is kept" if held.stopping else f"{seconds} gone"
                 of = "" if study is self.session.study else f" of {study.name}"
                 self._show(f"Find the best{of} · {doing}", held.live.fraction)

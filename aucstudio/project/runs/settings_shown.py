@@ -108,10 +108,16 @@ def spelled(declared: Param, value: Any) -> str:
     if declared.kind == "range":
         return range_words(value)
     if declared.also is not None and value not in declared.choices:
-        names = str(value).split("; ")
+        names = [_titled(name) for name in str(value).split("; ")]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         return ", ".join(names[:_NAMED]) + more
     return setting_words(value) if isinstance(value, float) else str(declared.spell(value))
+
+
+def _titled(member: str) -> str:
+    """Give a member of a combination, ``auc-rls lam=0.1``, the title of its method."""
+    method, blank, settings = member.partition(" ")
+    return (METHODS[method].title if method in METHODS else method) + blank + settings
 
 
 def _chosen(record: RunRecord) -> str:

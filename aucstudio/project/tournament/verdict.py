@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.inference import settled
+from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.table import Table
@@ -17,7 +17,7 @@ from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
 from aucstudio.project.tournament.standings import OperatingPoint, Verdict
-from aucstudio.project.words import counted
+from aucstudio.project.words import counted, figure_words
 
 _NONE = "–"
 
@@ -114,17 +114,19 @@ def verdict(board: Leaderboard) -> Verdict:
 
 
 def _figure(found: Summary) -> str:
-    return f"{found.value:.4f} ({_interval(found.low, found.high)})"
+    return f"{figure_words(found.value)} ({_interval(found.low, found.high)})"
+
+
+def _difference(test: TestResult) -> str:
+    ends = (figure_words(end, "+") for end in (test.low, test.high))
+    return f"{figure_words(test.difference, '+')} ({' … '.join(ends)})"
 
 
 def _runner_up(duel: Duel) -> str:
     test = duel.test
     if not np.isfinite(test.low):
         return f"The runner-up is {duel.other.name}; they cannot be told apart: {test.reason}."
-    return (
-        f"The runner-up is {duel.other.name}: difference {test.difference:+.4f} "
-        f"({test.low:+.3f} … {test.high:+.3f}), p = {duel.p:.2g}."
-    )
+    return f"The runner-up is {duel.other.name}: difference {_difference(test)}, p = {duel.p:.2g}."
 
 
 def _what_settles(board: Leaderboard) -> str:
@@ -144,10 +146,7 @@ def _what_settles(board: Leaderboard) -> str:
 def _simpler(duel: Duel) -> str:
     test = duel.test
     if np.isfinite(test.low):
-        told = (
-            f"is within chance (difference {test.difference:+.4f}, {test.low:+.3f} … "
-            f"{test.high:+.3f}, p = {duel.p:.2g})"
-        )
+        told = f"is within chance (difference {_difference(test)}, p = {duel.p:.2g})"
     else:
         told = f"cannot be told apart from it: {test.reason}"
     return f"{duel.other.name} is simpler and {told}: prefer it?"

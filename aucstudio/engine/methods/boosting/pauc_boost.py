@@ -75,7 +75,7 @@ class PAUCBoost(AUCClassifier):
     )
     summary: ClassVar[str] = (
         "Adds up one smooth curve per feature, each round where it most raises the area under "
-        "the part of the ROC curve between two false positive rates."
+        "the part of the ROC curve between two false-positive rates."
     )
     in_words: ClassVar[str] = "Boosted curves for an FPR range"
     trains_for: ClassVar[str] = "pAUC"

@@ -31,7 +31,7 @@ _AT_BOUND = 1e-4
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ASVM(KernelSettings, AUCClassifier):
-    """Separate the negatives from a confident core of the positives, for low false positive rates.
+    """Separate the negatives from a confident core of the positives, for low false-positive rates.
 
     Minimises ``1/2 |w|^2 - mu rho + C1 sum_i (1 - f(x_i))_+ + C2 sum_i (rho - f(x_i))_+ + C3 sum_j
     (1 + f(z_j))_+`` over w, b and rho >= 1, with f(x) = <w, phi(x)> + b, ``C1 = C``, ``C2 = mu /
@@ -83,7 +83,7 @@ class ASVM(KernelSettings, AUCClassifier):
         "weighting as recalled"
     )
     summary: ClassVar[str] = (
-        "Keeps the negatives away from a core of confident positives, for low false positive rates."
+        "Keeps the negatives away from a core of confident positives, for low false-positive rates."
     )
     in_words: ClassVar[str] = "Asymmetric SVM"
     trains_for: ClassVar[str] = "low FPR"
@@ -129,7 +129,7 @@ class ASVM(KernelSettings, AUCClassifier):
     )
     fpr: float = param(
         0.1,
-        "False positive rate, on the training rows, that the threshold allows.",
+        "False-positive rate, on the training rows, that the threshold allows.",
         unit="shares of the negatives",
         label="FPR target",
         symbol="β",

@@ -44,7 +44,7 @@ class SVMpAUC(RangeSVM):
         "A structural SVM based approach for optimizing partial AUC"
     )
     summary: ClassVar[str] = (
-        "Maximises the area under the part of the ROC curve between two false positive rates, "
+        "Maximises the area under the part of the ROC curve between two false-positive rates, "
         "by a convex bound over all orderings."
     )
     in_words: ClassVar[str] = "SVM for an FPR range"

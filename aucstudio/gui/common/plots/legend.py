@@ -12,7 +12,7 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QSizeF, Qt
 from PySide6.QtGui import QPen
-from PySide6.QtWidgets import QSizePolicy
+from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip, rich
@@ -22,6 +22,7 @@ _AXIS_WIDTH = 64
 _LEAST_HEIGHT = 200
 _MOST_SHARE = 0.3  # of the plot's height
 _LETTERS = 36
+_LETTER_SHARE = 0.9  # of the size of the other words
 
 
 Entries = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
@@ -42,7 +43,7 @@ class Legend(pg.LegendItem):
         self._plot = plot
         self._entries: Entries = []
         self._samples: list[pg.PlotDataItem] = []
-        self._shown: tuple[Entries, int, int] = ([], 0, 0)
+        self._shown: tuple[Entries, int, int, float] = ([], 0, 0, 0.0)
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
@@ -74,12 +75,14 @@ class Legend(pg.LegendItem):
         """
         beside = max(_AXIS_WIDTH, math.ceil(self._plot.getAxis("left").width()))
         width, height = self._plot.width() - beside, self._plot.height()
-        if (self._entries, width, height) == self._shown:
+        letters = QApplication.font().pointSizeF()
+        if (self._entries, width, height, letters) == self._shown:
             # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
                 sample.update()
             return
-        self._shown = list(self._entries), width, height
+        self._shown = list(self._entries), width, height, letters
+        self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [told for told in self._entries if not isinstance(told[1], QPen)]
         for told in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(told, width)

@@ -99,7 +99,7 @@ class BestView(PageView):
     def _lay_out(self) -> None:
         self.nothing = hint_label("best_course_hint")
         self.nothing.setText("The picture begins with the first method that is ready")
-        self.entry_words = label("", "muted", name="best_entry_words")
+        self.entry_words = label("", "muted", wrap=True, name="best_entry_words")
         self.entry_button = named(QPushButton(""), "best_entry_button", "Take the chosen entry")
         self.entry_button.clicked.connect(self._on_entry)
         kept = self.entry_button.sizePolicy()

@@ -57,7 +57,7 @@ class CurvePlot:
         self._band: _Band | None = None
         self._runs: Sequence[ShownRun] = ()
         self._work = Background(parent, self._land)
-        self.plot = make_plot("best_curve_plot", "False positive rate", "True positive rate")
+        self.plot = make_plot("best_curve_plot", "False-positive rate", "True-positive rate")
         self.range = pg.LinearRegionItem((0.0, 0.1), movable=False)
         self.range.setZValue(-10)
         self.band = QGraphicsPathItem()

@@ -29,7 +29,15 @@ from aucstudio.project.tournament.standings import (
     Standings,
     Verdict,
 )
-from aucstudio.project.words import counted, figure_words, p_words, range_words, seconds_words
+from aucstudio.project.words import (
+    as_sentence,
+    counted,
+    elapsed_words,
+    figure_words,
+    p_words,
+    range_words,
+    seconds_words,
+)
 
 HEADS = ("Method", "Settings", "In the folds", "Held out", "Optimism", "Time", "State")
 TIPS = {
@@ -144,8 +152,8 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
     """Say what is being done, and how much of the time is gone."""
     if stopping:
         return "stopping: what is ready is judged; Stop again ends at once"
-    gone = seconds_words(standings.spent) if standings.spent >= 1.0 else "0 s"
-    of = f" of {seconds_words(standings.budget)}" if standings.budget else ""
+    gone = elapsed_words(standings.spent)
+    of = f" of {elapsed_words(standings.budget)}" if standings.budget else ""
     parts = [_readable(standings.doing) or "starting", f"{gone}{of}"]
     return " · ".join(parts)
 
@@ -167,9 +175,9 @@ def statement(standings: Standings) -> Statement:
     found = standings.verdict or Verdict("No method was judged on the held-out rows.")
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
     first, *rest = map(typeset, found.sentences)
-    ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {seconds_words(standings.spent)}."
-    left = tuple(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in standings.remarks)
-    why = f"{standings.error[0].upper()}{standings.error[1:]}." if standings.error else ""
+    ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
+    left = tuple(map(as_sentence, standings.remarks))
+    why = as_sentence(standings.error) if standings.error else ""
     return Statement.of(first, why, *rest, ended, *left)
 
 

@@ -23,7 +23,7 @@ _MOST_SURELY_SEEN = 3
 
 RUN_HEADS = (
     *("Run", "AUC", "95 %", "pAUC", "95 %", "W/T/L", "Rank"),
-    *("Train gap", "Per fit", "Splits"),
+    *("Gap to training", "Per fit", "Splits"),
 )
 RUN_TIPS = {
     0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
@@ -36,7 +36,7 @@ RUN_TIPS = {
     8: "Mean time of one fit",
 }
 # What goes where the page is narrower than so many pixels; the copy and the file keep it.
-_ROOM = {"Splits": 800, "Train gap": 700, "Rank": 560}
+_ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
 PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p, Holm", "Better")
@@ -87,7 +87,7 @@ def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, 
     tight = width < _ROOM_FOR_BOTH
     runs.setColumnHidden(2, tight and measure != comparison.AUC)
     runs.setColumnHidden(4, tight and measure == comparison.AUC)
-    pairs.setColumnHidden(_P, width < _ROOM["Train gap"] and not raw)
+    pairs.setColumnHidden(_P, width < _ROOM["Gap to training"] and not raw)
     pairs.setColumnHidden(_P_CORRECTED, raw)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -19,6 +21,16 @@ from aucstudio.project.survey.order import Query, find_rows
 from aucstudio.project.survey.scored import ALL, FALSE_ALARM, MISSED, ScoredRows
 
 MOST_RUNS = 8
+
+
+def _decimals(values: NDArray[np.float64]) -> int | None:
+    """Find with how many decimals a column shows its largest number in five digits.
+
+    None where such numbers would not be read as decimals.
+    """
+    sizes = np.abs(values[np.isfinite(values)])
+    most = float(sizes.max(initial=0.0))
+    return 4 - math.floor(math.log10(most)) if 1e-3 <= most < 1e5 else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +109,11 @@ class RunColumn:
     column: Column
     part: NDArray[np.int8] | None
     about: str
+
+    @functools.cached_property
+    def decimals(self) -> int | None:
+        """With how many decimals scores are shown, all of them alike."""
+        return None if self.part is None else _decimals(self.column.values)
 
     @property
     def facts(self) -> str:

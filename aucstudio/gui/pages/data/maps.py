@@ -26,6 +26,8 @@ from aucstudio.project.words import percent_words
 Array = NDArray[np.float64]
 
 _MOST_NAMES = 40
+_MOST_FIGURES = 8  # columns whose squares have room for a number
+_DARK = 0.6  # a correlation whose square is dark
 _NAME_WIDTH = 110
 _STRIP = 0.03  # of the width
 _INSIDE = 0.015  # of the height: how far the ends' numbers are from it
@@ -185,6 +187,7 @@ class CorrelationPicture(CellMap):
         self.found: Correlation | None = None
         self.frame = pg.PlotCurveItem()
         self.plot.addItem(self.frame, ignoreBounds=True)
+        self.figures: list[pg.TextItem] = []
 
     def show(self, found: Correlation, pair: tuple[int, int] | None) -> None:
         """Draw another matrix, and mark a pair."""
@@ -202,7 +205,24 @@ class CorrelationPicture(CellMap):
         self.name_columns("left", [f"{name}  {k + 1}" for k, name in enumerate(found.columns)])
         size = float(max(1, len(found.columns)))
         self.plot.set_whole((0.0, size), (0.0, size))
+        self._write(values if len(values) <= _MOST_FIGURES else values[:0])
         self.mark(pair)
+
+    def _write(self, values: Array) -> None:
+        """Write the numbers into squares that have room for them."""
+        for figure in self.figures:
+            self.plot.removeItem(figure)
+        self.figures = []
+        theme = current_theme()
+        for (column, line), value in np.ndenumerate(values):
+            if column == line or np.isnan(value):
+                continue
+            ink = theme.field if abs(value) > _DARK else theme.text
+            text = f"{value:+.2f}".replace("-", "−")
+            figure = pg.TextItem(text, color=ink, anchor=(0.5, 0.5))
+            figure.setPos(column + 0.5, line + 0.5)
+            self.plot.addItem(figure, ignoreBounds=True)
+            self.figures.append(figure)
 
     def mark(self, pair: tuple[int, int] | None) -> None:
         """Frame a pair."""

@@ -140,7 +140,11 @@ class RowsModel(QAbstractTableModel):
             return value[:_LONGEST].replace("\n", " ")
         if self.columns[place].is_date:
             return spell_cell(self.columns[place], value)
-        text = f"{value:.6g}" if self.extra(place) is not None else spell_number(value)
+        extra = self.extra(place)
+        if extra is None:
+            text = spell_number(value)
+        else:
+            text = f"{value:.6g}" if extra.decimals is None else f"{value:.{extra.decimals}f}"
         return text.replace("-", "−")
 
     def _ink(self, index: Index) -> QColor | None:

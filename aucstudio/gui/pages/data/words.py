@@ -119,12 +119,12 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
     many = counted(len(found.columns) + left_out, "column")
     has = "has" if many.startswith("1 ") else "have"
     return Statement.of(
-        f"{many} {has} gaps, most of them {found.columns[worst]} "
+        f"{many} {has} missing values, most of them {found.columns[worst]} "
         f"({percent_words(float(shares[worst]))}).",
         f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
         "Rows stand as in the sheet, from the top; the strip at the left is their class."
         + (f" Each line is some {round(rows / lines):,} rows." if lines and rows > lines else ""),
-        f"The {left_out:,} columns with fewest gaps are not drawn." if left_out else "",
+        f"The {left_out:,} columns with fewest missing values are not drawn." if left_out else "",
     )
 
 

@@ -54,7 +54,7 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
         yield "Far-off pairs lie outside the frame: zoom out."
     if picture.sample.gaps:
         yield (
-            f"{picture.sample.gaps:,} gaps are drawn at the training "
+            f"{picture.sample.gaps:,} missing values are drawn at the training "
             f"{subject.preparation.choice.fill}; the scores are the model's own."
         )
 

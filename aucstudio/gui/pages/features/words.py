@@ -71,7 +71,8 @@ def remarks(subject: Subject, picture: Picture, outside: int, drawn: int) -> lis
     sample, words = picture.sample, []
     if sample.gaps:
         words.append(
-            f"{_counted(sample.gaps, 'gap')} at the training {subject.preparation.choice.fill}."
+            f"{_counted(sample.gaps, 'missing value')} at the training "
+            f"{subject.preparation.choice.fill}."
         )
     if outside:
         words.append(f"{_counted(outside, 'far-off row')} outside the frame: zoom out.")

@@ -176,6 +176,8 @@ def untuned_words(run: ShownRun | None) -> str:
     if run is None or run.record.error:
         return ""
     experiment = run.record.experiment
+    if experiment.members:
+        return f"{run.look.name} was made of finished runs: each of them can be tuned by itself."
     if experiment.tuning is not None:
         return f"{run.look.name} was stopped before any candidate was judged: press Tune again."
     if not candidates(METHODS[experiment.method], experiment.params, 0):

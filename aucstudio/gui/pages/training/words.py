@@ -41,7 +41,13 @@ def _state(run: ShownRun) -> str:
     if early:
         where = f" in {early} of {len(splits)} fits" if len(splits) > 1 else ""
         return f"did not converge{where}"
-    return "was solved in one step" if all(s.n_iter is None for s in splits) else "has converged"
+    if run.record.experiment.members:
+        return "was made of finished runs; nothing was trained"
+    if all(split.n_iter is None for split in splits):
+        return "was solved in one step"
+    # Without a dual gap nothing proves that the optimum is near.
+    proven = all(split.gap is not None for split in splits)
+    return "has converged" if proven else "was trained to its end"
 
 
 def _overfit(split: SplitResult, train: float, band: Band | None) -> str:

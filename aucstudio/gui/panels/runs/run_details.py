@@ -53,8 +53,9 @@ _LEAST, _USUAL = 200, 420  # pixels of height
 class RunDetails(Card):
     """What the chosen run found, and what it is made from."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__("")
+        self.setParent(parent)  # without one, a run that is chosen already shows it as a window
         self.session = session
         self.figures = RunValues(self, card_figures, session.plan.band)
         self.rows.setContentsMargins(16, 12, 8, 12)

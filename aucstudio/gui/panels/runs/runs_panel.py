@@ -43,7 +43,7 @@ class RunsPanel(QWidget):
         self.session = session
         self.model = RunsModel(session)
         self.view = RunsTable(self.model)
-        self.details = RunDetails(session)
+        self.details = RunDetails(session, self)
         self.verbs = RunsVerbs(session, self.model, self.view, self.details.edit_notes)
         self._lay_out()
         self.view.take_look(preferences().now.tables.get(_LOOK, TableLook()))

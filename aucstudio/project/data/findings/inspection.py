@@ -12,6 +12,8 @@ from aucstudio.project.data.date_parts import WHOLE
 from aucstudio.project.data.findings.find import find, in_memory
 from aucstudio.project.data.findings.separation import areas
 
+_LONG = 24  # letters of a name, up to which what stands behind it is aligned
+
 
 def inspection(table: AnyTable) -> dict[str, Any]:
     """Give what was understood of a table and what was found in it, as plain data."""
@@ -43,8 +45,12 @@ def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
     for finding in document["findings"]:
         told.add(finding["sentence"])
         yield f"finding ({finding['kind']}): {finding['sentence']}"
+    name, role = (
+        max((len(str(column[key])) for column in document["columns"]), default=0)
+        for key in ("name", "role")
+    )
     for column in document["columns"]:
-        yield f"  {_column_words(column)}"
+        yield f"  {column['name'] + ':':{min(name, _LONG) + 1}} {_column_words(column, role)}"
     for note in document["notes"]:
         if note not in told:
             yield f"note: {note}"
@@ -69,12 +75,12 @@ def _label_words(document: dict[str, Any]) -> str:
     return f"label {document['label']}: {classes}; positive {positive}"
 
 
-def _column_words(column: dict[str, Any]) -> str:
-    area = "" if column["auc"] is None else f", AUC {column['auc']:.3f}"
+def _column_words(column: dict[str, Any], width: int) -> str:
+    area = "" if column["auc"] is None else f", AUC by itself {column['auc']:.3f}"
     words = f"{column['distinct']:,} distinct, {column['missing']:,} missing{area}"
     if column["kind"] == "date":
         words = f"{words}{_date_words(column)}"
-    return f"{column['name']}: {column['role']}, {words}"
+    return f"{column['role'] + ',':{width + 1}} {words}"
 
 
 def _date_words(column: dict[str, Any]) -> str:
