@@ -369,7 +369,7 @@ class _Combining:
 def _both_classes(positive: Mask, counts: Array | None) -> bool:
     """Tell whether rows of both classes count."""
     there = positive if counts is None else positive[counts > 0]
-    return 0 < np.count_nonzero(there) < len(there)
+    return bool(there.any() and not there.all())
 
 
 def _together(parts: Sequence[_Part]) -> tuple[Mask, Array, Array | None]:
