@@ -347,6 +347,12 @@ def test_rows_that_do_not_fit_written_out_are_refused(thin, monkeypatch):
     model = execute(experiment(thin), thin).splits[0].model
     monkeypatch.setattr(sparse_columns, "machine_memory", lambda: 1e5)
     with pytest.raises(InputError, match=r"texts\.svm is sparse: 240 rows of 119 features"):
+        model.preparation.apply(thin, for_fit=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(sparse_columns, "_MOST_TO_LOOK_AT", 1e5)
+    model.preparation.apply(thin, for_fit=True)
+    model.preparation.apply(thin, np.arange(5))
+    with pytest.raises(InputError, match="what is only looked at may take"):
         model.preparation.apply(thin)
     model.score(thin)
 

@@ -144,19 +144,22 @@ class Preparation:
         """Powers of two to compute in: 1 unless a column's scale is near the ends of doubles."""
         return np.array([unit_of(scale) for scale in self.scales.tolist()])
 
-    def apply(self, table: Table, rows: Rows | None = None) -> Array:
+    def apply(self, table: Table, rows: Rows | None = None, *, for_fit: bool = False) -> Array:
         """Turn rows of a table into the matrix the method sees, shape (rows, features).
+
+        Of a sparse table they are written out with their zeros: a few for a picture, and
+        ``for_fit`` as many as fit into memory.
 
         Raises
         ------
         InputError
             If the table lacks columns, holds text where numbers were learnt, or is a sparse one
-            that would not fit into memory so.
+            and the rows are too many.
         """
         by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
         if is_sparse(table.columns):
-            check_written_out(table, count, len(self.feature_names))
+            check_written_out(table, count, len(self.feature_names), for_fit=for_fit)
             by_name, rows = written_out(by_name, self.columns, rows), None
         X = np.empty((count, len(self.feature_names)))
         marks = {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+_MOST_TO_LOOK_AT = 5e8  # bytes
 COPIES = 2  # of what is written out: the cells, and what is prepared of them
 
 
@@ -211,19 +212,29 @@ def written_out(
     }
 
 
-def check_written_out(table: TableInfo, rows: int, features: int) -> None:
-    """Refuse to write so many rows out where they would not fit into memory.
+def check_written_out(table: TableInfo, rows: int, features: int, *, for_fit: bool) -> None:
+    """Refuse to write out so many rows of a sparse table.
+
+    Parameters
+    ----------
+    table : TableInfo
+    rows, features : int
+    for_fit : bool
+        Whether a fit needs them, which may take the memory there is; else they are few.
 
     Raises
     ------
     InputError
     """
     needed, memory = COPIES * 8.0 * rows * features, machine_memory()
-    if needed > largest_memory(memory):
+    most = largest_memory(memory) if for_fit else min(largest_memory(memory), _MOST_TO_LOOK_AT)
+    if needed > most:
+        limit = f"this machine has {bytes_words(memory)}"
+        if not for_fit:
+            limit = f"what is only looked at may take {bytes_words(most)}"
         raise InputError(
             f"{table.path.name} is sparse: {rows:,} rows of {features:,} features take "
-            f"{bytes_words(needed)} written out, and this machine has {bytes_words(memory)}; "
-            "take fewer rows or features",
+            f"{bytes_words(needed)} written out with their zeros, and {limit}",
             file=str(table.path),
         )
 

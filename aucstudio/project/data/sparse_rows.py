@@ -59,7 +59,11 @@ def _coded(
     names = tuple(preparation.numbers[k] for k in shared)
     rest = dataclasses.replace(preparation, numbers=names, indicated=(), absent={}, **learnt)
     needed = tuple(by_name[name] for name in rest.columns)
-    return [scipy.sparse.csr_array(rest.apply(dataclasses.replace(table, columns=needed), rows))]
+    return [
+        scipy.sparse.csr_array(
+            rest.apply(dataclasses.replace(table, columns=needed), rows, for_fit=True)
+        )
+    ]
 
 
 def _gaps(

@@ -7,6 +7,7 @@ one; f score; x_{-k} a row without column k.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -60,13 +61,13 @@ class Coefficients:
         standard = self.choice.scale == STANDARD
         return "one standard deviation" if standard else "one scaled unit"
 
-    @property
+    @functools.cached_property
     def mean(self) -> Array:
         """Mean over the splits, shape (features,)."""
         means: Array = np.nanmean(self.weights, axis=0)
         return means
 
-    @property
+    @functools.cached_property
     def same_sign(self) -> Array:
         """Share of the splits whose weight has the sign of the mean, shape (features,)."""
         known = ~np.isnan(self.weights)

@@ -72,7 +72,7 @@ def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
     """Give prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
     if preparation.keeps_zeros:
         return sparse_rows(preparation, table, rows)
-    return preparation.apply(table, rows)
+    return preparation.apply(table, rows, for_fit=True)
 
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:

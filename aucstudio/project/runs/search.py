@@ -287,7 +287,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        X = self._learn(self._rows).apply(self._table, self._rows)
+        X = self._learn(self._rows).apply(self._table, self._rows, for_fit=True)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
         found = method.leave_pair_out(
