@@ -159,7 +159,7 @@ class Preparation:
         by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
         if is_sparse(table.columns):
-            check_written_out(table, count, len(self.feature_names), for_fit=for_fit)
+            check_written_out(table.path, count, len(self.feature_names), for_fit=for_fit)
             by_name, rows = written_out(by_name, self.columns, rows), None
         X = np.empty((count, len(self.feature_names)))
         marks = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from aucstudio.engine.memory import largest_memory, machine_memory
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.different import Count
-from aucstudio.project.data.table_info import TableInfo
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 
@@ -212,12 +212,13 @@ def written_out(
     }
 
 
-def check_written_out(table: TableInfo, rows: int, features: int, *, for_fit: bool) -> None:
+def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) -> None:
     """Refuse to write out so many rows of a sparse table.
 
     Parameters
     ----------
-    table : TableInfo
+    path : Path
+        Of the table.
     rows, features : int
     for_fit : bool
         Whether a fit needs them, which may take the memory there is; else they are few.
@@ -233,9 +234,9 @@ def check_written_out(table: TableInfo, rows: int, features: int, *, for_fit: bo
         if not for_fit:
             limit = f"what is only looked at may take {bytes_words(most)}"
         raise InputError(
-            f"{table.path.name} is sparse: {rows:,} rows of {features:,} features take "
+            f"{path.name} is sparse: {rows:,} rows of {features:,} features take "
             f"{bytes_words(needed)} written out with their zeros, and {limit}",
-            file=str(table.path),
+            file=str(path),
         )
 
 

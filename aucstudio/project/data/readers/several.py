@@ -18,6 +18,7 @@ from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.readers.format import TEXT
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.sparse_columns import check_written_out, is_sparse
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
 from aucstudio.project.data.text.rejects import MAX_REJECTED
 from aucstudio.project.errors import InputError
@@ -86,6 +87,9 @@ def read_together(
                 read[k] = plain, read_columns(plain, lambda *_: None, spelled)
     founds = [found for _, found in read]
     names = [name for name in _names(founds[0]) if all(name in _names(f) for f in founds)]
+    if any(is_sparse(found.columns) for found in founds):
+        heights = [found.columns[0].height for found in founds]
+        check_written_out(path, sum(heights), len(names), for_fit=True)
     columns = [_joined([_column(found, name) for found in founds]) for name in names]
     origin = ORIGIN if ORIGIN not in names else f"{ORIGIN}_name"
     heights = [len(found.columns[0].values) for found in founds]
