@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.rows_model import GAP
 from aucstudio.project.data.columns import Column
@@ -53,6 +54,12 @@ def cell(view, line, name):
 def look(view, qtbot, what):
     choose(view.show_combo, what)
     return shown(view, qtbot)
+
+
+def with_gaps(table, rows):
+    table = with_cells(table, rows, np.nan)
+    columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
+    return dataclasses.replace(table, columns=columns)
 
 
 def filter_by(view, qtbot, text):
@@ -378,9 +385,7 @@ def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table)
 
 
 def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
-    table = with_cells(table, [7, 90], np.nan)
-    columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
-    session.put_table(dataclasses.replace(table, columns=columns))
+    session.put_table(with_gaps(table, [7, 90]))
     shown(view, qtbot)
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
@@ -406,6 +411,26 @@ def test_a_table_without_gaps_says_so(view, session, table, qtbot):
     assert look(view, qtbot, GAPS) == "No column has a missing value."
     assert view.gaps.hint.isVisible()
     assert not view.gaps.picture.plot.isVisible()
+
+
+@pytest.mark.parametrize("what", [GAPS, CORRELATION])
+def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, what):
+    if what == GAPS:
+        session.put_table(with_gaps(table, [7, 90]))
+        shown(view, qtbot)
+    look(view, qtbot, what)
+    picture = (view.gaps if what == GAPS else view.correlation).picture
+    light = picture.image.image.copy()
+    try:
+        apply_theme(qapp, "dark")
+        view.retheme()
+        shown(view, qtbot)
+        assert not np.array_equal(picture.image.image, light)
+    finally:
+        apply_theme(qapp, "light")
+    view.retheme()
+    shown(view, qtbot)
+    np.testing.assert_array_equal(picture.image.image, light)
 
 
 def test_correlations_are_read_and_chosen(view, table, qtbot):

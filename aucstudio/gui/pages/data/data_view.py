@@ -186,6 +186,8 @@ class DataView(PageView):
 
     def retheme(self) -> None:
         self.sheet.model_.retheme()
+        self.gaps.retheme()
+        self.correlation.retheme()
         super().retheme()
         if self.card.summary is not None:
             self.card.show_summary(self.card.summary)

@@ -114,6 +114,11 @@ class GapPage(_PicturePage):
         empty = not result.missing.size
         self._show_hint("Nothing is missing" if not result.columns else "No rows" if empty else "")
 
+    def retheme(self) -> None:
+        """Draw what is shown in the present theme."""
+        if self._shown is not None and self.picture.found is not None:
+            self.picture.show(self.picture.found, self._shown[0].classes)
+
     def _say(self) -> None:
         found = self.picture.found
         if self._shown is not None and found is not None:
@@ -182,6 +187,11 @@ class CorrelationPage(_PicturePage):
         self.picture.show(result, self._pair)
         few = len(result.columns) < 2
         self._show_hint("Fewer than two columns of numbers are learnt from" if few else "")
+
+    def retheme(self) -> None:
+        """Draw what is shown in the present theme."""
+        if self.picture.found is not None:
+            self.picture.show(self.picture.found, self._pair)
 
     def _say(self) -> None:
         found = self.picture.found
