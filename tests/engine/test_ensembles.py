@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -252,6 +253,18 @@ def test_weights_are_chosen_on_rows_that_members_did_not_see(small_library):
     np.testing.assert_array_equal(original(n_folds=3).fit(X, y).train_scores_, fitted.train_scores_)
 
 
+@pytest.mark.parametrize(("trees", "each"), [(6, 6), (150, 50), (300, 100)])
+def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
+    forest = Member.of("random-forest", n_trees=trees, min_samples_leaf=20)
+    monkeypatch.setattr(
+        "aucstudio.engine.methods.combination.auc_ensemble.library", lambda *_: [forest]
+    )
+    X, y = rows()
+    fitted = METHODS["auc-ensemble"](n_folds=3).fit(X, y)
+    (part,) = fitted.scorer_.parts
+    assert len(part.scorer.roots) == 3 * each
+
+
 def test_groups_are_held_out_whole(small_library):
     X, y = rows()
     groups = np.arange(len(y)) // 5
@@ -364,6 +377,19 @@ def test_forests_do_not_mind_where_the_data_lie(key):
         moved = METHODS[key](n_trees=10).fit(X * unit + shift, y)
         ours, theirs = plain.train_scores_, moved.train_scores_
         assert roc.auc(y, theirs) == pytest.approx(roc.auc(y, ours), abs=0.02)
+
+
+def test_a_forest_takes_little_memory_beside_its_rows_and_trees():
+    X = np.random.default_rng(4).normal(size=(40_000, 50))
+    forest = METHODS["random-forest"](n_trees=1, min_samples_leaf=10_000)
+    forest.fit(X[:100], X[:100, 0] > 0)
+    tracemalloc.start()
+    try:
+        forest.fit(X, X[:, 0] > 0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2 * X.nbytes
 
 
 def test_a_forest_that_is_stopped_is_the_mean_of_the_trees_so_far():

@@ -22,6 +22,7 @@ from aucstudio.engine.weighted import WeighsRows
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
+_CELLS_COPIED = 100_000
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -98,9 +99,11 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         while len(trees) < self.n_trees:
             library.n_estimators = min(self.n_trees, len(trees) + at_once)
             library.fit(cells, positive, context.weights)
-            for grown in library.estimators_[len(trees) :]:
-                trees.append(_tree(grown.tree_, low, span))
-                impurity += _leaf_impurity(grown.tree_)
+            for k in range(len(trees), library.n_estimators):
+                grown = library.estimators_[k].tree_
+                trees.append(_tree(grown, low, span))
+                impurity += _leaf_impurity(grown)
+                library.estimators_[k] = None  # only their number matters to it; they are large
             if context.monitor.step(
                 len(trees), impurity / len(trees), total=self.n_trees, scorer=scorer
             ):
@@ -111,18 +114,20 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
 def _extent(X: Array) -> tuple[Array, Array]:
     """Give the least value of each feature and half of what it spans (0 where it does not vary)."""
-    known = ~np.isnan(X)
-    halves = X / 2
-    low = np.min(halves, axis=0, where=known, initial=np.inf)
-    high = np.max(halves, axis=0, where=known, initial=-np.inf)
-    none = ~known.any(axis=0)
+    low, high = np.fmin.reduce(X, axis=0) / 2, np.fmax.reduce(X, axis=0) / 2
+    none = np.isnan(low)
     low[none], high[none] = 0.0, 0.0
     return low, high - low
 
 
 def _single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Put the rows on [0, 1]: the library computes in single precision."""
-    return ((X / 2 - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
+    cells = np.empty(X.shape, dtype=np.float32)
+    width = np.where(span > 0, span, 1.0)
+    step = max(1, _CELLS_COPIED // max(1, X.shape[1]))  # no copy in double precision
+    for rows in (slice(k, k + step) for k in range(0, len(X), step)):
+        cells[rows] = (X[rows] / 2 - low) / width
+    return cells
 
 
 def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:

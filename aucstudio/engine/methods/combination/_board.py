@@ -5,6 +5,7 @@ Symbols: z_k scores of member k, held out in folds and put on a common scale; w_
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -32,6 +33,9 @@ _NONE_HELD_OUT = (
     "No rows could be held out so that both classes were left to train on: all members weigh the "
     "same, and their areas are those of training rows."
 )
+
+# Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.
+_FEWEST_TREES = 50
 
 Folds = list[tuple[Index, Index]]
 Task = tuple[Member, int]
@@ -257,6 +261,18 @@ def able(
         except InvalidSetting as error:
             too_large[member] = str(error)
     return made, too_large
+
+
+def share_trees(estimator: AUCClassifier, folds: int) -> AUCClassifier:
+    """Deal the trees of a forest over the folds, whose models all count in the mean.
+
+    Each fold grows enough of them for its held-out scores to be steady.
+    """
+    if not isinstance(estimator, ForestClassifier):
+        return estimator
+    share = max(math.ceil(estimator.n_trees / folds), min(estimator.n_trees, _FEWEST_TREES))
+    dealt: AUCClassifier = clone(estimator).set_params(n_trees=share)
+    return dealt
 
 
 def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -> AUCClassifier:

@@ -24,6 +24,7 @@ from aucstudio.engine.methods.combination._board import (
     able,
     counts,
     draw_folds,
+    share_trees,
 )
 from aucstudio.engine.methods.combination._library import Member, is_listed, library
 from aucstudio.engine.monitor import Stopped
@@ -46,7 +47,8 @@ class AUCEnsemble(WeighsRows):
     member gives shares. Members then join one by one, each time the one with which the criterion is
     largest, one possibly several times; that is done in 20 bags of drawn rows, the mean counts,
     drawn towards equal weights where the rarer class has few rows. The scorer takes for each member
-    the mean of the models of its folds. ``n_iter_`` counts the members.
+    the mean of the models of its folds. The trees of a forest are dealt over the folds, at least 50
+    to each if it has so many. ``n_iter_`` counts the members.
 
     The search is greedy, and no certificate bounds the distance from the best weights. Weights
     were chosen on the held-out rows: the objective is too good an estimate for new rows. Groups, if
@@ -120,7 +122,7 @@ class AUCEnsemble(WeighsRows):
         work, seconds = 0.0, 0.0
         members, _ = able(self._members(N), *held)
         for estimator in members.values():
-            cost = estimator.estimate(*held)
+            cost = share_trees(estimator, self.n_folds).estimate(*held)
             work, seconds = max(work, cost.bytes), seconds + (cost.seconds or 0.0)
         own = cost_of(N, NUMBER * N * (features + 2.0 * len(members)) + work, Work())
         bags = BAGS * STEPS * len(members) * Work(numbers=100.0 * min(N, 20_000)).seconds
@@ -139,8 +141,9 @@ class AUCEnsemble(WeighsRows):
         largest = max(folds, key=lambda fold: len(fold[0]))[0]
         members = self._members(len(X))
         estimators, _ = able(members, *counts(positive[largest]), X.shape[1])
+        dealt = {member: share_trees(one, len(folds)) for member, one in estimators.items()}
         criterion = Criterion.of_range(self.fpr_range, positive, context.weights)
-        board = Board(X, positive, folds, estimators, criterion, context.monitor, context.weights)
+        board = Board(X, positive, folds, dealt, criterion, context.monitor, context.weights)
         tasks = [(member, k) for member in board.taking_part for k in range(len(folds))]
         # What was trained on the same rows and folds is not trained again.
         known: dict[Task, Outcome] = context.kept or {}
