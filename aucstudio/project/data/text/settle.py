@@ -26,7 +26,7 @@ _REMARKS = re.compile(
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
     r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
     r"nul|<na>|\(null\)|\[null\]|<null>|\\n|nat|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
-    r"(below|above|under|over) .*|overflow|"
+    r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
     r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
