@@ -186,8 +186,8 @@ def _sql(cell: str, layout: str) -> str:
 
 def _day_sql(names: str) -> str:
     year = (
-        "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy WHEN apart__.xy >= '70' THEN '19' || apart__.xy "
-        "ELSE '20' || apart__.xy END"
+        "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy "
+        "WHEN apart__.xy >= '70' THEN '19' || apart__.xy ELSE '20' || apart__.xy END"
     )
     months = "', '".join(_MONTHS)
     month = f"list_position(['{months}'], apart__.xb)::VARCHAR" if "b" in names else "apart__.xm"

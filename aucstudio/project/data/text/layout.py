@@ -406,7 +406,9 @@ def _with_commented_names(
     kept = [row for _, row in rows if len(row) == width]
     if not names or len(names[0][1]) not in (width, width - 1) or not kept:
         return rows
-    if any(map(is_value, names[0][1])) or not any(map(is_value, kept[0])):
+    if any(is_value(cell) or "=" in cell for cell in names[0][1]):
+        return rows
+    if not any(map(is_value, kept[0])):
         return rows
     if _first_of_body(rows, 0, width) not in (0, None):
         return rows

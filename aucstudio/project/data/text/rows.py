@@ -112,7 +112,7 @@ def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
                 levels.add(word_of(row.cells))
             yield row
     ended = True
-    judged = []
+    judged: list[Judged] = []
     while last:
         row = last.pop()
         is_one = is_total(row.cells) and word_of(row.cells) not in levels

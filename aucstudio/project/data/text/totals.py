@@ -9,7 +9,8 @@ from aucstudio.project.data.text.numerals import BLANKS, formats
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
-    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|st(andar)?d\.? ?dev(iation)?\.?",
+    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
+    r"st(andar)?d\.? ?dev(iation)?\.?",
 )
 _SUBTOTAL = re.compile(r".+ (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)")
 _HEAD = frozenset({"hdr", "header", "h", "fhdr"})
