@@ -24,6 +24,7 @@ PAGES = (
     "Compare",
     "Data",
 )
+AREA = "roc_view_sentence_headline"
 METHODS = ("Least squares on pairs", "Log-odds as a weighted sum", "Linear ranking machine")
 
 
@@ -295,6 +296,37 @@ def test_a_day_by_pointer(files, size, rounds):
             hand.until("saved", True)
             assert what_is_seen(hand) == before
     assert_files_agree(files)
+
+
+def write_awkward(path):
+    """Write a table as an office does: titles, semicolons, decimal commas, gaps, a total."""
+    lines = ["Export vom 5.1.2023, Klinik Süd", "", "Nummer;Alter;Wert (mg/l);Ort;Ergebnis"]
+    for k in range(120):
+        value = "k.A." if k % 17 == 0 else f"1.{200 + 37 * k % 211 + 90 * (k % 3 == 0)},5"
+        age = "" if k % 23 == 0 else f"{30 + 7 * k % 41},5"
+        place = "n.a." if k % 29 == 0 else "Köln" if k % 2 else "Bern"
+        lines.append(f"{k + 1:05d};{age};{value};{place};{'krank' if k % 3 == 0 else 'gesund'}")
+    lines.append("Summe;;158.000,5;;")
+    path.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    return path
+
+
+def test_an_awkward_table_leads_to_its_curve_in_four_clicks(files):
+    """Open, the file, Run: what is typed here for the file is one click in its dialog."""
+    table, clicks = write_awkward(files["folder"] / "klinik.csv"), 0
+    with (
+        real_desk.screen(1200, 800) as environment,
+        real_desk.program(environment, files["folder"]) as hand,
+    ):
+        hand.click("welcome_open_data")
+        hand.answer_with_file(table)
+        hand.until("table", str(table))
+        clicks += 2
+        hand.click("strip_run")
+        clicks += 1
+        assert hand.wait("a run to be done", runs_done(1), "desk")["page"] == "ROC"
+        hand.wait("its area", lambda said: said and "AUC" in said["text"], "widget", AREA)
+    assert clicks <= 4
 
 
 def find_the_best(hand):

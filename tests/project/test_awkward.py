@@ -5,11 +5,11 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
-from tests.project.awkward import cells, dialects, encodings, exports, headers
+from tests.project.awkward import cells, dialects, encodings, exports, headers, reports
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports)
+    for module in (headers, dialects, encodings, cells, exports, reports)
     for case in module.CASES
 ]
 

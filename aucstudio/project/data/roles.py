@@ -92,7 +92,7 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     """Name the column that is most likely the label; None if none is likely.
 
     One that is called like a label, the surest name first; else the last column if it has two
-    values, else the first that has; else the last column if it has few values.
+    values, else one of a few that is called so, else the first of two; else the last of a few.
     """
     candidates = [column for column in columns if column.role != "ignore"]
     binary = [column for column in candidates if _has(2, 2, column)]
@@ -100,8 +100,9 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     ranking = [
         *(column for column in binary if _is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
-        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
+        *(column for column in candidates if _is_sure(column.name) and _has_few(column)),
         *(column for column in last if column in binary),
+        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
         *binary,
         *(column for column in last if _has_few(column)),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,11 @@ _CHUNK = 1 << 20
 _LOCKED = 1
 # What archives hold beside tables.
 _CLUTTER = ("__macosx", ".")
+_DOCUMENT = re.compile(
+    r"(^|/)(readme|licen[cs]e|changelog|copying|notice|citation)[^/]*$|"
+    r"\.(md|pdf|html?|docx?|rtf|png|jpe?g|gif|py|r|ipynb|names)$",
+    re.IGNORECASE,
+)
 
 
 def member_names(path: Path) -> list[str]:
@@ -35,7 +41,8 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         }
         # A single member leaves the name to what is in it.
         asked = Wish() if len(infos) == 1 and wish.part not in infos else wish
-        name = pick_part(path, "member", list(infos), asked, lambda _: True)
+        tables = [name for name in infos if not _DOCUMENT.search(name)]
+        name = pick_part(path, "member", list(infos), asked, lambda n: n in (tables or infos))
         info = infos[name]
         if info.flag_bits & _LOCKED:
             raise InputError(

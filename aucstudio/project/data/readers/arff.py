@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -61,11 +62,12 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     with path.open("rb") as raw, RowWriter(target) as out:
         file = io.TextIOWrapper(raw, encoding, errors="replace")
         header = _read_header(path, file)
+        weight = _weight_name(path, header)
         # Each row keeps its line, by which messages name it.
         out.blank(header.lines - 1)
-        out.add([attribute.name for attribute in header.attributes])
+        out.add([*(attribute.name for attribute in header.attributes), *weight])
         rows = 0
-        for line, cells in _rows(path, file, header):
+        for line, cells in _rows(path, file, header, weighted=bool(weight)):
             if cells is None:
                 out.blank()
             else:
@@ -78,8 +80,19 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
-        roles=_roles(header),
+        roles=_roles(header) | dict.fromkeys(weight, "weight"),
     )
+
+
+def _weight_name(path: Path, header: Header) -> tuple[str, ...]:
+    """Name the column of weights, where rows end in them; Weka writes them in braces."""
+    with path.open("rb") as file:
+        lines = itertools.islice(file, header.lines, None)
+        ends = (line.decode("latin-1") for line in lines if line.rstrip().endswith(b"}"))
+        if not any(map(_WEIGHT.search, ends)):
+            return ()
+    taken = {attribute.name for attribute in header.attributes}
+    return ("weight of the row" if "weight" in taken else "weight",)
 
 
 def _encoding(path: Path) -> str:
@@ -149,16 +162,23 @@ def _inner(kind: str) -> str:
     return kind[1 : kind.rindex("}")] if "}" in kind else kind[1:]
 
 
-def _rows(path: Path, file: TextIO, header: Header) -> Iterator[tuple[int, list[str] | None]]:
-    """Give each line with its cells; None for one that is blank or a comment."""
+def _rows(
+    path: Path, file: TextIO, header: Header, *, weighted: bool
+) -> Iterator[tuple[int, list[str] | None]]:
+    """Give each line with its cells, the weight last; None for one that is blank or a comment."""
     for line, text in enumerate(file, header.lines + 1):
         bare = text.strip()
         if not bare or bare.startswith("%"):
             yield line, None
-        elif bare.startswith("{"):
-            yield line, _sparse(path, line, bare, header)
+            continue
+        weight = _WEIGHT.search(bare) if weighted else None
+        if weight:
+            bare = bare[: weight.start()].rstrip()
+        if bare.startswith("{"):
+            cells = _sparse(path, line, bare, header)
         else:
-            yield line, _dense(bare, len(header.attributes))
+            cells = _dense(bare, len(header.attributes))
+        yield line, [*cells, weight[1] if weight else "1"] if weighted else cells
 
 
 def _dense(text: str, width: int) -> list[str]:
@@ -215,6 +235,7 @@ def _wrong(path: Path, line: int, what: str) -> InputError:
     return InputError(f"{path}, line {line}: {what}", file=str(path), line=line)
 
 
+_WEIGHT = re.compile(r"[,\s]\s*\{\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*\}\s*$")
 _RELATION = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:%[^\r\n]*)?[\r\n]+)*[ \t]*@relation\b", re.I)
 _ATTRIBUTES = re.compile(rb"^[ \t]*@(?:input|output)s?\b", re.I | re.M)
 

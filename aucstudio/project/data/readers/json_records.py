@@ -39,8 +39,15 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     with duckdb.connect() as connection:
         tell(0.1)
         source = f"read_json({literal(glob.escape(str(path)))}, {named})"
+        described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        # What is now a number and now a text comes in quotation marks else.
+        mixed = [
+            '"' + name.replace('"', '""') + '"' for name, kind, *_ in described if kind == "JSON"
+        ]
+        spelled = ", ".join(f"{name} ->> '$' AS {name}" for name in mixed)
+        columns = f"* REPLACE ({spelled})" if mixed else "*"
         connection.execute(
-            f"COPY (SELECT * FROM {source}) TO {literal(str(target))} (FORMAT csv, HEADER)"
+            f"COPY (SELECT {columns} FROM {source}) TO {literal(str(target))} (FORMAT csv, HEADER)"
         )
     return Written(known=dict(NAMED_ROWS))
 

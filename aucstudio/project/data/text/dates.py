@@ -180,34 +180,35 @@ def _sql(cell: str, layout: str) -> str:
     else:
         days = f"(({_day_sql(names)}) - DATE '1970-01-01')"
         value = f"({days}::DOUBLE * 86400.0::DOUBLE + {seconds}) / 86400.0::DOUBLE"
-    return f"list_transform([{took}], lambda t: coalesce({value}, 'inf'::DOUBLE))[1]"
+    # No column is likely to have this name, which would hide one called so.
+    return f"list_transform([{took}], lambda apart__: coalesce({value}, 'inf'::DOUBLE))[1]"
 
 
 def _day_sql(names: str) -> str:
     year = (
-        "CASE WHEN length(t.xy) > 2 THEN t.xy WHEN t.xy >= '70' THEN '19' || t.xy "
-        "ELSE '20' || t.xy END"
+        "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy "
+        "WHEN apart__.xy >= '70' THEN '19' || apart__.xy ELSE '20' || apart__.xy END"
     )
     months = "', '".join(_MONTHS)
-    month = f"list_position(['{months}'], t.xb)::VARCHAR" if "b" in names else "t.xm"
-    day = "lpad(t.xd, 2, '0')" if "d" in names else "'01'"
+    month = f"list_position(['{months}'], apart__.xb)::VARCHAR" if "b" in names else "apart__.xm"
+    day = "lpad(apart__.xd, 2, '0')" if "d" in names else "'01'"
     return f"try_cast(({year}) || '-' || lpad({month}, 2, '0') || '-' || {day} AS DATE)"
 
 
 def _seconds_sql(zoned: bool) -> str:
-    hour = "coalesce(try_cast(t.xhour AS BIGINT), 0)"
+    hour = "coalesce(try_cast(apart__.xhour AS BIGINT), 0)"
     hour = (
-        f"CASE WHEN t.xp = '' THEN {hour} ELSE {hour} % 12 + "
-        "CASE WHEN t.xp = 'p' THEN 12 ELSE 0 END END"
+        f"CASE WHEN apart__.xp = '' THEN {hour} ELSE {hour} % 12 + "
+        "CASE WHEN apart__.xp = 'p' THEN 12 ELSE 0 END END"
     )
-    minute = "coalesce(try_cast(t.xminute AS BIGINT), 0)"
+    minute = "coalesce(try_cast(apart__.xminute AS BIGINT), 0)"
     whole = f"(({hour}) * 3600 + {minute} * 60"
     if zoned:
-        zone = "replace(t.xz, ':', '')"
+        zone = "replace(apart__.xz, ':', '')"
         size = (
             f"(coalesce(try_cast({zone}[2:3] AS BIGINT), 0) * 3600 + "
             f"coalesce(try_cast({zone}[4:5] AS BIGINT), 0) * 60)"
         )
-        whole += f" - CASE WHEN t.xz[1] = '-' THEN -{size} ELSE {size} END"
-    second = "coalesce(try_cast(replace(t.xsec, ',', '.') AS DOUBLE), 0.0::DOUBLE)"
+        whole += f" - CASE WHEN apart__.xz[1] = '-' THEN -{size} ELSE {size} END"
+    second = "coalesce(try_cast(replace(apart__.xsec, ',', '.') AS DOUBLE), 0.0::DOUBLE)"
     return f"({whole})::DOUBLE + {second})"

@@ -45,6 +45,7 @@ from aucstudio.project.data.text.rows import (
     is_astray_later,
     tidied,
 )
+from aucstudio.project.data.text.second import cut_off, find_second
 from aucstudio.project.data.text.settle import forced_form, guess_form
 from aucstudio.project.data.text.short import is_short, read_short
 from aucstudio.project.data.text.wrapped import find_wrapping, unwrapped
@@ -252,10 +253,13 @@ def open_delimited(
         plain = unwrapped(plain, wrapping[0], folder)
         text, whole = head_of(plain)
         decoding = dataclasses.replace(decoding, told=(*decoding.told, *filter(None, wrapping[1:])))
-    if schema is not None and schema.dialect is not None:
-        layout = _later_layout(text, schema, decoding.encoding, given)
-    else:
-        layout = detect_layout(text, whole, decoding.encoding, given)
+    layout = _layout(text, whole, decoding.encoding, given, schema)
+    if whole and "skip" not in given and (second := find_second(text, layout.dialect)):
+        plain = cut_off(plain, second.line, folder)
+        text, _ = head_of(plain)
+        layout = _layout(text, whole, decoding.encoding, given, schema)
+        layout = dataclasses.replace(layout, notes=(*layout.notes, second.told))
+    if schema is None or schema.dialect is None:
         if "totals" not in given and ends_in_totals(plain, layout.dialect):
             layout = dataclasses.replace(
                 layout, dialect=dataclasses.replace(layout.dialect, totals=True)
@@ -287,6 +291,14 @@ def open_delimited(
         short,
         tuple(findings),
     )
+
+
+def _layout(
+    text: str, whole: bool, encoding: str, given: Mapping[str, Any], schema: Schema | None
+) -> Layout:
+    if schema is not None and schema.dialect is not None:
+        return _later_layout(text, schema, encoding, given)
+    return detect_layout(text, whole, encoding, given)
 
 
 def _later_layout(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Layout:

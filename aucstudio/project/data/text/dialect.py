@@ -41,7 +41,8 @@ class Dialect:
     sheet : str
         The sheet, table or member of a file that has several; empty where it has one.
     escape : str
-        The character before a quotation mark that is part of a cell; empty if it is doubled.
+        The character before a quotation mark or delimiter that is part of a cell; empty if such
+        marks are doubled, or quoted.
     comment : str
         What lines begin with that are no rows; empty if there are none.
     edges : tuple of int

@@ -25,7 +25,7 @@ from aucstudio.project.data.text.marks import (
 )
 from aucstudio.project.data.text.numerals import guess_decimal, is_missing_number
 from aucstudio.project.data.text.settle import is_remark, plain_remarks
-from aucstudio.project.data.text.totals import is_total
+from aucstudio.project.data.text.totals import is_head_record, is_total
 
 # Rows among which the names are looked for.
 _TITLES = 40
@@ -151,12 +151,14 @@ def _settled(
 
 
 def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
-    """Leave out the column that a delimiter at the end of all rows would make."""
-    last = sample.width - 1
-    names = sample.first[last:] if header else []
-    if last < 2 or not sample.body or any(names) or any(sample.column(last)):
-        return sample
-    return TextSample(sample.first[:last], [row[:last] for row in sample.body], last)
+    """Leave out the columns that delimiters at the end of all rows would make: one, or many."""
+    least = max(2, sample.width - (sample.width if header else 1))
+    width = sample.width
+    while width > least and not any(sample.first[width - 1 :] if header else []):
+        if not sample.body or any(sample.column(width - 1)):
+            break
+        width -= 1
+    return TextSample(sample.first[:width], [row[:width] for row in sample.body], width)
 
 
 def _words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -256,6 +258,8 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     if not filled:
         return True
     below = rows[place + 1][1]
+    if is_head_record([cells for _, cells in rows[place:]]):
+        return True
     if len(row) > width == len(below) and _is_names(below):
         return True  # what an instrument says of itself
     if len(row) == width and len(filled) == width:
@@ -345,7 +349,8 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
         elif any(map(is_number, first)):
             header = False
         else:
-            header = not all(cell in {row[k] for row in below} for k, cell in enumerate(first))
+            again = sum(cell in {row[k] for row in below} for k, cell in enumerate(first))
+            header = 2 * again < width
     elif header is None:
         header = not any(map(is_number, first))
     return _Place(start, start + 1, 0, line) if header else _Place(None, start, 0, line)
@@ -401,7 +406,9 @@ def _with_commented_names(
     kept = [row for _, row in rows if len(row) == width]
     if not names or len(names[0][1]) not in (width, width - 1) or not kept:
         return rows
-    if any(map(is_value, names[0][1])) or not any(map(is_value, kept[0])):
+    if any(is_value(cell) or "=" in cell for cell in names[0][1]):
+        return rows
+    if not any(map(is_value, kept[0])):
         return rows
     if _first_of_body(rows, 0, width) not in (0, None):
         return rows

@@ -18,7 +18,7 @@ Record = tuple[int, Row]
 _REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*---[ \t|+:=,;-]*$", re.MULTILINE)
 _RULED = re.compile("[ \t|+:=,;-]*---[ \t|+:=,;-]*")
 # Marks that separate cells where nothing else does.
-_RARE = ":~^&\x01\x1f"
+_RARE = ":~^&\x01\x1f\uff0c\uff1b"
 _NAMES_COME = re.compile(r"(?:fields|columns|names|header):\s*", re.IGNORECASE)
 _COMMENTS = ("#", "%", "//", ";", "!")
 _VALUE = re.compile(
@@ -171,7 +171,9 @@ def _quote(text: str, delimiter: str) -> str:
 
 
 def _escape(text: str, whole: bool, dialect: Dialect) -> str:
-    """Tell whether a backslash stands before quotation marks inside cells."""
+    """Tell whether a backslash stands before quotation marks, or delimiters, inside cells."""
+    if _protects(text, whole, dialect):
+        return "\\"
     if not dialect.quote or f"\\{dialect.quote}" not in text or dialect.edges:
         return ""
     astray = []
@@ -180,6 +182,22 @@ def _escape(text: str, whole: bool, dialect: Dialect) -> str:
         collections.deque(cutter.rows(text.split("\n")), maxlen=0)
         astray.append(cutter.irregular)
     return "\\" if astray[1] < astray[0] else ""
+
+
+def _protects(text: str, whole: bool, dialect: Dialect) -> bool:
+    """Tell whether rows have as many cells as most if a backslash protects delimiters, only then.
+
+    Where it does not, there are rows that are cut alike all the same.
+    """
+    mark = dialect.delimiter
+    if mark == BLANK or dialect.edges or f"\\{mark}" not in text:
+        return False
+    plain, protected = (
+        cut(text, whole, dataclasses.replace(dialect, escape=escape)) for escape in ("", "\\")
+    )
+    width = modal_width(protected)
+    astray = [sum(len(row) != width for _, row in rows) for rows in (plain, protected)]
+    return width > 1 and astray[1] < astray[0]
 
 
 def find_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:

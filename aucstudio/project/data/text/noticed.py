@@ -23,8 +23,8 @@ from aucstudio.project.data.text.settle import (
     is_per_cent,
 )
 
-# A column is worth a word if it would be one of numbers but for a few cells.
-_NEARLY = 0.8
+# A column is worth a word if it would be one of numbers but for some cells.
+_NEARLY = 0.5
 _SHOWN = 5
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")

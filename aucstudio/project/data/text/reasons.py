@@ -14,6 +14,8 @@ _BESIDE = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")
 # Of a text column, the share of numbers with something behind that is worth a word.
 _MOSTLY = 0.7
 _SHOWN = 5
+_MORE = re.compile(r"(?![A-Za-z0-9]+$)[^\w\[({]{0,2}[0-9\u00bc-\u00be\u2150-\u215e].*")
+_LASTING = re.compile(r"[0-9]+(?::[0-9]{2}){1,2}(?:[.,][0-9]+)?")
 _DIGIT = re.compile(r"\d")
 _PLAIN = NumberFormat()
 
@@ -23,6 +25,8 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if not any(map(_DIGIT.search, known[:_SHOWN])):
         return ""
+    if all(map(_LASTING.fullmatch, known)):
+        return f"its cells may be times of day or how long something takes, as in {known[0]!r}"
     if len(units := _units_among(known)) > 1:
         return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
     one, other = _written_variously(known, dialect.decimal)
@@ -35,9 +39,8 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
 def _beside_numbers(cells: Iterable[str]) -> str:
     """Give a cell of a text column that has something behind its number, if most are numbers."""
     known = list(cells)
-    if not any(_BESIDE.fullmatch(cell) or _PLAIN.matches(cell) for cell in known[:2]):
-        return ""
-    found = [cell for cell in known if _BESIDE.fullmatch(cell)]
+    others = (cell for cell in known if not _PLAIN.matches(cell))
+    found = [cell for cell in others if _BESIDE.fullmatch(cell) or _MORE.match(cell)]
     numbers = len(found) + sum(map(_PLAIN.matches, known))
     return found[0] if found and numbers >= _MOSTLY * len(known) else ""
 

@@ -34,6 +34,7 @@ class Cutter:
         self._dialect, self._width = dialect, width
         self._quoting = _Quoting(dialect) if dialect.quote else None
         self._by_place = bool(dialect.edges) or dialect.delimiter == BLANK
+        self._protected = _Protected(dialect) if dialect.escape else None
         # Rows in which quotation marks are not used as they should be.
         self.irregular = 0
 
@@ -100,11 +101,39 @@ class Cutter:
             return [line[i:j].strip() for i, j in itertools.pairwise(edges)]
         if self._dialect.delimiter == BLANK:
             return line.split()
+        if self._protected is not None and self._dialect.escape in line:
+            return self._protected.cells(line)
         return line.split(self._dialect.delimiter)
 
 
 def _bare(lines: Iterable[str], count: int) -> Iterator[str]:
     return (line.removesuffix("\n") for line in itertools.islice(lines, count))
+
+
+class _Protected:
+    """What cells look like in which a mark before delimiters says that they go on."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        d, e, q = (re.escape(m) for m in (dialect.delimiter, dialect.escape, dialect.quote))
+        self.pattern = rf"(?:[^{d}{e}]|{e}[\s\S]?)*+"
+        self._cell = re.compile(rf"({self.pattern})(?:{d}|$)")
+        self._mark = re.compile(rf"{e}([{d}{e}{q}])")
+
+    def cells(self, line: str) -> list[str]:
+        """Cut a line without quoted cells."""
+        found, place = [], 0
+        while cell := self._cell.match(line, place):
+            found.append(self.bare(cell[1]))
+            if cell.end() == len(line):
+                if cell.end() > cell.end(1):
+                    found.append("")
+                break
+            place = cell.end()
+        return found
+
+    def bare(self, cell: str) -> str:
+        """Take the mark away from before what it protects."""
+        return self._mark.sub(r"\1", cell)
 
 
 class _Quoting:
@@ -125,6 +154,9 @@ class _Quoting:
         bare = other if self._by_blanks else rf"(?!{blank}{q})[^{d}]*+"
         if self._by_blanks:
             bare = rf"[^\s{q}]\S*+"
+        self._protected = _Protected(dialect) if e and not self._by_blanks else None
+        if self._protected is not None:
+            bare = rf"(?!{blank}{q}){self._protected.pattern}"
         self._bare = re.compile(bare)
         self._opened = re.compile(rf"{blank}{q}{inside}*+\Z")
         self._loose = re.compile(rf"{blank}{q}(.*?){q}{blank}{end}")
@@ -157,7 +189,7 @@ class _Quoting:
             if found := self._cell.match(text, place):
                 cells.append(self._unquoted(found[1]))
             elif found := self._bare.match(text, place):
-                cells.append(found[0])
+                cells.append(self._protected.bare(found[0]) if self._protected else found[0])
             else:
                 return cells, place
             if found.end() == len(text):

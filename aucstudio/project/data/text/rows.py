@@ -25,7 +25,7 @@ from aucstudio.project.data.text.rejects import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.totals import is_total
+from aucstudio.project.data.text.totals import is_subtotal, is_total, is_trailer, word_of
 
 AGAIN = "the names of the columns again"
 TOTALS = "a row of totals"
@@ -82,8 +82,8 @@ def _counted(cutter: Cutter, lines: Iterator[str], first: int) -> Iterator[tuple
 
 def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
     width = len(source.names)
-    if len(cells) == width + 1 and not cells[-1]:
-        cells = cells[:-1]
+    if len(cells) > width and not any(cells[width:]):
+        cells = cells[:width]
     if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
         return Judged(line, cells, AGAIN)
     reason = "" if len(cells) == width else cells_instead(len(cells), width)
@@ -97,34 +97,51 @@ def _is_again(source: Source, cells: Row) -> bool:
 
 
 def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
+    """Leave out totals at the end, subtotals, the record that ends a file, and rows of nothing."""
     last: collections.deque[Judged] = collections.deque()
+    # What begins with such a word further above is no total, but a level.
+    levels = set[str]()
     for row in rows:
+        if not any(cell.strip(BLANKS) for cell in row.cells):
+            continue
         last.append(row)
         if len(last) > _LAST:
-            yield last.popleft()
+            if not (row := last.popleft()).reason and is_subtotal(row.cells):
+                row = dataclasses.replace(row, reason=TOTALS)
+            elif is_total(row.cells):
+                levels.add(word_of(row.cells))
+            yield row
     ended = True
-    judged = []
-    for row in reversed(last):
-        ended = ended and (bool(row.reason) or is_total(row.cells))
-        judged.append(dataclasses.replace(row, reason=TOTALS) if ended and not row.reason else row)
+    judged: list[Judged] = []
+    while last:
+        row = last.pop()
+        is_one = is_total(row.cells) and word_of(row.cells) not in levels
+        is_end = not judged and bool(last) and is_trailer(row.cells, last[-1].cells)
+        ended = ended and (bool(row.reason) or is_one or is_end)
+        is_out = (ended or is_subtotal(row.cells)) and not row.reason
+        judged.append(dataclasses.replace(row, reason=TOTALS) if is_out else row)
     yield from reversed(judged)
 
 
 def ends_in_totals(path: Path, dialect: Dialect) -> bool:
-    """Tell whether a row of totals is among the last lines of a file."""
+    """Tell whether a row of totals, or of nothing, is among the last lines of a file."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - _TAIL))
-        tail = file.read().decode("utf-8", "replace").rstrip().split("\n")[-_LAST:]
-    return any(is_total(cells) for _, cells in Cutter(dialect).rows(tail))
+        tail = file.read().decode("utf-8", "replace").rstrip().split("\n")[-_LAST - 1 :]
+    rows = [cells for _, cells in Cutter(dialect).rows(tail)]
+    if not all(any(cell.strip(BLANKS) for cell in cells) for cells in rows):
+        return True
+    return any(map(is_total, rows[-_LAST:])) or (len(rows) > 1 and is_trailer(rows[-1], rows[-2]))
 
 
 def is_astray_later(source: Source) -> bool:
-    """Tell whether totals come last, or names have quotation marks astray.
+    """Tell whether totals come last, delimiters end rows, or names have quotation marks astray.
 
-    DuckDB would take totals for rows, and such names for more than names.
+    DuckDB would take totals for rows, delimiters for cells, and such names for more than names.
     """
-    return source.dialect.totals or _has_names_astray(source)
+    has_blank_ends = len(source.header) > len(source.names) + 1
+    return source.dialect.totals or has_blank_ends or _has_names_astray(source)
 
 
 def names_come_again(source: Source) -> bool:

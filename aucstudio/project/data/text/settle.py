@@ -26,12 +26,12 @@ _REMARKS = re.compile(
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
     r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
     r"nul|<na>|\(null\)|\[null\]|<null>|\\n|nat|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
-    r"(below|above|under|over) .*|overflow|"
+    r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
     r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
     r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
-    r"redacted|skipped|declined|0000-00-00( 00:00:00)?|00\.00\.0000|00/00/0000"
+    r"redacted|skipped|declined|0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(

@@ -1,21 +1,66 @@
-"""Rows that sum up others, below a table."""
+"""Rows that sum up others, below a table, and records that stand around one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.numerals import BLANKS, formats
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
-    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211",
+    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
+    r"st(andar)?d\.? ?dev(iation)?\.?",
 )
+_SUBTOTAL = re.compile(r".+ (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)")
+_HEAD = frozenset({"hdr", "header", "h", "fhdr"})
+_TRAILER = frozenset({"trl", "tlr", "trailer", "ftr", "eof"})
+# What is a trailer below such records only.
+_SHORT_TRAILER, _SHORT_DETAIL = frozenset({"t", "z"}), frozenset({"d"})
 
 
 def is_total(cells: Sequence[str]) -> bool:
-    """Tell whether a row says that it sums up others, and has gaps where these have cells."""
+    """Tell whether a row says that it sums up others, and has gaps or numbers beside that."""
+    first, others = _told(cells)
+    if _TOTAL.fullmatch(first):
+        return len(others) + 1 < len(cells) or all(map(_is_number, others))
+    return is_subtotal(cells)
+
+
+def is_subtotal(cells: Sequence[str]) -> bool:
+    """Tell whether a row sums up those of one thing, and has gaps where these have cells."""
+    first, others = _told(cells)
+    return 0 < len(others) < len(cells) - 1 and _SUBTOTAL.fullmatch(first) is not None
+
+
+def word_of(cells: Sequence[str]) -> str:
+    """Give what a row would say if it summed up others."""
+    return _told(cells)[0]
+
+
+def is_trailer(cells: Sequence[str], before: Sequence[str]) -> bool:
+    """Tell whether a row is the record that ends a file, the one ``before`` it being of data."""
+    first, above = _kind(cells), _kind(before)
+    return first != above and (
+        first in _TRAILER or (first in _SHORT_TRAILER and above in _SHORT_DETAIL)
+    )
+
+
+def is_head_record(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row is the record that begins a file: those below are of one kind."""
+    kinds = [*map(_kind, rows)]
+    below = kinds[1:-1] if len(kinds) > 3 else kinds[1:]
+    return kinds[0] in _HEAD and len(below) > 1 and set(below) == {below[0]} != {kinds[0]}
+
+
+def _kind(cells: Sequence[str]) -> str:
+    return cells[0].strip(BLANKS).lower() if cells else ""
+
+
+def _told(cells: Sequence[str]) -> tuple[str, list[str]]:
     filled = [stripped for cell in cells if (stripped := cell.strip(BLANKS))]
-    if not filled or len(filled) == len(cells):
-        return False
-    return _TOTAL.fullmatch(filled[0].lower().rstrip(": ")) is not None
+    return (filled[0].lower().rstrip(": "), filled[1:]) if filled else ("", [])
+
+
+def _is_number(cell: str) -> bool:
+    return any(form.matches(cell) for form in formats("."))

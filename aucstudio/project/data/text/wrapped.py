@@ -18,7 +18,8 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _RULE = re.compile(r"[ \t|+:=-]*---[ \t|+:=-]*")
 # ="00123" keeps Excel from reading a number; exports that quote all cells double the marks.
 _GUARDED = re.compile(r'(?:(?<=[,;\t])|^)(?:="([^"\n]*)"|"=""([^"\n]*)""")(?=[,;\t\r\n]|$)', re.M)
-_LOOKED_AT = 200
+_LOOKED_AT, _TITLES = 200, 10
+_BARRED = re.compile(r"\|.*\|.*\|")
 
 
 def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
@@ -28,7 +29,12 @@ def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
         inner = [_without_quotes(line) for line in lines]
         if any(all(mark in line for line in inner) for mark in DELIMITERS):
             return _without_quotes, "each line stood in quotation marks as a whole"
+    if len(lines) > 1 and all(line.startswith(">") for line in lines):
+        return _without_answer, "each line stood behind >, as in an answer to a letter"
     barred = [line for line in lines if not _RULE.fullmatch(line)]
+    # A report has its titles above.
+    above = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
+    barred = barred[above:]
     is_barred = [line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred]
     if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
         return _without_bars, ""
@@ -58,6 +64,10 @@ def _without_quotes(line: str) -> str:
     if not _QUOTED.fullmatch(bare):
         return line
     return bare[1:-1].replace('""', '"') + line[len(bare) :]
+
+
+def _without_answer(line: str) -> str:
+    return line.lstrip(" ").removeprefix(">").removeprefix(" ")
 
 
 def _without_bars(line: str) -> str:

@@ -1,0 +1,65 @@
+"""Tables of other programs that are awkward: archives, JSON, Parquet, ARFF with weights."""
+
+import zipfile
+
+import duckdb
+import pytest
+
+from aucstudio.project.data.table import read_table
+from tests.project.test_awkward import understood
+
+ABC = {"a": [1, 2, 3], "b": [2.5, None, 4.5], "y": ["u", "v", "u"]}
+TEXT = "a,b,y\n1,2.5,u\n2,,v\n3,4.5,u\n"
+
+
+def test_what_explains_a_table_in_an_archive_is_not_taken_for_it(tmp_path):
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README.txt", "hello\n")
+        archive.writestr("names.md", "# hello\n")
+        archive.writestr("d/rows.csv", TEXT)
+    table = read_table(path)
+    assert understood(table) == ABC
+    assert any("'d/rows.csv' is read" in note for note in table.notes)
+
+
+def test_an_archive_of_explanations_alone_is_looked_at_all_the_same(tmp_path):
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README", TEXT)
+        archive.writestr("LICENSE", "none")
+    assert understood(read_table(path)) == ABC
+
+
+def test_numbers_that_are_now_texts_now_numbers_are_numbers(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text(
+        '{"a":1,"b":2.5,"y":"u"}\n{"a":2,"b":null,"y":"v"}\n{"a":3,"b":"4.5","y":"u"}\n'
+    )
+    assert understood(read_table(path)) == ABC
+
+
+@pytest.mark.parametrize("name", ["t", "T", "cells"])
+def test_a_column_of_times_may_be_called_as_it_likes(tmp_path, name):
+    path = tmp_path / "data.parquet"
+    duckdb.sql(
+        f"COPY (SELECT TIMESTAMP '2023-01-05 12:00:00' + INTERVAL (k) DAY AS {name}, k % 2 AS y "
+        f"FROM range(4) r(k)) TO '{path}' (FORMAT parquet)"
+    )
+    assert understood(read_table(path))[name] == [19362.5, 19363.5, 19364.5, 19365.5]
+
+
+def test_weights_of_rows_of_arff_become_a_column(tmp_path):
+    path = tmp_path / "data.arff"
+    path.write_text(
+        "@relation w\n@attribute a numeric\n@attribute b {p,q}\n@attribute class {n,y}\n@data\n"
+        "1.5,p,y,{2}\n% none\n2.5,q,n\n{0 3.5, 2 y}, {0.5}\n"
+    )
+    table = read_table(path)
+    assert understood(table) == {
+        "a": [1.5, 2.5, 3.5],
+        "b": ["p", "q", "p"],
+        "class": ["y", "n", "y"],
+        "weight": [2, 1, 0.5],
+    }
+    assert (table.label, table.weight) == ("class", "weight")
