@@ -37,7 +37,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minutes", metavar="M", type=minutes, default=10.0, help="time to spend (default 10)"
     )
-    parser.add_argument(
+    held_out = parser.add_mutually_exclusive_group()
+    held_out.add_argument("--test-file", metavar="FILE", help="judge in the end on another table")
+    held_out.add_argument(
         "--test-size",
         metavar="F",
         type=float,
@@ -61,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find the best model for a table; gives the exit status."""
-    from aucstudio.project.data.split import Validation
+    from aucstudio.project.data.split import FILE, Validation
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import open_or_create
@@ -76,7 +78,10 @@ def run(options: argparse.Namespace) -> int:
 
     check_model_name(options)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
-    validation = Validation(test_size=options.test_size, seed=options.seed)
+    how = {"test_size": options.test_size}
+    if options.test_file is not None:
+        how = {"scheme": FILE, "test_file": options.test_file}
+    validation = Validation(seed=options.seed, **how)
     table = read_table(
         options.data,
         **read_said(options),

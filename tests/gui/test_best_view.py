@@ -16,6 +16,7 @@ from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.hold_out import held_out_once
 from aucstudio.project.tournament.service import Order
 from aucstudio.project.tournament.standings import (
     READY,
@@ -265,6 +266,34 @@ def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session
     with pytest.raises(InputError, match="weighs the rows"):
         table_session.find_best((0.0, 0.1), 1.0)
     assert not table_session.busy
+
+
+@pytest.mark.slow
+def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, table_file, qtbot):
+    session, later = view.session, tmp_path / "later.csv"
+    later.write_bytes(table_file.read_bytes())
+    tested = held_out_once(Validation(scheme="file", test_file=str(later)))
+    session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    (standings,) = session.tournaments()
+    assert standings.ended == "done"
+    split = session.records[standings.best].splits[0]
+    assert len(split.train_rows) == len(split.test_rows) == session.table.rows
+    assert "judged on the rows of later.csv, which no choice has seen" in shown(view, qtbot)
+    live = dataclasses.replace(RUNNING, validation=tested)
+    assert "of later.csv are held out for the end" in statement(live).text
+    later.unlink()
+    session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert "later.csv" in session.tournaments()[0].error
+
+
+def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_session, qtbot):
+    how = Validation(scheme="forward", time="x1")
+    table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Forward")
+    dialog = FindBestDialog(table_session)
+    qtbot.addWidget(dialog)
+    assert "here rows are held out, and dealt into folds, at random" in dialog.caution.text()
 
 
 @pytest.mark.slow

@@ -307,6 +307,47 @@ def test_every_opener_exists_and_settings_differ_from_the_usual():
                 METHODS[member.method](**dict(member.params))
 
 
+def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table):
+    boards, tables = [], []
+    for seed, sign in ((5, 1.0), (6, -1.0)):
+        path = write_table(tmp_path / f"later{seed}.csv", rows=60, seed=seed, signal=sign)
+        tables.append(read_table(path, label="label", positive="yes"))
+        tested = Validation(scheme="file", test_file=str(path))
+        boards.append(find_best(table, tested, (0.0, 0.3), folds=3, entrants=QUICK))
+    one, other = boards
+    figures = [[(e.method, e.settings, e.inner) for e in board.entries] for board in boards]
+    assert figures[0] == figures[1]
+    assert len(one.entries) == 3
+    assert one.best.outer > 0.5 > other.best.outer
+    for entry in one.entries:
+        (split,) = entry.record.splits
+        assert len(split.train_rows) == table.rows
+        np.testing.assert_array_equal(split.test_positive, tables[0].is_positive())
+        again = execute(entry.record.experiment, table, tables[0])
+        np.testing.assert_array_equal(again.splits[0].test_scores, split.test_scores)
+    assert "on 60 rows of later5.csv (" in sentences(one)[0]
+
+
+def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
+    path = tmp_path / "other.csv"
+    path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
+    tested, told = Validation(scheme="file", test_file=str(path)), []
+    with pytest.raises(InputError, match="c"):
+        find_best(table, tested, entrants=QUICK, tell=lambda *words: told.append(words))
+    assert not told
+
+
+def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
+    monkeypatch.setattr(find, "openers", lambda *_: QUICK)
+    later = write_table(tmp_path / "later.csv", rows=60, seed=5)
+    options = ["--folds", "3", "--label", "label", "--positive", "yes", "--test-file", str(later)]
+    assert main(["best", str(file), *options, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "rows of later.csv" in document["says"][0]
+    assert main(["best", str(file), *options, "--test-size", "0.5"]) == 2
+    assert "not allowed with" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys):
     monkeypatch.setattr(find, "openers", lambda *_: QUICK)

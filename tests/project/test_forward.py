@@ -24,7 +24,7 @@ from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import plan_on
+from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 
@@ -147,6 +147,17 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
     assert "month is learnt from too" in said
     assert record.experiment.validation.disjoint
     assert record.experiment.validation.describe() == "4 steps forward by month"
+
+
+def test_a_method_that_deals_its_own_folds_says_that_they_are_not_in_time(dated):
+    how = {"scheme": "forward", "time": "month", "folds": 2}
+    settings = {"library": "logistic", "n_folds": 2}
+    record = execute(
+        plan_on(dated, "auc-ensemble", settings, Validation(**how), DEFAULT_BAND), dated
+    )
+    assert record.status == "done"
+    assert "folds at random, not in time" in " ".join(record.notes)
+    assert "folds at random" not in " ".join(run(dated, MONTHS).notes)
 
 
 def test_dates_gaps_and_windows_are_told_in_days(dated):

@@ -28,7 +28,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.split import few_rows_caution
+from aucstudio.project.data.split import FORWARD, few_rows_caution
 from aucstudio.project.errors import InputError
 
 _WIDTH = 440
@@ -37,6 +37,10 @@ _ABOUT = (
     "Methods compete within the training rows; what counts there is how they rank within the "
     "range; from 0 to 1 that is the AUC. In the end the best one is judged on rows that no choice "
     "has seen."
+)
+_NOT_IN_TIME = (
+    "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "
+    "for figures forward in time, run the best one afterwards, or test on a later file."
 )
 
 
@@ -114,6 +118,8 @@ class FindBestDialog(QDialog):
             m = int(positive.sum())
             validation = self._session.plan.validation
             words = few_rows_caution(m, len(positive) - m, validation)
+            if validation.scheme == FORWARD:
+                words = f"{words} {_NOT_IN_TIME}".strip()
         tell(self.caution, words, "warning")
         tell(self.problem, "", "error")
 

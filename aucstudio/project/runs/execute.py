@@ -163,9 +163,10 @@ class _Run:
         check_groups(validation, table, test_table)
         splits = splits_of(table, validation)
         shared = shared_notes(table, test_table)
-        told = *weight_notes(table.weight, table.weights), *forward_notes(validation, table, splits)
-        self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
         known = METHODS[self.experiment.method]
+        forward = forward_notes(validation, table, splits, known.in_parts)
+        told = *weight_notes(table.weight, table.weights), *forward
+        self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue

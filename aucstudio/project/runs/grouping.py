@@ -72,9 +72,12 @@ def _column(table: AnyTable, validation: Validation) -> object:
 
 
 def forward_notes(
-    validation: Validation, table: AnyTable, splits: Sequence[Split]
+    validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
 ) -> tuple[str, ...]:
-    """Say which rows were judged by which, where a run goes forward in time."""
+    """Say which rows were judged by which, where a run goes forward in time.
+
+    ``folds_within`` tells that the method parts its training rows itself.
+    """
     if validation.scheme != FORWARD:
         return ()
     name, times = validation.time, times_of(table, validation.time)
@@ -89,6 +92,12 @@ def forward_notes(
         f"steps, each by training on earlier rows alone. The first {never:,} rows, before {since}, "
         "are never judged."
     ]
+    if folds_within:
+        notes.append(
+            "The method deals its training rows of each step into folds at random, not in time: "
+            "its own choices, such as the weights of members, also rest on members trained on "
+            "later rows of the training part. The rows that are judged had no part in them."
+        )
     if validation.gap:
         notes.append(f"Training rows are at least {validation.gap:g} {unit} earlier.")
     if validation.window:

@@ -13,11 +13,7 @@ from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import learn_preparation
-from aucstudio.project.data.split import (
-    FILE,
-    Validation,
-    few_rows_caution,
-)
+from aucstudio.project.data.split import Validation, few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests
@@ -30,7 +26,7 @@ from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
 from aucstudio.project.tournament.contest import Contest, Tell
-from aucstudio.project.tournament.hold_out import FOLDS, counted_places, draw
+from aucstudio.project.tournament.hold_out import FOLDS, counted_places, draw, read_held_out
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
     Candidate,
@@ -66,7 +62,7 @@ def find_best(
     ----------
     table : Table
     validation : Validation
-        One hold-out part, which no choice sees.
+        One hold-out part, or a test file, which no choice sees.
     fpr_range : (float, float), optional
         What counts beside the AUC.
     folds : int
@@ -88,7 +84,7 @@ def find_best(
     InputError
         If the rows cannot be parted, or the range is none.
     """
-    if validation.splits != 1 or validation.scheme == FILE:
+    if validation.splits != 1:
         raise InputError("a tournament holds out one part of the rows", setting="validation")
     if fpr_range is not None:
         check_band(fpr_range)
@@ -113,6 +109,8 @@ class _Tournament:
 
     def __post_init__(self) -> None:
         self._band = self.range or DEFAULT_BAND
+        # A file that does not fit is told before anything is trained; nothing else looks at it.
+        self._test_table = read_held_out(self.table, self.validation)
         self._created = RunRecord.now()
         self._unsaved = ""
         self._not_judged: list[str] = []
@@ -161,6 +159,8 @@ class _Tournament:
 
     def _live(self, words: str) -> Standings:
         held = self.table.is_positive()[self._split.test]
+        if self._test_table is not None:
+            held = self._test_table.is_positive()
         start = Standings(
             self._created,
             self.range,
@@ -255,10 +255,12 @@ class _Tournament:
                 self._band,
                 preparation=self.preparation,
             )
+            if self._test_table is not None:
+                experiment = experiment.tested_on(self._test_table)
         except ValueError as error:
             self._failed.append(f"{member.text}: {error}")
             return None
-        record = execute_split(experiment, self.table, None, 0, None, listen, kept)
+        record = execute_split(experiment, self.table, self._test_table, 0, None, listen, kept)
         if record.error:
             self._failed.append(f"{member.text}: {record.error}")
         if record.status != DONE or not record.splits:

@@ -6,18 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.methods.combination._board import draw_folds
-from aucstudio.project.data.split import HOLD_OUT, Split, Validation, draw_splits
+from aucstudio.project.data.split import FILE, HOLD_OUT, Split, Validation, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.planning import plan_experiment, read_test_table
+from aucstudio.project.tournament.leaderboard import COMBINATION
 
 FOLDS = 5
 """Of the training rows."""
 
 
 def held_out_once(validation: Validation) -> Validation:
-    """Give the hold-out of a tournament: that of a study, or one of its size and seed."""
-    if validation.scheme == HOLD_OUT and validation.splits == 1:
+    """Give the hold-out of a tournament: that of a study, its test file, or one of its size."""
+    if validation.scheme in (HOLD_OUT, FILE) and validation.splits == 1:
         return validation
     return Validation(test_size=validation.test_size, seed=validation.seed)
 
@@ -39,8 +42,27 @@ def counted_places(table: Table, split: Split) -> NDArray[np.intp]:
     return split.train if weights is None else split.train[weights[split.train] > 0]
 
 
+def read_held_out(table: Table, validation: Validation) -> Table | None:
+    """Read the test file, as a run of the combination would; None where there is none.
+
+    Raises
+    ------
+    InputError
+        If it does not fit the table.
+    """
+    if validation.scheme != FILE:
+        return None
+    experiment = plan_experiment(DataReference.to_table(table), COMBINATION, {}, validation)
+    test_table = read_test_table(experiment)
+    assert test_table is not None
+    experiment.tested_on(test_table)
+    check_groups(validation, table, test_table)
+    test_table.weights  # noqa: B018  (refuses what cannot be weights)
+    return test_table
+
+
 def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
-    """Draw the rows that are held out.
+    """Draw the rows that are held out: none of the table, where they are in a test file.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
@@ -102,8 +104,8 @@ def verdict(board: Leaderboard) -> Verdict:
     weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {split.n_test} rows ({counted(positives, 'positive')}) that no "
-        "choice has seen.",
+        f"{_figure(part)}, on {split.n_test} rows{_of_file(best.record.experiment.validation)} "
+        f"({counted(positives, 'positive')}) that no choice has seen.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It rests on {weights}." if heavy else "",
@@ -111,6 +113,10 @@ def verdict(board: Leaderboard) -> Verdict:
         _what_settles(board),
         "" if board.simplest is None else _simpler(board.simplest),
     )
+
+
+def _of_file(validation: Validation) -> str:
+    return f" of {Path(validation.test_file).name}" if validation.scheme == FILE else ""
 
 
 def _figure(found: Summary) -> str:

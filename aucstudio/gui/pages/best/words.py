@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.inference import settled
 from aucstudio.engine.methods.combination._library import read_list
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
+from aucstudio.project.data.split import FILE
 from aucstudio.project.runs.settings_shown import chosen_settings
 from aucstudio.project.tournament.leaderboard import COMBINATION
 from aucstudio.project.tournament.standings import (
@@ -178,7 +180,15 @@ def statement(standings: Standings) -> Statement:
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
     left = tuple(map(as_sentence, standings.remarks))
     why = as_sentence(standings.error) if standings.error else ""
-    return Statement.of(first, why, *rest, ended, *left)
+    tested = f"All were judged on the rows of {_file(standings)}, which no choice has seen."
+    judged = tested if _file(standings) else ""
+    return Statement.of(first, judged, why, *rest, ended, *left)
+
+
+def _file(standings: Standings) -> str:
+    """Name the test file that the end is judged on; empty where there is none."""
+    validation = standings.validation
+    return Path(validation.test_file).name if validation.scheme == FILE else ""
 
 
 def _headline(standings: Standings) -> str:
@@ -206,9 +216,10 @@ def _live_statement(standings: Standings) -> Statement:
         return Statement("The first methods are trained; the leaderboard fills as they are ready.")
     best = known[0]
     assert best.inner is not None
+    where = f" of {_file(standings)}" if _file(standings) else ""
     return Statement.of(
         f"{title(best)} leads with {estimate_words(best.inner)} in the folds.",
         counts_words(standings),
         f"The leader is chosen by these figures, which makes its own too good: "
-        f"{rows_words(standings.held)} are held out for the end, and no choice sees them.",
+        f"{rows_words(standings.held)}{where} are held out for the end, and no choice sees them.",
     )
