@@ -101,8 +101,9 @@ def say_json(document: Any) -> None:
     """Print one JSON document, in ASCII where the terminal knows no more."""
     _clear_bar()
     ascii_only = "utf" not in (sys.stdout.encoding or "utf-8").lower()
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=ascii_only, allow_nan=False)
-    sys.stdout.write("\n")
+    # Written at once: of a wide table it would be written in millions of pieces.
+    text = json.dumps(document, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    sys.stdout.write(text + "\n")
 
 
 def complain(sentence: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.short_texts import ShortTexts
 from aucstudio.project.data.text.numerals import BLANKS
 
 # Of the texts that a column holds for numbers, so many are remembered.
@@ -78,11 +79,17 @@ class Texts(_Growing):
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
         super().__init__(rows, object)
         self._known = _Known(absent)
+        self._short = ShortTexts(self._known)
         self._missing = 0
 
     def add(self, view: Any) -> None:
-        found = map(self._known.__getitem__, _texts(view))
-        part = np.fromiter(found, dtype=object, count=view.length)
+        edges = _edges(view)
+        data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
+        edges = edges - edges[0]
+        part = self._short.find(data, edges)
+        if part is None:
+            found = map(self._known.__getitem__, _cut(data, edges))
+            part = np.fromiter(found, dtype=object, count=view.length)
         if self._known.has_absent:
             self._missing += part.tolist().count(None)
         self._append(part)
@@ -174,12 +181,6 @@ def _some_texts(view: Any, wanted: NDArray[np.intp]) -> list[str]:
     edges, data = _edges(view), memoryview(view.buffer(2)).cast("B")
     pairs = zip(edges[wanted].tolist(), edges[wanted + 1].tolist(), strict=True)
     return [str(data[i:j], "utf-8") for i, j in pairs]
-
-
-def _texts(view: Any) -> list[str]:
-    edges = _edges(view)
-    data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
-    return _cut(data, edges - edges[0])
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:

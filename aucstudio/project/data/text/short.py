@@ -28,8 +28,8 @@ from aucstudio.project.data.text.settle import settle, tries
 _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
 # From so many columns on DuckDB would have to read the file too often.
 _WIDE = 2_500
-# Numbers that are written so are read as they stand.
-_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?")
+# Numbers that are written so, one a line, are read as they stand.
+_PLAIN = re.compile(r"(?:-?[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
 
 
 def is_short(text: str, whole: bool, size: int, columns: int) -> bool:
@@ -94,7 +94,7 @@ def _read_column(
     source: Source, found: Contents, k: int, column: tuple[str, ...], *, is_fixed: bool
 ) -> None:
     words, form = source.dialect.number_words, found.forms[k]
-    if _is_plain(form, words) and all(map(_PLAIN.fullmatch, column)):
+    if _is_plain(form, words) and _are_plain(column):
         found.cells.append(number_cells(np.array([*map(float, column)], dtype=np.float64)))
         return
     cells = [cell.strip(BLANKS) for cell in column]
@@ -120,6 +120,12 @@ def _read_column(
 
 def _is_plain(form: NumberFormat | None, words: frozenset[str]) -> bool:
     return form is not None and form.decimal == "." and is_quick(form, words)
+
+
+def _are_plain(column: tuple[str, ...]) -> bool:
+    # One text takes half the time of as many cells; a cell with a line end is not two of them.
+    lines = "\n".join((*column, ""))
+    return _PLAIN.fullmatch(lines) is not None and lines.count("\n") == len(column)
 
 
 def _stray(source: Source, cells: list[str]) -> str:
