@@ -21,7 +21,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.parallel import _judge_of
+from aucstudio.project.work.tasks import judge_of
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -318,9 +318,9 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
     parts = []
     learn = walk.learn
 
-    def watched(method, seen, rows, choice):
+    def watched(method, seen, rows, choice, **more):
         parts.append(patients_of(seen, rows))
-        return learn(method, seen, rows, choice)
+        return learn(method, seen, rows, choice, **more)
 
     monkeypatch.setattr(walk, "learn", watched)
     if where == "here":
@@ -328,7 +328,7 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
         assert record.status == "done", record.error
         trained = training_rows(experiment, table, 0)
     elif where == "worker":
-        judge, trained = _judge_of(experiment, table, 0), training_rows(experiment, table, 0)
+        judge, trained = judge_of(experiment, table, 0), training_rows(experiment, table, 0)
         assert judge.folds == 3
         for fold in range(3):
             judge._parts(fold)
