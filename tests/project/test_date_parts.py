@@ -7,6 +7,7 @@ import math
 import random
 import subprocess
 import sys
+import time
 
 import duckdb
 import numpy as np
@@ -303,6 +304,37 @@ def test_types_of_days_and_times_in_parquet(tmp_path, reader):
     again = reader(path, schema=table.schema)
     assert again.parts == {"clock": ("hour",), "day": ("number", "year")}
     assert again.schema.as_json() == table.schema.as_json()
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_days_of_parquet_are_the_same_on_every_machine(tmp_path, monkeypatch, reader):
+    path = tmp_path / "t.parquet"
+    # Until 1893 clocks in Berlin were 53 minutes and 28 seconds ahead of Greenwich.
+    cells = "TIMESTAMPTZ '1850-01-01 12:00:00+00' + i::INT * INTERVAL 1 DAY AS moment, i % 2 AS y"
+    clock = "(TIME '22:15' + i::INT * INTERVAL 1 MINUTE)::TIMETZ AS clock"
+    duckdb.connect().execute(f"COPY (SELECT {cells}, {clock} FROM range(40) t(i)) TO '{path}'")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        table = reader(path, label="y")
+        (_, window), *_ = table.windows(100, ["moment", "clock"])
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    moments_read, clocks = (column.values for column in window.columns)
+    noon = (datetime.date(1850, 1, 1) - datetime.date(1970, 1, 1)).days + 0.5
+    np.testing.assert_array_equal(moments_read, noon + np.arange(40))
+    np.testing.assert_allclose(clocks, 22.25 + np.arange(40) / 60, rtol=1e-15)
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_columns_of_parquet_may_be_called_anything_beside_dates(tmp_path, reader):
+    path = tmp_path / "t.parquet"
+    cells = "DATE '2024-01-01' + i::INT AS T, 5 * i AS c0, 7 * i AS place, i % 2 AS y"
+    duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
+    table = reader(path, label="y")
+    (_, window), *_ = table.windows(100, ["T", "c0", "place"])
+    assert [column.values[1] for column in window.columns] == [19724.0, 5.0, 7.0]
 
 
 def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):
