@@ -5,6 +5,7 @@ import datetime
 import json
 import math
 import random
+import runpy
 import subprocess
 import sys
 import time
@@ -203,6 +204,35 @@ def test_every_export_scores_as_the_model_does(file, tmp_path, scale):
     told = "\n".join(document["how"])
     assert "The cell of 'admitted' is: days since 1970-01-01 in UTC" in told
     assert "'admitted: weekday' is: 1 for Monday to 7 for Sunday; from the column admitted" in told
+
+
+def test_a_script_reads_moments_to_the_last_bit(tmp_path):
+    path = tmp_path / "t.csv"
+    draw = random.Random(3)
+    # Near 1970 a number has room for every digit of a second.
+    cells = (
+        f"1970-01-01T{k % 24:02d}:43:14.{draw.randrange(10**9):09d}-04:00,{k},{k % 2}"
+        for k in range(200)
+    )
+    path.write_text("at,x,y\n" + "\n".join(cells))
+    table = read_table(path, label="y", positive="1")
+    model = model_of(table).splits[0].model
+    export_model(model, "script", tmp_path / "m.py")
+    script = runpy.run_path(str(tmp_path / "m.py"))
+    with path.open(encoding="utf-8") as file:
+        texts = [row["at"] for row in csv.DictReader(file)]
+    read = script["read_numbers"]("at", texts, ".")
+    np.testing.assert_array_equal(read, table.column("at").values)
+
+
+def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):
+    validation = Validation(scheme="forward", time="admitted", folds=3)
+    for parts, is_beyond in (((WHOLE,), True), (("weekday", "year"), True), (("hour",), False)):
+        table = days(file, parts)
+        plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, validation)
+        notes = " ".join(execute(plan, table).notes)
+        assert "Forward in time by admitted" in notes
+        assert ("is learnt from too" in notes) == is_beyond
 
 
 def test_a_graph_takes_each_part_as_an_input(file, tmp_path):
