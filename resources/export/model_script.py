@@ -193,13 +193,13 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
     if part.get("p"):
         hours = hours % 12 + 12 * (part["p"] == "p")
-    minutes = int(part.get("M") or 0)
-    seconds = hours * 3600 + minutes * 60 + float(part.get("S", "").replace(",", ".") or 0)
-    if "y" not in part:
-        return seconds / 3600
+    whole = hours * 3600 + int(part.get("M") or 0) * 60
     if zone:
         offset = int(zone[1:3]) * 3600 + int(zone[3:] or 0) * 60
-        seconds += offset if zone[0] == "-" else -offset
+        whole += offset if zone[0] == "-" else -offset
+    seconds = whole + float(part.get("S", "").replace(",", ".") or 0)
+    if "y" not in part:
+        return seconds / 3600
     year = int(part["y"])
     if len(part["y"]) < 3:
         year += 1900 if year >= 70 else 2000

@@ -5,8 +5,10 @@ import datetime
 import json
 import math
 import random
+import runpy
 import subprocess
 import sys
+import time
 
 import duckdb
 import numpy as np
@@ -204,6 +206,35 @@ def test_every_export_scores_as_the_model_does(file, tmp_path, scale):
     assert "'admitted: weekday' is: 1 for Monday to 7 for Sunday; from the column admitted" in told
 
 
+def test_a_script_reads_moments_to_the_last_bit(tmp_path):
+    path = tmp_path / "t.csv"
+    draw = random.Random(3)
+    # Near 1970 a number has room for every digit of a second.
+    cells = (
+        f"1970-01-01T{k % 24:02d}:43:14.{draw.randrange(10**9):09d}-04:00,{k},{k % 2}"
+        for k in range(200)
+    )
+    path.write_text("at,x,y\n" + "\n".join(cells))
+    table = read_table(path, label="y", positive="1")
+    model = model_of(table).splits[0].model
+    export_model(model, "script", tmp_path / "m.py")
+    script = runpy.run_path(str(tmp_path / "m.py"))
+    with path.open(encoding="utf-8") as file:
+        texts = [row["at"] for row in csv.DictReader(file)]
+    read = script["read_numbers"]("at", texts, ".")
+    np.testing.assert_array_equal(read, table.column("at").values)
+
+
+def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):
+    validation = Validation(scheme="forward", time="admitted", folds=3)
+    for parts, is_beyond in (((WHOLE,), True), (("weekday", "year"), True), (("hour",), False)):
+        table = days(file, parts)
+        plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, validation)
+        notes = " ".join(execute(plan, table).notes)
+        assert "Forward in time by admitted" in notes
+        assert ("is learnt from too" in notes) == is_beyond
+
+
 def test_a_graph_takes_each_part_as_an_input(file, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     table = days(file, ["month-circle", "weekend", "hour"])
@@ -303,6 +334,37 @@ def test_types_of_days_and_times_in_parquet(tmp_path, reader):
     again = reader(path, schema=table.schema)
     assert again.parts == {"clock": ("hour",), "day": ("number", "year")}
     assert again.schema.as_json() == table.schema.as_json()
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_days_of_parquet_are_the_same_on_every_machine(tmp_path, monkeypatch, reader):
+    path = tmp_path / "t.parquet"
+    # Until 1893 clocks in Berlin were 53 minutes and 28 seconds ahead of Greenwich.
+    cells = "TIMESTAMPTZ '1850-01-01 12:00:00+00' + i::INT * INTERVAL 1 DAY AS moment, i % 2 AS y"
+    clock = "(TIME '22:15' + i::INT * INTERVAL 1 MINUTE)::TIMETZ AS clock"
+    duckdb.connect().execute(f"COPY (SELECT {cells}, {clock} FROM range(40) t(i)) TO '{path}'")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        table = reader(path, label="y")
+        (_, window), *_ = table.windows(100, ["moment", "clock"])
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    moments_read, clocks = (column.values for column in window.columns)
+    noon = (datetime.date(1850, 1, 1) - datetime.date(1970, 1, 1)).days + 0.5
+    np.testing.assert_array_equal(moments_read, noon + np.arange(40))
+    np.testing.assert_allclose(clocks, 22.25 + np.arange(40) / 60, rtol=1e-15)
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_columns_of_parquet_may_be_called_anything_beside_dates(tmp_path, reader):
+    path = tmp_path / "t.parquet"
+    cells = "DATE '2024-01-01' + i::INT AS T, 5 * i AS c0, 7 * i AS place, i % 2 AS y"
+    duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
+    table = reader(path, label="y")
+    (_, window), *_ = table.windows(100, ["T", "c0", "place"])
+    assert [column.values[1] for column in window.columns] == [19724.0, 5.0, 7.0]
 
 
 def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):

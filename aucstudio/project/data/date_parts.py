@@ -167,6 +167,11 @@ def taken(column: ColumnInfo) -> list[DatePart]:
     ]
 
 
+def grows(column: ColumnInfo) -> bool:
+    """Tell whether what is learnt of a column goes on with time; a weekday comes round."""
+    return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)
+
+
 def spread(chosen: str) -> tuple[str, ...]:
     """Give the columns that a part becomes: two where it goes round."""
     key = chosen.removesuffix(_CIRCLE)

@@ -126,7 +126,7 @@ class ParquetReader(CellStore):
                 f"column {names[k]} holds whole numbers of more digits than can be computed with "
                 "(beyond 2^53) and is read as text"
             )
-        self._expressions = _expressions(self._described, forms)
+        self._expressions = _expressions(kinds, forms)
         self._make_view()
         numbers = {k: form is not None for k, form in forms.items()}
         rows = int(self._one("SELECT count(*) FROM cells")[0])
@@ -176,8 +176,11 @@ class ParquetReader(CellStore):
         self._make_view()
 
     def _make_view(self) -> None:
+        # No name of the file's may be one that an expression uses itself.
+        named = ", ".join(f"{_quoted(name)} AS c{k}" for k, (name, _) in enumerate(self._described))
         selected = ", ".join(f"{sql} AS c{k}" for k, sql in enumerate(self._expressions))
-        view = f"SELECT file_row_number AS place, {selected} FROM {self._source}"
+        source = f"(SELECT file_row_number AS place, {named} FROM {self._source})"
+        view = f"SELECT place, {selected} FROM {source}"
         self._run(lambda: self._connection.execute(f"CREATE OR REPLACE VIEW cells AS {view}"))
 
     def read(self) -> list[Cells]:
@@ -213,19 +216,26 @@ def _forms(
     return forms
 
 
-def _expressions(
-    described: list[tuple[str, str]], forms: Mapping[int, NumberFormat | None]
-) -> list[str]:
+def _expressions(kinds: list[str], forms: Mapping[int, NumberFormat | None]) -> list[str]:
     columns = []
-    for k, (name, kind) in enumerate(described):
-        form = forms[k]
+    for k, kind in enumerate(kinds):
+        form, cell = forms[k], f"c{k}"
         if form is None:
-            columns.append(f"{text_sql(_text(name, kind))}")
+            columns.append(f"{text_sql(_text(cell, kind))}")
         elif _is_number(kind) and not form.layout:
-            columns.append(f"coalesce({_quoted(name)}::DOUBLE, 'nan'::DOUBLE)")
+            columns.append(f"coalesce({cell}::DOUBLE, 'nan'::DOUBLE)")
+        elif kind in _ZONED:
+            columns.append(number_sql(f"({_ZONED[kind].format(cell)})::VARCHAR", form))
         else:
-            columns.append(number_sql(_text(name, kind), form))
+            columns.append(number_sql(_text(cell, kind), form))
     return columns
+
+
+# In UTC: what the zone of this machine was in 1850 is nobody's concern.
+_ZONED = {
+    "TIMESTAMP WITH TIME ZONE": "{} AT TIME ZONE 'UTC'",
+    "TIME WITH TIME ZONE": "{}::TIME",
+}
 
 
 def _text(name: str, kind: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
+from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.findings.copies import shared
 from aucstudio.project.data.forward import time_column, times_of
 from aucstudio.project.data.groups import find_groups
@@ -104,7 +105,7 @@ def forward_notes(
         notes.append(f"Training reaches back {validation.window:g} {unit} only.")
     if missing := int(np.isnan(times).sum()):
         notes.append(f"{missing:,} rows without {name} are neither trained on nor judged.")
-    if column.role in ("number", "category"):
+    if column.role in ("number", "category") and grows(column):
         notes.append(
             f"{name} is learnt from too, and later rows lie beyond what was seen of it: give it "
             "the role ignore if it is there to order the rows only."
