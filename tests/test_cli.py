@@ -12,7 +12,7 @@ from aucstudio.cli import main
 from aucstudio.commands import NAMES
 from aucstudio.commands.parser import command_parser, window_parser
 from aucstudio.engine import METHODS
-from aucstudio.project.data.split import Validation, draw_splits
+from aucstudio.project.data.splitting.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
@@ -546,7 +546,7 @@ def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, 
     def no_memory(*_arguments):
         raise MemoryError
 
-    monkeypatch.setattr("aucstudio.project.runs.take_model.refit", no_memory)
+    monkeypatch.setattr("aucstudio.project.runs.models.take_model.refit", no_memory)
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--folds", "3",
         "--save-model", tmp_path / "m.aucmodel", "--json",

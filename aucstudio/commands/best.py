@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find the best model for a table; gives the exit status."""
-    from aucstudio.project.data.split import FILE, Validation
+    from aucstudio.project.data.splitting.split import FILE, Validation
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import open_or_create
@@ -125,7 +125,7 @@ def _save_model(board: Leaderboard, path: str | None) -> str:
     It is the very model that was judged on the held-out rows.
     """
     from aucstudio.project.runs.execute import failure_sentence
-    from aucstudio.project.runs.take_model import validated_model
+    from aucstudio.project.runs.models.take_model import validated_model
     from aucstudio.project.store.model_file import save_model
     from aucstudio.project.tournament.verdict import threshold_rule
 

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         result_document,
         results_table,
     )
-    from aucstudio.project.runs.planning import PlannedRun, read_test_table
+    from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
     from aucstudio.project.work.submit import run_experiments
 
     listed, band = named_runs(options.project, complain)
@@ -103,7 +103,7 @@ def _check_model_name(options: argparse.Namespace, record: RunRecord) -> None:
 def _save_model(record: RunRecord, path: str) -> str:
     """Save the model; gives why it could not be."""
     from aucstudio.project.runs.execute import failure_sentence
-    from aucstudio.project.runs.take_model import validated_model
+    from aucstudio.project.runs.models.take_model import validated_model
     from aucstudio.project.store.model_file import save_model
 
     try:

@@ -18,7 +18,7 @@ from aucstudio.project.work import signals
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
     from aucstudio.project.explain.one_row import RowDetail
-    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.models.model import Model
 
 IN_WORDS = "tell what each column did to the score of one row"
 
@@ -123,7 +123,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.scoring import read_to_score
+    from aucstudio.project.runs.models.scoring import read_to_score
 
     table = read_to_score(model, path, dialect=read_dialect(options))
     assert isinstance(table, Table)

@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from aucstudio.engine import METHODS, describe_methods
-    from aucstudio.project.runs.planning import known_method
+    from aucstudio.project.runs.experiments.planning import known_method
 
     one = None if options.method is None else known_method(options.method).key
     described = [method for method in describe_methods() if one in (None, method["id"])]

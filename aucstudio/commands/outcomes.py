@@ -12,7 +12,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
-    from aucstudio.project.runs.planning import PlannedRun
+    from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.work.submit import Outcome
 
 

@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.documents import result_document, results_table
-    from aucstudio.project.runs.experiment_file import read_study
+    from aucstudio.project.runs.experiments.experiment_file import read_study
 
     study = read_study(options.experiment, functools.partial(choose_reader, options))
     band = study.experiments[0].band

@@ -148,7 +148,7 @@ def _add_preparation_options(train: argparse.ArgumentParser) -> None:
 
 def read_preparation(options: argparse.Namespace) -> Any:
     """Collect how columns are made ready."""
-    from aucstudio.project.data.preparation_choice import PreparationChoice
+    from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 
     names = ("impute", "scale", "indicators", "rare", "many_levels")
     given = {name: getattr(options, name) for name in names}
@@ -165,7 +165,7 @@ def read_score_file(options: argparse.Namespace) -> Any:
 
 
 def read_validation(options: argparse.Namespace) -> Any:
-    from aucstudio.project.data.split import Validation
+    from aucstudio.project.data.splitting.split import Validation
 
     common = {"repeats": options.repeats, "seed": options.seed}
     if options.time is not None:

@@ -20,9 +20,9 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.data.unknown import UnknownColumnsError
-    from aucstudio.project.runs.model import Model
-    from aucstudio.project.runs.scoring_report import ScoringReport
+    from aucstudio.project.data.preparing.unknown import UnknownColumnsError
+    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.models.scoring_report import ScoringReport
 
 IN_WORDS = "apply a saved model to a table"
 
@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score a table and say what was met in it; returns the exit status."""
-    from aucstudio.project.data.unknown import UnknownColumnsError
+    from aucstudio.project.data.preparing.unknown import UnknownColumnsError
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
@@ -117,7 +117,7 @@ def _collected(
     options: argparse.Namespace, model: Model, how: dict[str, Any]
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.scoring import score_file
+    from aucstudio.project.runs.models.scoring import score_file
     from aucstudio.project.store.scores_file import called_classes
 
     collected: dict[str, list[Any]] = {"row": [], "id": [], "scores": [], "predicted": []}

@@ -29,7 +29,7 @@ from aucstudio.project.errors import InputError
 if TYPE_CHECKING:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.calibration import JudgedMaps
-    from aucstudio.project.runs.planning import PlannedRun
+    from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -49,9 +49,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence, result_document, results_table
-    from aucstudio.project.runs.calibrating import check_kind
+    from aucstudio.project.runs.experiments.planning import plan_run
     from aucstudio.project.runs.given_scores import MARKER
-    from aucstudio.project.runs.planning import plan_run
+    from aucstudio.project.runs.models.calibrating import check_kind
     from aucstudio.project.runs.progress_words import search_result
 
     check_model_name(options)
@@ -120,7 +120,7 @@ def _save_model(
 ) -> str:
     """Save the model to take away; gives why it could not be."""
     from aucstudio.project.runs.execute import failure_sentence
-    from aucstudio.project.runs.take_model import take_model
+    from aucstudio.project.runs.models.take_model import take_model
     from aucstudio.project.store.model_file import save_model
 
     path = options.save_model

@@ -35,9 +35,9 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.project.data.split import Validation
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import PlannedRun, plan_experiment, read_settings
+from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment, read_settings
 from aucstudio.project.work.processes import Processes
 from tests.benchmarks.event_loop import write_rows
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.stored_study import read_study
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 

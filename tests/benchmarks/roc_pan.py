@@ -31,11 +31,11 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 
 FRAME_MILLISECONDS = 1000 / 60
 CASES = [("roc", "linear"), ("roc", "log"), ("roc", "probit"), ("precision", "linear")]

@@ -13,12 +13,12 @@ from aucstudio.engine.cost import Work, cost_of, speed
 from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.words import bytes_words, cost_words, elapsed_words, rough_words
 
 

@@ -13,10 +13,10 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from tests.gui.leftovers import Leftovers
 
 PATIENCE = 30_000

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QTabWidget
 from aucstudio.gui.app import create_window
 from aucstudio.gui.desk.actions import ARRANGEMENTS
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.experiments.experiment_file import read_study
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow

@@ -32,7 +32,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.runs.estimate import training_size
-from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words

@@ -21,11 +21,11 @@ from aucstudio.engine import roc
 from aucstudio.gui.dialogs import scoring_work
 from aucstudio.gui.dialogs.score_curve import outline
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.choosing import Target
-from aucstudio.project.runs.scoring import read_to_score, scores_of
-from aucstudio.project.runs.take_model import validated_model
+from aucstudio.project.runs.models.scoring import read_to_score, scores_of
+from aucstudio.project.runs.models.take_model import validated_model
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE, choose, make_record, put, train

@@ -18,10 +18,10 @@ from aucstudio.gui.pages.search.standing import (
 )
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
 from aucstudio.project.words import setting_words
 from tests.gui.conftest import PATIENCE, choose, make_record, points, put, put_in_flight, shown

@@ -12,11 +12,11 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.inference import settled
 from aucstudio.engine.methods.combination._library import Member, is_listed, listed, read_list
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.split import Validation, draw_splits
+from aucstudio.project.data.splitting.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.settings_shown import differing_settings
+from aucstudio.project.runs.experiments.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import find

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 from aucstudio.engine import roc
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.results.choosing import (
     Choice,
     Rate,
@@ -22,8 +22,8 @@ from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 
 HERE = Stakes()
 

@@ -17,15 +17,15 @@ from aucstudio.project.combination.place import Combining
 from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.combination.preparations import common_preparation
 from aucstudio.project.combination.sharing import why_not
-from aucstudio.project.data.preparation_choice import PreparationChoice
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.experiments.planning import PlannedRun, plan_on
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.given_scores import MARKER, scored_by
-from aucstudio.project.runs.planning import PlannedRun, plan_on
-from aucstudio.project.runs.repeat import command_line
-from aucstudio.project.runs.scoring import scores_of
+from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.project_file import ProjectFile

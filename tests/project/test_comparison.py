@@ -12,15 +12,15 @@ import scipy.stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project import words
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures
 from aucstudio.project.results.comparison_sheets import as_csv, as_latex, as_markdown
 from aucstudio.project.results.forecast import growth_to_settle
 from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 
 BAND = (0.0, 0.2)
 

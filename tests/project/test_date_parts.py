@@ -20,10 +20,10 @@ from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
-from aucstudio.project.data.preparation_choice import PreparationChoice
-from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+from aucstudio.project.data.preparing.prepare import learn_preparation
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
@@ -33,11 +33,11 @@ from aucstudio.project.explain.one_row import explain_row
 from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import condition, read_tree
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.runs.repeat import command_line
-from aucstudio.project.runs.scoring import score_file
+from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiments.repeat import command_line
+from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 

@@ -5,12 +5,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from tests.conftest import with_cells
 

@@ -15,18 +15,18 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.levels import MISSING
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dates import LAYOUTS
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import FORMATS, export_model
 from tests.conftest import write_table
 

@@ -13,12 +13,12 @@ from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
-from aucstudio.project.data.prepare import Preparation, learn_preparation
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.rows import far_cells
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model

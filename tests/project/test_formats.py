@@ -24,13 +24,13 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.heading import heading
 from aucstudio.project.data.readers import apart, compressed, registry
 from aucstudio.project.data.readers.reading import make_plain
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table, read_tables
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.store.pasted import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"

@@ -14,18 +14,18 @@ from hypothesis.extra import numpy as npst
 from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.project.data.forward import forward_parts, times_of
-from aucstudio.project.data.split import Validation, draw_splits, splits_of
+from aucstudio.project.data.splitting.forward import forward_parts, times_of
+from aucstudio.project.data.splitting.split import Validation, draw_splits, splits_of
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
-from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}

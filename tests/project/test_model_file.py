@@ -16,10 +16,10 @@ import pytest
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.arrays import array_to_bytes
 from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes

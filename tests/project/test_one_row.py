@@ -21,7 +21,7 @@ from aucstudio.project.explain.one_row import explain_row, features_of
 from aucstudio.project.explain.row_words import about, headline
 from aucstudio.project.explain.shapley import contributions, terms_of
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
 
 

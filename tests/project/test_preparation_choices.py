@@ -18,10 +18,15 @@ from aucstudio.commands.parser import command_parser
 from aucstudio.commands.run_options import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.levels import RARE
-from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, USUAL, PreparationChoice
-from aucstudio.project.data.prepare import Preparation, learn_preparation
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.levels import RARE
+from aucstudio.project.data.preparing.preparation_choice import (
+    IMPUTE,
+    SCALE,
+    USUAL,
+    PreparationChoice,
+)
+from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.effects import score_curve
@@ -29,10 +34,10 @@ from aucstudio.project.explain.importance import column_groups, permutation_impo
 from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import plan_experiment, plan_on
-from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.rows import learn
 from aucstudio.project.runs.twins import same_scores
 from aucstudio.project.store.export import export_model

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.levels import MISSING
-from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from tests.conftest import with_cells

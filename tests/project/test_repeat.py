@@ -14,12 +14,12 @@ from aucstudio.commands.run_options import read_band, read_tuning, read_validati
 from aucstudio.commands.table_options import read_dialect, read_roles
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import read_study, write_study
-from aucstudio.project.runs.planning import plan_experiment, plan_run, read_test_table
-from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run, read_test_table
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 from tests.project.test_schema import HEADER, training_rows, write_csv
 

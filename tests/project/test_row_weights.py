@@ -10,7 +10,7 @@ import pytest
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Target, ThresholdFigures, choose, counts_at
@@ -26,8 +26,8 @@ from aucstudio.project.results.summary import (
     train_auc,
 )
 from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.experiments.planning import plan_on, plan_run
 from aucstudio.project.runs.given_scores import scored_by
-from aucstudio.project.runs.planning import plan_on, plan_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project

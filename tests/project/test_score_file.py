@@ -12,7 +12,7 @@ from aucstudio.project.data.score_file import join_scores, read_score_file
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.store.project.project_file import ProjectFile
 
 ROWS = 90

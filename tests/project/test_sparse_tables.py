@@ -14,21 +14,21 @@ from sklearn.datasets import dump_svmlight_file
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, PreparationChoice
-from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
+from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.scales import learn_number
+from aucstudio.project.data.preparing.sparse_scales import learn_numbers
 from aucstudio.project.data.readers import svmlight
-from aucstudio.project.data.scales import learn_number
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
 from aucstudio.project.data.sparse_rows import sparse_rows
-from aucstudio.project.data.sparse_scales import learn_numbers
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment, plan_on
-from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
+from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.survey.areas import RankedColumn
@@ -266,7 +266,7 @@ def test_centring_would_change_nothing_but_the_constant(thin):
 
 
 def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
-    from aucstudio.project.data import prepare
+    from aucstudio.project.data.preparing import prepare
 
     def refuse(*_):
         raise AssertionError("written out")

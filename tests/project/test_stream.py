@@ -14,15 +14,15 @@ from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import learn_preparation
-from aucstudio.project.data.scales import Quantiles
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.scales import Quantiles
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.stream_plan import read_size, table_reader
 from aucstudio.project.store.model_file import load_model
 

@@ -11,11 +11,11 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.survey.areas import ColumnAreas, RankedColumn
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.conditions import read_conditions

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.results.cautions import (
     caution_words,
     cautions,
@@ -15,10 +15,10 @@ from aucstudio.project.results.cautions import (
 )
 from aucstudio.project.results.summary import Summary, tpr_summary
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.record import STOPPED
-from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.twins import find_twin, same_scores
 

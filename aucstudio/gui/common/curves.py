@@ -14,7 +14,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 

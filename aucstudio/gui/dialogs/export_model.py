@@ -16,10 +16,10 @@ from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, 
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.watch import Progress
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.files import write_atomically

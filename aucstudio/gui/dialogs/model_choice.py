@@ -13,7 +13,7 @@ from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
 from aucstudio.project.results.choosing import (
     OWN,
     TYPED,
@@ -24,11 +24,11 @@ from aucstudio.project.results.choosing import (
     counts_at,
 )
 from aucstudio.project.results.operating import curve_of, model_at
-from aucstudio.project.runs.calibrating import calibrated
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.calibrating import calibrated
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.take_model import rethresholded, validated_model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.take_model import rethresholded, validated_model
 
 VALIDATED, ANEW = 0, 1
 

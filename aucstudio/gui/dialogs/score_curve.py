@@ -17,7 +17,7 @@ from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.project.results.choosing import ThresholdFigures, counts_at
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words, interval_words
 
 _SIDE = 260

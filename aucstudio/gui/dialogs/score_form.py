@@ -24,7 +24,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 
 MODEL_ENDING = ".aucmodel"
 _NONE = "none chosen; a file can be dropped here"

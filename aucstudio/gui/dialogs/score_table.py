@@ -31,10 +31,10 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
 from aucstudio.project.data.heading import heading
-from aucstudio.project.data.unknown import UnknownColumnsError
+from aucstudio.project.data.preparing.unknown import UnknownColumnsError
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (

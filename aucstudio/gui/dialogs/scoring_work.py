@@ -10,9 +10,9 @@ from typing import Any
 
 from aucstudio.gui.dialogs.score_curve import TableRanking
 from aucstudio.gui.dialogs.score_form import ScoringChoices
-from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring_report import ScoringReport
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring_report import ScoringReport
 from aucstudio.project.runs.stream_plan import table_reader
 from aucstudio.project.store.scores_file import (
     CSV,

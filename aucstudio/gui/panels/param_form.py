@@ -17,7 +17,7 @@ from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
 from aucstudio.gui.state.plan import RANGE
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _UNLISTED = "as in the run"
 

@@ -13,7 +13,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import field_label, fields_grid, label, named, tell
 from aucstudio.gui.panels.param_form import TextEditor, narrow_combo
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.preparation_choice import (
+from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
     MEAN,
     MEDIAN,

@@ -9,8 +9,8 @@ import numpy as np
 
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
-from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.trajectory import StageLog, Thinned
 from aucstudio.project.runs.tuning import Search, symbols

@@ -22,8 +22,8 @@ from aucstudio.project.data.parquet import fingerprint
 from aucstudio.project.data.table import Table, read_table, teller
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples.studies import make_study
-from aucstudio.project.runs.experiment_file import ExperimentFile
-from aucstudio.project.runs.experiment_file import read_study as read_experiments
+from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
+from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.store.pasted import keep_text

@@ -9,11 +9,11 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.stakes import Stakes
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.runs.verification import Verification

@@ -17,8 +17,8 @@ from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.timers import ticking
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun, read_test_table
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask

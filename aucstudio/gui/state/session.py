@@ -19,7 +19,7 @@ from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs import experiment_file
+from aucstudio.project.runs.experiments import experiment_file
 from aucstudio.project.work.place import Place
 
 __all__ = ["Session", "ShownRun", "Study"]

@@ -20,10 +20,10 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
-from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.twins import find_twin

@@ -11,8 +11,8 @@ from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.experiment import Band, DataReference
-from aucstudio.project.runs.planning import check_band, plan_experiment
+from aucstudio.project.runs.experiments.experiment import Band, DataReference
+from aucstudio.project.runs.experiments.planning import check_band, plan_experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import FAILED, RUNNING, Standing, Standings
 

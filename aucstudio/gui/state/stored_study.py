@@ -15,7 +15,7 @@ from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.plan_keeper import read_plan
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
 from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification

@@ -32,12 +32,12 @@ from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.planning import FOLDS
 from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
 from aucstudio.project.combination.sharing import Named, require_sharing
-from aucstudio.project.data.groups import Groups
-from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.split import FORWARD
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.data.splitting.split import FORWARD
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.runs.watch import Listener, Progress
 

@@ -9,9 +9,9 @@ import numpy as np
 from aucstudio.engine.types import Index
 from aucstudio.project.combination.combining import combine_runs
 from aucstudio.project.combination.sharing import Named
-from aucstudio.project.data.groups import Groups
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.work.place import GivenUp, Place

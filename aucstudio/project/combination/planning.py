@@ -12,8 +12,8 @@ from aucstudio.project.combination.sharing import Named, require_likely
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Band, DataReference, Experiment
-from aucstudio.project.runs.planning import check_band
+from aucstudio.project.runs.experiments.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.experiments.planning import check_band
 from aucstudio.project.words import runs_words
 
 METHOD = "auc-ensemble"

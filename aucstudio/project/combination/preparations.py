@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from aucstudio.engine.ensembles.viewed import View
-from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.ranks import KNOTS
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.ranks import KNOTS
 
 
 class PreparationsDifferError(ValueError):

@@ -29,7 +29,6 @@ from aucstudio.project.data.columns import (
     treated,
 )
 from aucstudio.project.data.date_parts import check_names, check_parts
-from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.label_choice import merged, rule_after
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
@@ -40,6 +39,7 @@ from aucstudio.project.data.labels import (
 )
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
 from aucstudio.project.data.weights import usable_weights
 from aucstudio.project.errors import InputError

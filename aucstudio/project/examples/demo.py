@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 from aucstudio.project.examples.studies import STUDIES, make_study
-from aucstudio.project.runs.experiment_file import ExperimentFile, read_study
+from aucstudio.project.runs.experiments.experiment_file import ExperimentFile, read_study
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
 

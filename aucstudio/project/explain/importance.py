@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Array = NDArray[np.float64]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, without
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP, cell_words
 from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.geometry.sampling import evenly
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 
 Index = NDArray[np.intp]
 

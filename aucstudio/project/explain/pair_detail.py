@@ -16,7 +16,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.importance import column_groups
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from aucstudio.engine.calibration import (
     reliability,
 )
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.calibrating import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 

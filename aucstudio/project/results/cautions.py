@@ -6,7 +6,7 @@ import re
 
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.results.summary import Summary
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord
 from aucstudio.project.words import counted, range_words
 

@@ -34,7 +34,7 @@ from aucstudio.project.results.summary import (
     same_rows,
     train_auc,
 )
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers

@@ -15,8 +15,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs, run_figures
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
 from aucstudio.project.results.verified import titled
-from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.planning import check_band
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiments.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.words import suggestion

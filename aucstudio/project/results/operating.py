@@ -18,7 +18,7 @@ from aucstudio.engine import roc
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import LEVEL
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Array = NDArray[np.float64]

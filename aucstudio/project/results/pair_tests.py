@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from aucstudio.engine import inference, roc
-from aucstudio.project.data.split import FORWARD
+from aucstudio.project.data.splitting.split import FORWARD
 from aucstudio.project.results.common_rows import Scores, common_scores
 from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
 

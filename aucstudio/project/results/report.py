@@ -12,9 +12,9 @@ from string import Template
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
 from aucstudio.project.results.summary import auc_summary, band_negatives, pauc_summary, train_auc
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.repeat import command_line
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.words import figure_words, interval_words
 

@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc.band import position
-from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.split import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Rate
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.parting import part_rows
 from aucstudio.project.results.summary import LEVEL, WHOLE, number
-from aucstudio.project.runs.experiment import Band, DataReference
+from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.words import interval_words, p_words, range_words
 

@@ -10,11 +10,11 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.preparation_choice import USUAL
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.preparing.preparation_choice import USUAL
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import machine_memory, training_size
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.sparse_fits import cost_of_fit, fits_sparse
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 

@@ -11,13 +11,13 @@ from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.date_parts import taken
-from aucstudio.project.data.levels import MAX_LEVELS
-from aucstudio.project.data.preparation_choice import FREQUENCY, USUAL, PreparationChoice
+from aucstudio.project.data.preparing.levels import MAX_LEVELS
+from aucstudio.project.data.preparing.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.sparse_columns import is_sparse
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.sparse_fits import (
     cost_of_fit,
     must_be_written_out,

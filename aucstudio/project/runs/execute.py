@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import Groups
-from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, splits_of
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.data.weights import check_weights_left, weight_notes
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes
 from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.grouping import check_groups, forward_notes, group_notes, shared_notes
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring import what_was_met
 from aucstudio.project.runs.record import (
     DONE,
     FAILED,
@@ -32,7 +33,6 @@ from aucstudio.project.runs.record import (
     SplitResult,
 )
 from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
-from aucstudio.project.runs.scoring import what_was_met
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.runs.sparse_fits import stays_sparse

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.score_file import Joined, ScoreFile, join_scores, read_score_file
-from aucstudio.project.data.split import FILE, Split, Validation
+from aucstudio.project.data.splitting.split import FILE, Split, Validation
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import counted
 

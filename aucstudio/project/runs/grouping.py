@@ -11,9 +11,9 @@ from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.findings.copies import shared
-from aucstudio.project.data.forward import time_column, times_of
-from aucstudio.project.data.groups import find_groups
-from aucstudio.project.data.split import (
+from aucstudio.project.data.splitting.forward import time_column, times_of
+from aucstudio.project.data.splitting.groups import find_groups
+from aucstudio.project.data.splitting.split import (
     FILE,
     FORWARD,
     Split,

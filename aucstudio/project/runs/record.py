@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.project.data.split import FORWARD
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.model import Model
+from aucstudio.project.data.splitting.split import FORWARD
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.trajectory import Stage, Trajectory
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.words import range_words

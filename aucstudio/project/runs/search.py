@@ -19,10 +19,10 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
-from aucstudio.project.data.forward import most_steps, times_of
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.split import FORWARD, Validation, fold_numbers
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.splitting.forward import most_steps, times_of
+from aucstudio.project.data.splitting.split import FORWARD, Validation, fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.rows import learn, prepared, relative

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.tuning import Tuning, candidates
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.runs.experiment import Experiment
+    from aucstudio.project.runs.experiments.experiment import Experiment
 
 _BYTES_STORED = 2 * NUMBER  # of a number with its place
 

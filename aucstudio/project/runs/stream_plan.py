@@ -12,7 +12,7 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
 from aucstudio.project.data.parquet import count_cells
-from aucstudio.project.data.preparation_choice import (
+from aucstudio.project.data.preparing.preparation_choice import (
     MIN_MAX,
     MOST_FREQUENT,
     NONE,
@@ -22,12 +22,12 @@ from aucstudio.project.data.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.data.readers.registry import PARQUET, recognise
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.words import bytes_words
 
 # The table, the prepared training rows, and what reading or training adds to either.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment_file import check_document
+from aucstudio.project.runs.experiments.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.files import cannot_write
 from aucstudio.project.store.model_file import load_model

@@ -23,14 +23,14 @@ from aucstudio.engine import calibration
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
 from aucstudio.project.data.date_parts import DatePart
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.prepare import CURVES, LEARNT, LIMITS, Preparation
-from aucstudio.project.data.ranks import KNOTS
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.prepare import CURVES, LEARNT, LIMITS, Preparation
+from aucstudio.project.data.preparing.ranks import KNOTS
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import Archive
 from aucstudio.project.store.arrays import (

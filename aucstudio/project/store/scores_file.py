@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import score_file
-from aucstudio.project.runs.scoring_report import ScoringReport
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring import score_file
+from aucstudio.project.runs.models.scoring_report import ScoringReport
 from aucstudio.project.store.files import written_atomically
 from aucstudio.project.store.sheets import Writable, write_rows
 
@@ -55,7 +55,7 @@ def write_scores(
     identifier : str, optional
         A column to be carried along.
     **how
-        See :func:`~aucstudio.project.runs.scoring.score_file`.
+        See :func:`~aucstudio.project.runs.models.scoring.score_file`.
 
     Raises
     ------

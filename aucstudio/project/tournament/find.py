@@ -11,15 +11,15 @@ import numpy as np
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.prepare import learn_preparation
-from aucstudio.project.data.split import Validation, few_rows_caution
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.splitting.split import Validation, few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split
-from aucstudio.project.runs.planning import DEFAULT_BAND, check_band, plan_on
+from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, check_band, plan_on
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import prepared, relative
 from aucstudio.project.runs.watch import Listener

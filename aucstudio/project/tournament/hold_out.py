@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.methods.combination._board import draw_folds
-from aucstudio.project.data.split import FILE, HOLD_OUT, Split, Validation, draw_splits
+from aucstudio.project.data.splitting.split import FILE, HOLD_OUT, Split, Validation, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from aucstudio.project.tournament.leaderboard import COMBINATION
 
 FOLDS = 5

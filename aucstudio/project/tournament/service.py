@@ -9,11 +9,11 @@ import threading
 from typing import IO
 
 from aucstudio.engine.methods.combination._library import Member
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.find import find_best

@@ -17,8 +17,8 @@ from aucstudio.engine import inference, roc
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.project import typed
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
 
 Band = tuple[float, float]

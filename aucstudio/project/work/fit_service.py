@@ -17,9 +17,9 @@ from typing import IO
 
 from aucstudio.engine import inference
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Progress
 from aucstudio.project.work.parcels import receive, send

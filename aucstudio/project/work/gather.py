@@ -10,8 +10,8 @@ from typing import Any
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute_split
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Elsewhere, Listener, Progress

@@ -16,7 +16,7 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.search import Judge, SearchProgress, Task
 from aucstudio.project.runs.tuning import Search

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from aucstudio.engine import METHODS
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.watch import Listener
 

@@ -25,11 +25,11 @@ from types import ModuleType
 from typing import IO
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.work import parent

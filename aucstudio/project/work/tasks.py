@@ -9,7 +9,7 @@ from typing import Any
 from aucstudio.engine.monitor import Check
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import execute_split, failure, training_rows
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.search import Judge, Task
 from aucstudio.project.runs.tuning import Search

@@ -30,7 +30,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 

@@ -19,7 +19,7 @@ from aucstudio.gui.pages.compare.sheets import run_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
 from aucstudio.project.results.comparison import Comparison, RunFigures
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
 _AXES = 48  # pixels around the rows

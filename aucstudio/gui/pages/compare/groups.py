@@ -31,7 +31,7 @@ from aucstudio.project.results.subgroups import (
     parted_data,
     subgroups,
 )
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import interval_words, p_words, range_words
 from aucstudio.project.work.job import Job, describe_failure

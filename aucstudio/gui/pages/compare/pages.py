@@ -15,7 +15,7 @@ from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.matrix import MatrixTable, PairMatrix
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.results.comparison import UNCORRECTED, Comparison
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _FOREST_SHARE = 0.45  # of the page, at most, before a hand moves it
 

@@ -16,7 +16,7 @@ from aucstudio.project import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, WinCount
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _ROW = 28
 _MOST_SURELY_SEEN = 3

@@ -9,7 +9,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.work.workers import Workers
 
 

@@ -18,7 +18,7 @@ from aucstudio.project.results.comparison import (
 )
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.results.forecast import POWER, growth_to_settle
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 MARK = "†"

@@ -21,8 +21,8 @@ from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
-from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.work.job import Job, describe_failure
 
 _ROW, _MOST_ROWS, _LEAST = 24, 4, 72

@@ -19,7 +19,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import Sample, thinned
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aucstudio.gui.pages.features.rows import Mistakes
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import SCORE, Sample
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 
 def caption(subject: Subject, picture: Picture, drawn: int) -> str:

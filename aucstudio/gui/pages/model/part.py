@@ -14,7 +14,7 @@ from aucstudio.gui.common.plain import PlainLabel
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]

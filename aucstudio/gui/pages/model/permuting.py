@@ -22,7 +22,7 @@ from aucstudio.project.explain.importance import (
     Importance,
     permutation_importance,
 )
-from aucstudio.project.runs.planning import read_test_table
+from aucstudio.project.runs.experiments.planning import read_test_table
 from aucstudio.project.words import figure_words, interval_words
 
 _WORDS = {"auc": "AUC", "pauc": "partial AUC"}

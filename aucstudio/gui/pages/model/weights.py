@@ -12,7 +12,7 @@ from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
 from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.preparation_choice import STANDARD
+from aucstudio.project.data.preparing.preparation_choice import STANDARD
 from aucstudio.project.explain.effects import Coefficients, coefficients
 from aucstudio.project.explain.trees import plain_number
 

@@ -10,7 +10,7 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 
 def threshold_sentence(

@@ -10,7 +10,7 @@ from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.plotting import dress_plot, make_plot
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.search.standing import Setting
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.tuning import METRICS, PAUC, Search
 
 

@@ -15,7 +15,7 @@ from aucstudio.engine.params import Param, declared_params, multiple
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Search
 from aucstudio.project.words import power_words, setting_words
 

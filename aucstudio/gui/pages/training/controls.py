@@ -13,7 +13,7 @@ from aucstudio.gui.common.widgets import make_buddy, make_combo
 from aucstudio.gui.pages.training.course import ITERATION, SECONDS
 from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE
 from aucstudio.gui.state.session import Session
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 AUC, PAUC = "auc", "pauc"
 _ONE_ROW, _LABELLED = 620, 330

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
 from aucstudio.project.runs.watch import Look
 

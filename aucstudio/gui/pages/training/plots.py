@@ -21,7 +21,7 @@ from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.stages import StageRegions
 from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import power_words
 
 DISTANCE, OBJECTIVE = "distance", "objective"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.gui.pages.training.course import HELD, TRAIN, Course
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _STEP_COLUMNS = ("iteration", "seconds", "objective", "gap")
 _AREA_COLUMNS = ("train_auc", "valid_auc", "train_pauc", "valid_pauc")

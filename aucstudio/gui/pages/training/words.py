@@ -14,7 +14,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.training.course import HELD, TRAIN, Array, Course
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, SplitResult
 from aucstudio.project.words import figure_words, power_words, seconds_words
 

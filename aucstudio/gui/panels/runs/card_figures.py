@@ -18,7 +18,7 @@ from aucstudio.project.results.summary import (
     tpr_summary,
     train_auc,
 )
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import (
     counted,

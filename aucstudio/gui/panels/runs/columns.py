@@ -12,7 +12,7 @@ from aucstudio.gui.panels.runs.figures import RowFigures
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
 from aucstudio.project.results.summary import LEVEL, Summary
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.words import (
     counted,

@@ -8,11 +8,11 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.split import FILE, FOLDS, FORWARD, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.splitting.split import FILE, FOLDS, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.results.cautions import caution_words
 from aucstudio.project.results.comparison import trained_for
+from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.words import percent_words, range_words
 
 DEFAULTS = "defaults"

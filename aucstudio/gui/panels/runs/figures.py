@@ -22,7 +22,7 @@ from aucstudio.project.results.summary import (
     ranking,
     train_auc,
 )
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _NOTHING = Summary(math.nan, math.nan, math.nan, ())

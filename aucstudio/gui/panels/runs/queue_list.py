@@ -29,7 +29,7 @@ from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session import Session
-from aucstudio.project.runs.settings_shown import settings_sentence
+from aucstudio.project.runs.experiments.settings_shown import settings_sentence
 
 Index = QModelIndex | QPersistentModelIndex
 Entry = LiveRun | Waiting

@@ -32,16 +32,16 @@ from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
 from aucstudio.gui.panels.runs.notes_edit import NotesEdit
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.split import FILE
+from aucstudio.project.data.splitting.split import FILE
 from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
     trained_elsewhere_words,
 )
+from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.progress_words import search_result
 from aucstudio.project.runs.record import STOPPED
-from aucstudio.project.runs.settings_shown import shown_settings
 from aucstudio.project.runs.tuning import symbols
 from aucstudio.project.words import figure_words
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.scales import Quantiles, cut_ranks
+from aucstudio.project.data.preparing.scales import Quantiles, cut_ranks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

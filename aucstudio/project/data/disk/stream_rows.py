@@ -1,7 +1,7 @@
 """Preprocessing learnt from a table that stays on disk, and its prepared rows block by block.
 
-The numbers are those that :mod:`aucstudio.project.data.prepare` learns in memory: medians are
-exact, means and deviations are so to rounding.
+The numbers are those that :mod:`aucstudio.project.data.preparing.prepare` learns in memory:
+medians are exact, means and deviations are so to rounding.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ from aucstudio.project.data.disk.medians import (
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.levels import learn_levels, level_counts
-from aucstudio.project.data.preparation_choice import MEAN, NONE, USUAL, PreparationChoice
-from aucstudio.project.data.prepare import Preparation, assembled, no_features
-from aucstudio.project.data.scales import Number, Quantiles, limits, settled, unit_of, usual_size
+from aucstudio.project.data.preparing.levels import learn_levels, level_counts
+from aucstudio.project.data.preparing.preparation_choice import MEAN, NONE, USUAL, PreparationChoice
+from aucstudio.project.data.preparing.prepare import Preparation, assembled, no_features
+from aucstudio.project.data.preparing.scales import (
+    Number,
+    Quantiles,
+    limits,
+    settled,
+    unit_of,
+    usual_size,
+)
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import formulas, graph, script
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.text import dates
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 
 _WHOLE = {True: "hours of a time of day", False: "days since 1970-01-01 in UTC"}
 

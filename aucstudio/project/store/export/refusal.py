@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 
 
 def require_kind(model: Model, known: Container[str], title: str) -> None:

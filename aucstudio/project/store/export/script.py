@@ -18,12 +18,12 @@ from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.levels import MISSING, RARE
+from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, NOTE, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
 from aucstudio.project.store.export.refusal import require_kind
 

@@ -26,7 +26,7 @@ import msgspec
 
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing

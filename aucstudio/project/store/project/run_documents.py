@@ -11,12 +11,12 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
-from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import check_band
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search, Tuning
 from aucstudio.project.store.project.sealed import SIZE, checksum

@@ -19,7 +19,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words, interval_words, p_words
 from aucstudio.project.work.job import Job
 

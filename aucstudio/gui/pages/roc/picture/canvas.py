@@ -21,7 +21,7 @@ from aucstudio.gui.pages.roc.picture.line_labels import CARD
 from aucstudio.gui.pages.roc.picture.lines import Lines
 from aucstudio.gui.pages.roc.picture.range_item import RangeItem
 from aucstudio.gui.pages.roc.picture.scene import Axis
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 _AIR = 0.02
 _LOOKS = 9  # across a card, at the heights of the lines that may pass under it

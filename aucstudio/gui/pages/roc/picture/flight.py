@@ -13,7 +13,7 @@ from aucstudio.gui.pages.roc.picture.canvas import Canvas
 from aucstudio.gui.pages.roc.picture.faces import Face
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.state.live import LiveRun
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words
 
 

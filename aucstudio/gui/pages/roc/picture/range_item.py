@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.pages.roc.picture.axes import LINEAR, ends, place, rate_at
 from aucstudio.gui.pages.roc.picture.scene import Axis
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 
 
 class RangeItem(pg.LinearRegionItem):

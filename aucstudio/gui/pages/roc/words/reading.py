@@ -19,7 +19,7 @@ from aucstudio.gui.pages.roc.picture.lines import Drawn, shapes_of
 from aucstudio.gui.pages.roc.words.sentences import trained_elsewhere
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words, interval_words
 

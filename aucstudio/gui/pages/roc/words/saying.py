@@ -11,7 +11,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.words.sentences import roc_sentence
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.work.job import Job
 
 _LONG = 20_000  # held-out scores of all runs, which are compared in some 20 ms

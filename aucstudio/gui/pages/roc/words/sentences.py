@@ -15,7 +15,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.cautions import ranks_backwards
 from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
 from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words, interval_words, p_words
 

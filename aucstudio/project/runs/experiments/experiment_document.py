@@ -79,7 +79,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
 
 class ValidationPart(_Part):
-    """What is given of a :class:`~aucstudio.project.data.split.Validation`."""
+    """What is given of a :class:`~aucstudio.project.data.splitting.split.Validation`."""
 
     scheme: str | UnsetType = UNSET
     test_size: float | UnsetType = UNSET
@@ -93,7 +93,7 @@ class ValidationPart(_Part):
 
 
 class PreparationPart(_Part):
-    """Given of a :class:`~aucstudio.project.data.preparation_choice.PreparationChoice`."""
+    """How columns are made ready; the keys of ``PreparationChoice``."""
 
     impute: str | UnsetType = UNSET
     scale: str | UnsetType = UNSET

@@ -13,12 +13,12 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.labels import LabelRule
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.unknown import check_known, unmet_levels
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.split import Validation
+from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.data.unknown import check_known, unmet_levels
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import (

@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.forward import forward_parts, lacks_class, most_steps, times_of
-from aucstudio.project.data.grouped_draws import draw_fold_numbers, draw_test_groups
-from aucstudio.project.data.groups import Groups
+from aucstudio.project.data.splitting.forward import (
+    forward_parts,
+    lacks_class,
+    most_steps,
+    times_of,
+)
+from aucstudio.project.data.splitting.grouped_draws import draw_fold_numbers, draw_test_groups
+from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.errors import InputError
 
 Mask = NDArray[np.bool_]
@@ -35,7 +40,7 @@ class Validation:
     ----------
     scheme : {"holdout", "folds", "forward", "file", "leave-pair-out"}
         ``"forward"`` trains on earlier rows and judges on later ones;
-        see :mod:`aucstudio.project.data.forward`.
+        see :mod:`aucstudio.project.data.splitting.forward`.
         The last trains on all rows, and orders each pair by a training without it, which only
         methods with a closed form can do.
     test_size : float

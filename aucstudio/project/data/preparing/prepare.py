@@ -4,7 +4,7 @@ Numbers: a cell that is too far from the others to compute with is missing; what
 the training median (or stays so, for methods that know what to do), then the column is
 standardised. Categories: one column of 0 and 1 for each level seen in training (and one for gaps,
 if there were any); a level never seen is 0 everywhere. What else may be done with either is a
-:class:`~aucstudio.project.data.preparation_choice.PreparationChoice`.
+:class:`~aucstudio.project.data.preparing.preparation_choice.PreparationChoice`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
 from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
-from aucstudio.project.data.levels import (
+from aucstudio.project.data.preparing.levels import (
     RARE,
     LevelCode,
     as_shares,
@@ -28,12 +28,12 @@ from aucstudio.project.data.levels import (
     level_counts,
     picked,
 )
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.ranks import KNOTS, from_ranks, to_ranks
-from aucstudio.project.data.scales import Number, learn_number, unit_of
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.ranks import KNOTS, from_ranks, to_ranks
+from aucstudio.project.data.preparing.scales import Number, learn_number, unit_of
+from aucstudio.project.data.preparing.sparse_scales import learn_numbers
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
-from aucstudio.project.data.sparse_scales import learn_numbers
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
@@ -56,7 +56,8 @@ class Preparation:
         What a missing value becomes (the median, unless chosen otherwise), what is subtracted,
         and what it is divided by.
     lows, highs : ndarray of shape (len(numbers),)
-        Cells below or above are missing; see :func:`~aucstudio.project.data.scales.limits`.
+        Cells below or above are missing; see
+        :func:`~aucstudio.project.data.preparing.scales.limits`.
     categories : tuple of str
         Names of the category columns.
     levels : tuple of tuples of str
@@ -68,7 +69,7 @@ class Preparation:
     same : mapping of str to tuple of tuples of str
         By category column, levels that are one, called as the first of them.
     knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
-        Where numbers become ranks; see :mod:`aucstudio.project.data.ranks`.
+        Where numbers become ranks; see :mod:`aucstudio.project.data.preparing.ranks`.
     indicated : tuple of str
         Columns of numbers with a column of 0 and 1 that tells their missing values.
     rest : tuple of str

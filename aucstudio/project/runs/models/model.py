@@ -13,12 +13,12 @@ from aucstudio.engine.calibration import Calibration
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.unknown import UnknownColumnsError
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 

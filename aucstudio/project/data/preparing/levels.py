@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.preparation_choice import FREQUENCY, USUAL, PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.table import Column
 
 Array = NDArray[np.float64]

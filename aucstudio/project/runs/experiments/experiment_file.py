@@ -51,14 +51,14 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
-from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
-from aucstudio.project.data.split import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
+from aucstudio.project.data.splitting.split import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
-from aucstudio.project.runs.experiment import Band, Experiment
-from aucstudio.project.runs.experiment_document import (
+from aucstudio.project.runs.experiments.experiment import Band, Experiment
+from aucstudio.project.runs.experiments.experiment_document import (
     DialectPart,
     ExperimentDocument,
     PreparationPart,
@@ -66,14 +66,14 @@ from aucstudio.project.runs.experiment_document import (
     TunePart,
     read_document,
 )
-from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import (
+from aucstudio.project.runs.experiments.planning import (
     DEFAULT_BAND,
     PlannedRun,
     plan_on,
     read_settings,
     read_test_table,
 )
+from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.project.data.scales import FarCells
+from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.words import figure_words, interval_words
 

@@ -16,20 +16,20 @@ from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import spell_number, spelled
-from aucstudio.project.data.levels import MAX_LEVELS, MISSING, spell_level
+from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
+from aucstudio.project.data.preparing.unknown import check_known
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
-from aucstudio.project.data.unknown import check_known
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.rows import far_cells
-from aucstudio.project.runs.scoring_report import (
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring_report import (
     SHOWN,
     Area,
     ScoringReport,
     Unseen,
     rows_words,
 )
+from aucstudio.project.runs.rows import far_cells
 
 Array = NDArray[np.float64]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
-from aucstudio.project.runs.calibrating import calibrated
+from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.models.calibrating import calibrated
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.scoring import scores_of
 
 
 def take_model(

@@ -11,13 +11,18 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice
-from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.split import (
+    FILE,
+    LEAVE_PAIR_OUT,
+    Validation,
+    pairs_break_groups,
+)
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
-from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream

@@ -8,9 +8,16 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.project.data.split import FILE, FOLDS, FORWARD, HOLD_OUT, LEAVE_PAIR_OUT, Validation
-from aucstudio.project.runs.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiment_file import write_study
+from aucstudio.project.data.splitting.split import (
+    FILE,
+    FOLDS,
+    FORWARD,
+    HOLD_OUT,
+    LEAVE_PAIR_OUT,
+    Validation,
+)
+from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment_file import write_study
 from aucstudio.project.runs.tuning import Tuning
 
 _DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "strict"}

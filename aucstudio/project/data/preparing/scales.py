@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.preparation_choice import (
+from aucstudio.project.data.preparing.preparation_choice import (
     MEDIAN,
     MIN_MAX,
     MOST_FREQUENT,
@@ -19,7 +19,7 @@ from aucstudio.project.data.preparation_choice import (
     USUAL,
     PreparationChoice,
 )
-from aucstudio.project.data.ranks import learn_knots
+from aucstudio.project.data.preparing.ranks import learn_knots
 
 Array = NDArray[np.float64]
 

@@ -1,8 +1,8 @@
 """What is learnt of columns of numbers of which most are zero, many at once.
 
-The same as :func:`~aucstudio.project.data.scales.learn_number` gives for each, to rounding. Where
-no more than a tenth of a column's cells differ from zero, all its quantiles are zero, and what is
-left to learn are sums; the few others are learnt one by one.
+The same as :func:`~aucstudio.project.data.preparing.scales.learn_number` gives for each, to
+rounding. Where no more than a tenth of a column's cells differ from zero, all its quantiles are
+zero, and what is left to learn are sums; the few others are learnt one by one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, without
-from aucstudio.project.data.preparation_choice import (
+from aucstudio.project.data.preparing.preparation_choice import (
     MEAN,
     MIN_MAX,
     NONE,
     STANDARD,
     PreparationChoice,
 )
-from aucstudio.project.data.scales import Number, learn_number, limits_of_rare, settled
+from aucstudio.project.data.preparing.scales import Number, learn_number, limits_of_rare, settled
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 
 if TYPE_CHECKING:

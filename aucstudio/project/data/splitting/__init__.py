@@ -1,0 +1,1 @@
+"""How rows are parted: training and held-out ones, groups kept whole, earlier and later."""

@@ -1,0 +1,1 @@
+"""What to run: asked for, checked, written down, told."""

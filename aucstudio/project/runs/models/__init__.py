@@ -1,0 +1,1 @@
+"""Trained models: what they are, how they score a table, what they met there."""
