@@ -88,7 +88,7 @@ def test_later_files_are_read_by_the_forms_of_the_first(tmp_path, read):
     )
     table = read_table(first)
     # Alone, these cells would be understood otherwise.
-    later.write_text("when;price;share;y\n02.01.2020;1.234 €;7%;u\n01/02/2020;(5,5);n.a.;v\n")
+    later.write_text("when;price;share;y\n02.01.2020;1.234 €;7%;u\n2020-13-01;(5,5);n.a.;v\n")
     scored = read(later, schema=table.schema, need_label=False)
     rows = scored if read is read_table else scored.window(0, 2, ["when", "price", "share"])
     found = {c.name: [None if v != v else v for v in c.values.tolist()] for c in rows.columns}
@@ -98,6 +98,6 @@ def test_later_files_are_read_by_the_forms_of_the_first(tmp_path, read):
         "share": [7, None],
     }
     assert {name: one.text for name, one in scored.unreadable.items()} == {
-        "when": "01/02/2020",
+        "when": "2020-13-01",
         "share": "n.a.",
     }
