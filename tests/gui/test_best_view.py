@@ -274,7 +274,7 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     later.write_bytes(table_file.read_bytes())
     tested = held_out_once(Validation(scheme="file", test_file=str(later)))
     session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     (standings,) = session.tournaments()
     assert standings.ended == "done"
     split = session.records[standings.best].splits[0]
@@ -284,7 +284,7 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     assert "of later.csv are held out for the end" in statement(live).text
     later.unlink()
     session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     assert "later.csv" in session.tournaments()[0].error
 
 
