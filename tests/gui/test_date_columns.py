@@ -66,7 +66,8 @@ def test_the_preview_shows_dates_and_takes_their_parts(dialog, qtbot, file):
     model = dialog.sheet.model()
     assert [model.index(1, k).data() for k in range(3)] == ["2019-12-31 13:30", "13:30", "2019-12"]
     assert model.index(0, 0).data() == ""
-    assert set(dialog.sheet.cards.parts) == {0, 1, 2}
+    dialog.resize(1600, 900)  # what is not in sight has no list
+    qtbot.waitUntil(lambda: set(dialog.sheet.cards.parts) == {0, 1, 2}, timeout=PATIENCE)
     at = [a.objectName() for a in dialog.sheet.cards.parts[1].list.actions()]
     assert at == [
         f"import_parts_1_{p}" for p in ("number", "hour", "hour-circle", "minute", "daytime")

@@ -439,7 +439,7 @@ def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
             heights.append(text.itemRect().height())
     finally:
         qapp.setFont(usual)
-    assert heights[1] > 1.7 * heights[0]
+    assert heights[1] > 1.5 * heights[0]
 
 
 def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):

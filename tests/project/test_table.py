@@ -483,7 +483,7 @@ def half(i):
         ({"x": lambda i: i, "species": lambda i: "abc"[i % 3]}, "species"),
         ({"x": lambda i: i, "z": lambda i: i * 0.5}, None),
         ({"target": lambda i: i * 0.5, "z": half}, "z"),
-        ({"status": lambda i: "abc"[i % 3], "ill": half}, "status"),
+        ({"status": lambda i: "abc"[i % 3], "ill": half}, "ill"),
         ({"marital_status": half, "x": lambda i: i, "income": half}, "income"),
     ],
 )

@@ -158,6 +158,8 @@ def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
         if not sample.body or any(sample.column(width - 1)):
             break
         width -= 1
+    if width == sample.width:  # names beyond the cells are for others to judge
+        return sample
     return TextSample(sample.first[:width], [row[:width] for row in sample.body], width)
 
 
