@@ -436,10 +436,11 @@ def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
             view.legend.explain_line("a run", pen("k"))
             view.legend.fit()
             (_, text), *_others = view.legend.items
-            heights.append(text.itemRect().height())
+            around = 2 * text.item.document().documentMargin()  # the same at any size
+            heights.append(text.itemRect().height() - around)
     finally:
         qapp.setFont(usual)
-    assert heights[1] > 1.5 * heights[0]
+    assert heights[1] > 1.7 * heights[0]
 
 
 def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):
