@@ -17,7 +17,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.service import Order
+from aucstudio.project.tournament.service import TournamentOrder
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
@@ -94,7 +94,7 @@ def view(table_session, open_view):
 
 def begin(session, entrants, seconds=600.0):
     session.study.tournament.begin(
-        Order(session.table, Validation(), None, seconds, entrants=entrants)
+        TournamentOrder(session.table, Validation(), None, seconds, entrants=entrants)
     )
 
 
@@ -273,7 +273,9 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     session, later = view.session, tmp_path / "later.csv"
     later.write_bytes(table_file.read_bytes())
     tested = held_out_once(Validation(scheme="file", test_file=str(later)))
-    session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
+    session.study.tournament.begin(
+        TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
+    )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     (standings,) = session.tournaments()
     assert standings.ended == "done"
@@ -283,7 +285,9 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     live = dataclasses.replace(RUNNING, validation=tested)
     assert "of later.csv are held out for the end" in statement(live).text
     later.unlink()
-    session.study.tournament.begin(Order(session.table, tested, None, 600.0, entrants=QUICK))
+    session.study.tournament.begin(
+        TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
+    )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     assert "later.csv" in session.tournaments()[0].error
 

@@ -16,10 +16,10 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.tournament import beside
-from aucstudio.project.tournament.beside import Wish, hold_beside
+from aucstudio.project.tournament.beside import TournamentWish, hold_beside
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import draw, held_out_once
-from aucstudio.project.tournament.service import Order
+from aucstudio.project.tournament.service import TournamentOrder
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,
@@ -63,8 +63,8 @@ def table(tmp_path_factory):
 def held(table):
     """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
     kept, told = Kept(), []
-    order = Order(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
-    return kept, told, hold_beside(order, kept, Wish(), told.append)
+    order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
+    return kept, told, hold_beside(order, kept, TournamentWish(), told.append)
 
 
 @pytest.mark.slow
@@ -126,20 +126,20 @@ def test_a_repaired_project_keeps_them(held, tmp_path):
 
 
 def test_what_cannot_be_written_is_told(table):
-    order = Order(table, Validation(), None, 600.0)
+    order = TournamentOrder(table, Validation(), None, 600.0)
     end = beside._Held(order, Kept("the disk is full"), lambda _told: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
 
 
 def follow(table, act, entrants=LONG):
     """Hold a tournament; act when the first entry is ready."""
-    kept, wish = Kept(), Wish()
+    kept, wish = Kept(), TournamentWish()
 
     def tell(told):
         if isinstance(told, Standings) and any(one.state == READY for one in told.entries):
             act(wish)
 
-    order = Order(table, Validation(seed=1), None, 600.0, entrants=entrants)
+    order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
     return kept, hold_beside(order, kept, wish, tell)
 
 
@@ -181,8 +181,8 @@ def test_too_few_rows_fail_in_a_sentence(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
-    order = Order(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
-    end = hold_beside(order, Kept(), Wish(), lambda _told: None)
+    order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
+    end = hold_beside(order, Kept(), TournamentWish(), lambda _told: None)
     assert end.ended == "failed"
     assert "tournament needs more rows" in end.error
     assert end.entries == ()

@@ -38,7 +38,7 @@ class SessionTournament(SessionRunning):
             If the rows do not allow for it, or one is under way.
         """
         from aucstudio.project.tournament.hold_out import check_table, draw, held_out_once
-        from aucstudio.project.tournament.service import Order
+        from aucstudio.project.tournament.service import TournamentOrder
 
         table, plan = self.table, self.plan
         if table is None:
@@ -54,7 +54,7 @@ class SessionTournament(SessionRunning):
         fpr_range = None if band == WHOLE else band
         if fpr_range is not None:
             self.set_band(*band)
-        order = Order(table, validation, fpr_range, 60.0 * minutes, plan.preparation)
+        order = TournamentOrder(table, validation, fpr_range, 60.0 * minutes, plan.preparation)
         self.study.tournament.begin(order)
 
     def stop(self) -> None:

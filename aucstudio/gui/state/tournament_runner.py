@@ -15,8 +15,8 @@ from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.beside import Wish
-    from aucstudio.project.tournament.service import Order
+    from aucstudio.project.tournament.beside import TournamentWish
+    from aucstudio.project.tournament.service import TournamentOrder
 
 POLL_MILLISECONDS = 100
 _PATIENCE_SECONDS = 1.5
@@ -50,7 +50,7 @@ class TournamentRunner(QObject):
         self.live: Standings | None = None
         self.stopping = False
         self._job: Job[Standings | RunRecord, Standings] | None = None
-        self._wish: Wish | None = None
+        self._wish: TournamentWish | None = None
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
     @property
@@ -58,14 +58,14 @@ class TournamentRunner(QObject):
         """Whether one is held."""
         return self._job is not None
 
-    def begin(self, order: Order) -> None:
+    def begin(self, order: TournamentOrder) -> None:
         """Begin one, unless there is one already."""
         # It brings the methods with it, which a window that only starts does without.
-        from aucstudio.project.tournament.beside import Wish, hold_beside
+        from aucstudio.project.tournament.beside import TournamentWish, hold_beside
 
         if self.busy:
             return
-        wish, home = Wish(), self._home
+        wish, home = TournamentWish(), self._home
 
         def work(post: Callable[[Standings | RunRecord], bool]) -> Standings:
             home.make_file(order.table.path)

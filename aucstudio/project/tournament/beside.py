@@ -13,7 +13,7 @@ from typing import IO, Protocol
 
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament import service
-from aucstudio.project.tournament.service import Answer, End, Order
+from aucstudio.project.tournament.service import Answer, TournamentEnd, TournamentOrder
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 from aucstudio.project.work.parcels import receive, send
 from aucstudio.project.work.processes import start_service
@@ -34,7 +34,7 @@ class Keeper(Protocol):
 
 
 @dataclasses.dataclass(eq=False)
-class Wish:
+class TournamentWish:
     """What a person wants of a tournament under way.
 
     Attributes
@@ -50,7 +50,10 @@ class Wish:
 
 
 def hold_beside(
-    order: Order, keeper: Keeper, wish: Wish, tell: Callable[[Standings | RunRecord], object]
+    order: TournamentOrder,
+    keeper: Keeper,
+    wish: TournamentWish,
+    tell: Callable[[Standings | RunRecord], object],
 ) -> Standings:
     """Hold a tournament; called on a thread of the window's.
 
@@ -58,9 +61,9 @@ def hold_beside(
 
     Parameters
     ----------
-    order : Order
+    order : TournamentOrder
     keeper : Keeper
-    wish : Wish
+    wish : TournamentWish
     tell : callable
         Hears of each run as it is kept, and how it stands.
     """
@@ -90,7 +93,10 @@ class _Held:
     """What a tournament has come to, as far as it has told."""
 
     def __init__(
-        self, order: Order, keeper: Keeper, tell: Callable[[Standings | RunRecord], object]
+        self,
+        order: TournamentOrder,
+        keeper: Keeper,
+        tell: Callable[[Standings | RunRecord], object],
     ) -> None:
         self._keeper, self._tell = keeper, tell
         self._ids: dict[str, str] = {}
@@ -129,7 +135,7 @@ def _follow(
     process: subprocess.Popen[bytes],
     answers: queue.SimpleQueue[Answer | None],
     held: _Held,
-    wish: Wish,
+    wish: TournamentWish,
 ) -> Standings:
     until = float("inf")
     while not wish.now.is_set() and time.monotonic() < until:
@@ -138,7 +144,7 @@ def _follow(
             _ask_to_stop(process)
         with contextlib.suppress(queue.Empty):
             answer = answers.get(timeout=_LISTEN_SECONDS)
-            if isinstance(answer, End):
+            if isinstance(answer, TournamentEnd):
                 return held.end(FAILED, answer.error)
             if answer is None:
                 return held.end(FAILED, _how_it_ended(process))

@@ -23,7 +23,7 @@ from aucstudio.project.work.threads import limit_threads
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Order:
+class TournamentOrder:
     """A tournament that is to be held.
 
     Attributes
@@ -46,7 +46,7 @@ class Order:
 
 
 @dataclasses.dataclass(frozen=True)
-class End:
+class TournamentEnd:
     """A tournament is over.
 
     Attributes
@@ -58,7 +58,7 @@ class End:
     error: str = ""
 
 
-Answer = Standings | RunRecord | End
+Answer = Standings | RunRecord | TournamentEnd
 
 
 class _Sender:
@@ -80,7 +80,7 @@ def serve() -> None:
     """Hold the tournament that is ordered: send standings and runs, then the end of it."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    order: Order = receive(sys.stdin.buffer)
+    order: TournamentOrder = receive(sys.stdin.buffer)
     stop = threading.Event()
     threading.Thread(target=_hear, args=(sys.stdin.buffer, stop), daemon=True).start()
     limit_threads(max(1, (os.cpu_count() or 1) - 1))
@@ -98,7 +98,7 @@ def serve() -> None:
         )
     except Exception as trouble:  # noqa: BLE001  (whatever it was, the window must hear of it)
         error = failure_sentence(trouble)
-    send(answers, End(error))
+    send(answers, TournamentEnd(error))
 
 
 def _hear(orders: IO[bytes], stop: threading.Event) -> None:

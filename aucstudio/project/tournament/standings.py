@@ -139,14 +139,14 @@ class Milestone:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """How many rows there are of each class."""
 
     positives: int
     negatives: int
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_]) -> Rows:
+    def of(cls, positive: NDArray[np.bool_]) -> RowCounts:
         """Count them."""
         m = int(np.count_nonzero(positive))
         return cls(m, len(positive) - m)
@@ -212,7 +212,7 @@ class Standings:
     validation : Validation
         What is held out.
     preparation : PreparationChoice
-    train, held : Rows
+    train, held : RowCounts
     entries : tuple of Standing
         The best first.
     course : tuple of Milestone
@@ -241,8 +241,8 @@ class Standings:
     budget: float | None = None
     validation: Validation = dataclasses.field(default_factory=Validation)
     preparation: PreparationChoice = USUAL
-    train: Rows = Rows(0, 0)
-    held: Rows = Rows(0, 0)
+    train: RowCounts = RowCounts(0, 0)
+    held: RowCounts = RowCounts(0, 0)
     entries: tuple[Standing, ...] = ()
     course: tuple[Milestone, ...] = ()
     ended: str = RUNNING

@@ -30,7 +30,7 @@ from aucstudio.project.tournament.standings import (
     Estimate,
     Lead,
     Milestone,
-    Rows,
+    RowCounts,
     Standing,
     Standings,
 )
@@ -63,8 +63,8 @@ def live_standings(
     return dataclasses.replace(
         start,
         share=contest.criterion.share,
-        train=Rows.of(contest.positive),
-        held=Rows.of(held),
+        train=RowCounts.of(contest.positive),
+        held=RowCounts.of(held),
         entries=tuple(entries),
         course=tuple(
             Milestone(seconds, contest.measure(member), member.method)

@@ -26,7 +26,7 @@ from aucstudio.project.tournament.standings import (
     TRAINS,
     WAITS,
     Estimate,
-    Rows,
+    RowCounts,
     Standing,
     Standings,
     Verdict,
@@ -145,7 +145,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
     return f"{'behind' if lead.difference > 0 else 'ahead'}, {p_words(lead.p)}"
 
 
-def rows_words(rows: Rows) -> str:
+def rows_words(rows: RowCounts) -> str:
     """Count rows."""
     return f"{counted(rows.all, 'row')} ({counted(rows.positives, 'positive')})"
 
