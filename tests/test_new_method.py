@@ -23,7 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.cost import Work, cost_of
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer

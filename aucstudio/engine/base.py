@@ -12,7 +12,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.declared import Declared
 from aucstudio.engine.docstrings import MethodText
 from aucstudio.engine.features.precomputed import (
     given_kernel,
@@ -31,172 +32,29 @@ from aucstudio.engine.features.precomputed import (
     on_columns,
     row_numbers,
 )
-from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-from aucstudio.engine.solvers.solution import Solution
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.types import Array, Mask
 
 _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _VECTORS = 100  # as long as the features are many: planes, gradients
 
 
-@dataclasses.dataclass(frozen=True)
-class Fit:
-    """What a method's ``_fit`` hands back.
-
-    Attributes
-    ----------
-    scorer : Scorer
-    objective : float
-        Training objective of the scorer, as the method's docstring defines it.
-    n_iter : int or None
-    gap : float or None
-        Upper bound on the objective minus its optimum.
-    needed : float
-        The gap that was asked for.
-    settled : bool
-        Whether the method ended by its own rule, where that is no gap.
-    lowest : float
-        What no objective of the method is below: no gap is worse than this trivial bound.
-    intercept : float or None
-        Constant that the method itself chose; None lets the threshold be chosen afterwards.
-    support_pairs : tuple of two index arrays, optional
-        Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
-    notes : tuple of str
-        Sentences the analyst should read.
-    scores : ndarray of shape (n_samples,), optional
-        Of the training rows by the scorer, where the method has them at hand.
-    """
-
-    scorer: Scorer
-    objective: float
-    n_iter: int | None = None
-    gap: float | None = None
-    needed: float = 0.0
-    settled: bool = True
-    lowest: float = 0.0
-    intercept: float | None = None
-    support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-    notes: tuple[str, ...] = ()
-    scores: Array | None = None
-
-    def __post_init__(self) -> None:
-        if self.gap is not None:
-            object.__setattr__(self, "gap", min(self.gap, self.objective - self.lowest))
-
-    @classmethod
-    def of(cls, scorer: Scorer, found: Solution, **more: Any) -> Self:
-        """Hand back what a solver found."""
-        certificate = {"n_iter": found.n_iter, "gap": found.gap, "needed": found.needed}
-        return cls(scorer, found.objective, **(certificate | more))
-
-    @property
-    def converged(self) -> bool:
-        """Whether the optimum is reached as nearly as was asked for."""
-        return self.settled and (self.gap is None or self.gap <= self.needed)
-
-    def shortfall(self) -> str:
-        """Say how far from the optimum the fit may have ended."""
-        if self.gap is None or not np.isfinite(self.gap) or self.objective <= 0:
-            return "Training ended before it had settled; standardised features or a smaller C help"
-        share, asked = (100 * gap / self.objective for gap in (self.gap, max(self.needed, 0.0)))
-        return (
-            f"The optimum was not reached: {min(share, 100.0):.2g} % of the objective may be too "
-            f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
-            "settings help"
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class Context:
-    """What a fit is given beside rows and classes.
-
-    Attributes
-    ----------
-    monitor : Monitor
-        Hears of the steps, and knows whether to stop.
-    given : Kernel or None
-        Kernel values that the caller computed; rows are then numbers of rows, and this kernel
-        stands in place of the method's own.
-    kept : object
-        What fits one after another have in common, as the family of the method declares it; None
-        where a fit stands alone.
-    groups : ndarray of shape (n_samples,) or None
-        Rows of one group belong together, for methods that hold rows out.
-    weights : ndarray of shape (n_samples,) or None
-        What each row weighs, more than 0; None where every row counts once. Only methods that
-        weigh rows are given any.
-    spread : Spread
-        Does what is independent of each other, side by side where the caller can.
-    """
-
-    monitor: Monitor
-    given: Kernel | None = None
-    kept: Any = None
-    groups: NDArray[Any] | None = None
-    weights: Array | None = None
-    spread: Spread = one_by_one
-
-
-class AUCClassifier(ClassifierMixin, BaseEstimator):
+class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
     """A two-class classifier trained to rank positives above negatives.
 
     The positive class is the second of ``classes_`` (sorted). ``predict`` says positive where
     ``decision_function`` exceeds 0; unless the method has a constant of its own, that point is
     the equal-error point of the training scores.
 
+    What a method is and can do stands in its class attributes, see
+    :class:`~aucstudio.engine.declared.Declared`.
+
     Attributes
     ----------
-    key, title, family, source, summary : str
-        Class attributes: identity of the method, where it comes from, what it does.
-    in_words, use_when : str
-        Class attributes: the title for who does not know the name; one or two sentences on when
-        the method is the one to take.
-    trains_for : str
-        Class attribute: a key of :data:`aucstudio.engine.catalogue.AIMS`.
-    shape : str
-        Class attribute: what a scorer is made of, where it takes no kernel.
-    takes_weights : bool
-        Class attribute: whether rows may weigh differently; see
-        :class:`~aucstudio.engine.weighted.WeighsRows`.
-    takes_sparse : bool
-        Class attribute: whether rows may be a sparse matrix (CSR) that stays one, at some settings;
-        with a kernel those of the linear one.
-    takes_missing : bool
-        Class attribute: whether rows may hold NaN for a value that is not known.
-    as_given : bool
-        Class attribute: whether values are wanted as they are, not standardised.
-    leaves_pairs_out : bool
-        Class attribute: whether :meth:`leave_pair_out` knows a closed form.
-    adds_up : bool
-        Class attribute: whether :meth:`fit_blocks` can train on rows that come in blocks.
-    memorises : bool
-        Class attribute: whether training rows are ranked nearly perfectly as a matter of course.
-    solves : str
-        Class attribute: the name of the problem whose objective this is, by which verification
-        (:mod:`aucstudio.engine.verification`) solves it again; empty where no other way is known.
-    one_sided : bool
-        Class attribute: whether the classes play different parts, so that training for the other
-        one does not just reverse the ranking.
-    follows_order : bool
-        Class attribute: whether the order of the training rows decides with what comes out.
-    counts_rows : bool
-        Class attribute: whether every row twice is another problem, as where costs add up over
-        the rows.
-    in_parts : bool
-        Class attribute: whether a fit makes independent parts by :data:`Context.spread`, named by
-        pairs of what is trained and a fold, and takes as ``kept`` what came of them elsewhere.
-    descends : bool
-        Class attribute: whether steps lower the objective; False where it is a mean over what was
-        made so far, which steadies instead.
-    wants_margin : bool
-        Class attribute: whether every pair shall differ by at least 1, or by the setting
-        ``margin``; a picture of the differences then shows that line.
-    path_setting : str
-        Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     scorer_ : Scorer
@@ -217,31 +75,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     support_pairs_ : tuple of two index arrays or None
     notes_ : tuple of str
     """
-
-    key: ClassVar[str]
-    title: ClassVar[str]
-    family: ClassVar[str]
-    source: ClassVar[str]
-    summary: ClassVar[str]
-    in_words: ClassVar[str]
-    use_when: ClassVar[str]
-    trains_for: ClassVar[str] = "AUC"
-    shape: ClassVar[str] = "linear"
-    takes_weights: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = False
-    takes_missing: ClassVar[bool] = False
-    as_given: ClassVar[bool] = False
-    leaves_pairs_out: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
-    memorises: ClassVar[bool] = False
-    solves: ClassVar[str] = ""
-    one_sided: ClassVar[bool] = False
-    follows_order: ClassVar[bool] = False
-    counts_rows: ClassVar[bool] = False
-    in_parts: ClassVar[bool] = False
-    descends: ClassVar[bool] = True
-    wants_margin: ClassVar[bool] = False
-    path_setting: ClassVar[str] = ""
 
     def __init_subclass__(cls, **details: Any) -> None:
         super().__init_subclass__(**details)
@@ -275,7 +108,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             Does independent parts of the work, side by side if it can; see
             :data:`~aucstudio.engine.monitor.Spread`.
         kept : object, optional
-            What other fits on these rows left for this one; see :class:`Context`.
+            What other fits on these rows left for this one; see
+            :class:`~aucstudio.engine.fit.Context`.
 
         Returns
         -------
@@ -340,7 +174,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if self._is_given_kernel():
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
         if weights is not None and not weights.all():
-            done = _among_all(done, np.flatnonzero(weights))
+            done = done.among_all(np.flatnonzero(weights))
         scores = done.scores
         if scores is None:
             scores = score_rows(done.scorer, rows, monitor.pulse)
@@ -460,7 +294,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             yield changed._train(X, y, callback, kept, sample_weight=sample_weight)
 
     def _shared(self) -> Any:
-        """Make what the fits of a path are to keep; see :class:`Context`."""
+        """Make what the fits of a path are to keep; see :class:`~aucstudio.engine.fit.Context`."""
         return None
 
     @abstractmethod
@@ -650,14 +484,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self.stays_sparse()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _among_all(done: Fit, counted: Index) -> Fit:
-    """Number the rows of a fit as they were before those without weight were left out."""
-    pairs = done.support_pairs
-    if pairs is not None:
-        pairs = counted[pairs[0]], counted[pairs[1]]
-    return dataclasses.replace(done, scores=None, support_pairs=pairs)
 
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.base import Context
+from aucstudio.engine.fit import Context
 from aucstudio.engine.methods.boosting.rankboost import RankBoost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from aucstudio.engine import AUCRLS
-from aucstudio.engine.base import Context
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Monitor
 

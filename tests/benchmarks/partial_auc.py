@@ -20,7 +20,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.base import Context
+from aucstudio.engine.fit import Context
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.structural import StructuralRisk, TightRisk
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.base import Fit
+from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses.structural import StructuralRisk
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer

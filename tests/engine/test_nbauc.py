@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine import Stopped
-from aucstudio.engine.base import Context
 from aucstudio.engine.features.fourier import FourierScorer, fourier_map
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import MOST_BYTES
 from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM

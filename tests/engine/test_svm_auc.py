@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.features import spaces
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.structural import StructuralRisk, TightRisk
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM

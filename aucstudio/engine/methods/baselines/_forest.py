@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.params import param

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
     LeveledBoosting,

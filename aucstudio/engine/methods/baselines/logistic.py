@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask

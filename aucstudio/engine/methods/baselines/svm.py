@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of

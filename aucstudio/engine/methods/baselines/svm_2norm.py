@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._settings import BaselineSettings
 from aucstudio.engine.params import InvalidSetting

@@ -12,9 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural._range import Range, widening

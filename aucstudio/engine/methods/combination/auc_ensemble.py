@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select_in_bags
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.combination._board import (
     Board,
     Outcome,

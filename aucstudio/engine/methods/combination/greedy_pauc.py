@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucstudio.engine.base import Fit
+from aucstudio.engine.fit import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import (
     FEWER_FEATURES,
     NO_KERNEL,
@@ -27,6 +26,7 @@ from aucstudio.engine.cost import (
     cost_of,
     kernel_matrix,
 )
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.methods.least_squares._systems import (

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.blocks import Passes
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._block_moments import block_moments

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
     NEIGHBOURS,
     NO_KERNEL,
@@ -30,6 +30,7 @@ from aucstudio.engine.cost import (
 )
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Vectors, exact
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
 from aucstudio.engine.memory import refuse_beyond_memory

@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.features.spaces import Expansion, Vectors
+from aucstudio.engine.fit import Context
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
 from aucstudio.engine.memory import refuse_beyond_memory
 from aucstudio.engine.methods.pair_svm._training import PairSVM

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.maps import FeatureMap
 from aucstudio.engine.features.spaces import Space, mapped
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings, width
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost

@@ -12,10 +12,10 @@ import dataclasses
 from abc import abstractmethod
 from typing import ClassVar
 
-from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.features.spaces import Space
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import tolerance
 from aucstudio.engine.methods.structural._training import SAME_MEAN
 from aucstudio.engine.monitor import Monitor

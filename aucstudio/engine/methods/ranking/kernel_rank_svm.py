@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Space
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.ranking._newton import PairNewton
 from aucstudio.engine.methods.settings import cost

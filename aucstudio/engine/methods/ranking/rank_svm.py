@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from scipy import sparse
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Cost, cost_of
 from aucstudio.engine.features.maps import (
@@ -18,6 +17,7 @@ from aucstudio.engine.features.maps import (
     shift_for_digits,
 )
 from aucstudio.engine.features.spaces import BlockVectors, Space, Vectors
+from aucstudio.engine.fit import Context
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NUMBER,
@@ -29,6 +29,7 @@ from aucstudio.engine.cost import (
 )
 from aucstudio.engine.features.embedding import Embedding, embed
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings, width
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param

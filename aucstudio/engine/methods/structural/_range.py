@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from aucstudio.engine.base import Fit
+from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NO_KERNEL,
@@ -30,6 +30,7 @@ from aucstudio.engine.cost import (
     landmarks,
 )
 from aucstudio.engine.features.spaces import DEFAULT_LANDMARKS, MAX_EXACT_ROWS
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import cost, tolerance

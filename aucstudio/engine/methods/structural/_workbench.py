@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Context
 from aucstudio.engine.features.spaces import Vectors, chosen
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Vectors, exact
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.base import Fit
+from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
 from aucstudio.engine.weighted import WeighsRows

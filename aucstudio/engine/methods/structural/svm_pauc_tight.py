@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Fit
+from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
 from aucstudio.engine.methods.structural._range import Range, RangeSVM, notes, spell

@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.trees._growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param

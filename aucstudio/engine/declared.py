@@ -1,0 +1,83 @@
+"""What a method says of itself: all lists, forms, help pages, tests and exports follow from it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Declared:
+    """A method as it is declared, by class attributes.
+
+    Attributes
+    ----------
+    key, title, family, source, summary : str
+        Identity of the method, where it comes from, what it does.
+    in_words, use_when : str
+        The title for who does not know the name; one or two sentences on when the method is the
+        one to take.
+    trains_for : str
+        A key of :data:`aucstudio.engine.catalogue.AIMS`.
+    shape : str
+        What a scorer is made of, where it takes no kernel.
+    takes_weights : bool
+        Whether rows may weigh differently; see :class:`~aucstudio.engine.weighted.WeighsRows`.
+    takes_sparse : bool
+        Whether rows may be a sparse matrix (CSR) that stays one, at some settings; with a kernel
+        those of the linear one.
+    takes_missing : bool
+        Whether rows may hold NaN for a value that is not known.
+    as_given : bool
+        Whether values are wanted as they are, not standardised.
+    leaves_pairs_out : bool
+        Whether :meth:`leave_pair_out` knows a closed form.
+    adds_up : bool
+        Whether :meth:`fit_blocks` can train on rows that come in blocks.
+    memorises : bool
+        Whether training rows are ranked nearly perfectly as a matter of course.
+    solves : str
+        The name of the problem whose objective this is, by which verification
+        (:mod:`aucstudio.engine.verification`) solves it again; empty where no other way is known.
+    one_sided : bool
+        Whether the classes play different parts, so that training for the other one does not
+        just reverse the ranking.
+    follows_order : bool
+        Whether the order of the training rows decides with what comes out.
+    counts_rows : bool
+        Whether every row twice is another problem, as where costs add up over the rows.
+    in_parts : bool
+        Whether a fit makes independent parts by ``Context.spread``, named by pairs of what is
+        trained and a fold, and takes as ``kept`` what came of them elsewhere.
+    descends : bool
+        Whether steps lower the objective; False where it is a mean over what was made so far,
+        which steadies instead.
+    wants_margin : bool
+        Whether every pair shall differ by at least 1, or by the setting ``margin``; a
+        picture of the differences then shows that line.
+    path_setting : str
+        The setting along which :meth:`fit_path` shares work, if there is one.
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    family: ClassVar[str]
+    source: ClassVar[str]
+    summary: ClassVar[str]
+    in_words: ClassVar[str]
+    use_when: ClassVar[str]
+    trains_for: ClassVar[str] = "AUC"
+    shape: ClassVar[str] = "linear"
+    takes_weights: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
+    takes_missing: ClassVar[bool] = False
+    as_given: ClassVar[bool] = False
+    leaves_pairs_out: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
+    memorises: ClassVar[bool] = False
+    solves: ClassVar[str] = ""
+    one_sided: ClassVar[bool] = False
+    follows_order: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = False
+    in_parts: ClassVar[bool] = False
+    descends: ClassVar[bool] = True
+    wants_margin: ClassVar[bool] = False
+    path_setting: ClassVar[str] = ""

@@ -1,0 +1,120 @@
+"""What the training of a method is given beside its rows, and what it hands back."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.monitor import Monitor, Spread, one_by_one
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.solvers.solution import Solution
+from aucstudio.engine.types import Array, Index
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """What a method's ``_fit`` hands back.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    objective : float
+        Training objective of the scorer, as the method's docstring defines it.
+    n_iter : int or None
+    gap : float or None
+        Upper bound on the objective minus its optimum.
+    needed : float
+        The gap that was asked for.
+    settled : bool
+        Whether the method ended by its own rule, where that is no gap.
+    lowest : float
+        What no objective of the method is below: no gap is worse than this trivial bound.
+    intercept : float or None
+        Constant that the method itself chose; None lets the threshold be chosen afterwards.
+    support_pairs : tuple of two index arrays, optional
+        Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
+    notes : tuple of str
+        Sentences the analyst should read.
+    scores : ndarray of shape (n_samples,), optional
+        Of the training rows by the scorer, where the method has them at hand.
+    """
+
+    scorer: Scorer
+    objective: float
+    n_iter: int | None = None
+    gap: float | None = None
+    needed: float = 0.0
+    settled: bool = True
+    lowest: float = 0.0
+    intercept: float | None = None
+    support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    notes: tuple[str, ...] = ()
+    scores: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.gap is not None:
+            object.__setattr__(self, "gap", min(self.gap, self.objective - self.lowest))
+
+    @classmethod
+    def of(cls, scorer: Scorer, found: Solution, **more: Any) -> Self:
+        """Hand back what a solver found."""
+        certificate = {"n_iter": found.n_iter, "gap": found.gap, "needed": found.needed}
+        return cls(scorer, found.objective, **(certificate | more))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the optimum is reached as nearly as was asked for."""
+        return self.settled and (self.gap is None or self.gap <= self.needed)
+
+    def among_all(self, counted: Index) -> Self:
+        """Number the rows of a fit as they were before those without weight were left out."""
+        pairs = self.support_pairs
+        if pairs is not None:
+            pairs = counted[pairs[0]], counted[pairs[1]]
+        return dataclasses.replace(self, scores=None, support_pairs=pairs)
+
+    def shortfall(self) -> str:
+        """Say how far from the optimum the fit may have ended."""
+        if self.gap is None or not np.isfinite(self.gap) or self.objective <= 0:
+            return "Training ended before it had settled; standardised features or a smaller C help"
+        share, asked = (100 * gap / self.objective for gap in (self.gap, max(self.needed, 0.0)))
+        return (
+            f"The optimum was not reached: {min(share, 100.0):.2g} % of the objective may be too "
+            f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
+            "settings help"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What a fit is given beside rows and classes.
+
+    Attributes
+    ----------
+    monitor : Monitor
+        Hears of the steps, and knows whether to stop.
+    given : Kernel or None
+        Kernel values that the caller computed; rows are then numbers of rows, and this kernel
+        stands in place of the method's own.
+    kept : object
+        What fits one after another have in common, as the family of the method declares it; None
+        where a fit stands alone.
+    groups : ndarray of shape (n_samples,) or None
+        Rows of one group belong together, for methods that hold rows out.
+    weights : ndarray of shape (n_samples,) or None
+        What each row weighs, more than 0; None where every row counts once. Only methods that
+        weigh rows are given any.
+    spread : Spread
+        Does what is independent of each other, side by side where the caller can.
+    """
+
+    monitor: Monitor
+    given: Kernel | None = None
+    kept: Any = None
+    groups: NDArray[Any] | None = None
+    weights: Array | None = None
+    spread: Spread = one_by_one
