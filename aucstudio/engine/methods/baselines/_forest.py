@@ -6,6 +6,7 @@ Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,9 +70,9 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
         return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
 
+    @abstractmethod
     def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:
         """Make the library's forest, which grows on each call of ``fit``."""
-        raise NotImplementedError
 
     def _library_settings(self, weights: Array) -> dict[str, Any]:
         shares = {"sqrt": "sqrt", "third": 1.0 / 3.0, "all": None}

@@ -55,9 +55,9 @@ class PairNewton(WeighsRows):
     def _space(self, X: Rows, context: Context) -> Space:
         """Give the rows as vectors."""
 
+    @abstractmethod
     def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
         """Give rows that come in blocks as vectors; see ``adds_up``."""
-        raise NotImplementedError
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         if not self.adds_up:

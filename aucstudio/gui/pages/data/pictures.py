@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -73,11 +74,13 @@ class _PicturePage(QWidget):
         self.hint.setVisible(bool(text))
         self._plot.setVisible(not text)
 
+    @abstractmethod
     def _show(self, key: Any, result: Any) -> None:
-        raise NotImplementedError
+        """Draw what was worked out."""
 
+    @abstractmethod
     def _say(self) -> None:
-        raise NotImplementedError
+        """Say in words what the picture shows."""
 
 
 class GapPage(_PicturePage):
