@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.types import Array, Mask
-from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.table import read_table
 
 RANGE = (0.0, 0.1)

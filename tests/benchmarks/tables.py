@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 from threadpoolctl import threadpool_limits
 
-from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.table import read_table
 
 # Name: file, positive class.

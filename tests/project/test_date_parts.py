@@ -20,8 +20,9 @@ from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
@@ -174,9 +175,9 @@ def test_on_disk_the_same_is_learnt(file):
     )
     rows = np.arange(0, table.rows, 2)
     here, there = learn_preparation(table, rows), learn_on_disk(with_blocks, rows)
-    assert here.settings() == there.settings()
-    for name, array in here.arrays().items():
-        np.testing.assert_allclose(there.arrays()[name], array, rtol=1e-12, err_msg=name)
+    assert settings_of(here) == settings_of(there)
+    for name, array in arrays_of(here).items():
+        np.testing.assert_allclose(arrays_of(there)[name], array, rtol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("scale", ["standard", "quantile", "none"])

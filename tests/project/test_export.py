@@ -16,7 +16,7 @@ from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table

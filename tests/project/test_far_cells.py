@@ -13,7 +13,8 @@ from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
-from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute
@@ -139,7 +140,7 @@ def test_a_cell_out_of_all_proportion_is_missing(tmp_path, cells, far, where):
     assert len(np.unique(np.delete(X[:, 0], far))) == len(set(other))
     filled = (found.medians - found.means) / found.scales
     np.testing.assert_array_equal(X[far, 0], filled.repeat(len(far)))
-    keeps = Preparation.restore({**found.settings(), "keep_gaps": True}, found.arrays())
+    keeps = restored({**settings_of(found), "keep_gaps": True}, arrays_of(found))
     assert np.isnan(keeps.apply(table)[far, 0]).all()
     # All but the median is learnt as if the cell were empty.
     np.testing.assert_allclose(found.scales, learnt(clean).scales, rtol=0.1)
@@ -211,8 +212,8 @@ def test_limits_are_those_of_memory_where_the_table_stays_on_disk(tmp_path, chan
 def test_a_model_of_an_earlier_program_has_no_limits(tmp_path):
     table = read_table(write(tmp_path / "t.csv", study()))
     found = learnt(table)
-    arrays = {name: a for name, a in found.arrays().items() if name not in ("lows", "highs")}
-    again = Preparation.restore(found.settings(), arrays)
+    arrays = {name: a for name, a in arrays_of(found).items() if name not in ("lows", "highs")}
+    again = restored(settings_of(found), arrays)
     np.testing.assert_array_equal(again.apply(table), found.apply(table))
     assert (again.highs == np.inf).all()
 

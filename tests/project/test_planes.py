@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.geometry.kernel_axis import across_score
 from aucstudio.project.geometry.planes import (

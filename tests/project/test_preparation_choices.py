@@ -18,6 +18,7 @@ from aucstudio.commands.parser import command_parser
 from aucstudio.commands.run_options import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.levels import RARE
 from aucstudio.project.data.preparing.preparation_choice import (
     IMPUTE,
@@ -25,7 +26,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     USUAL,
     PreparationChoice,
 )
-from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -223,9 +224,9 @@ def test_nothing_is_learnt_from_held_out_rows(mixed, choice):
             values[1::2] = 1e6 if column.role == "number" else "other"
         columns.append(dataclasses.replace(column, values=values))
     after = learn_preparation(dataclasses.replace(mixed, columns=tuple(columns)), train, choice)
-    assert before.settings() == after.settings()
-    for name, array in before.arrays().items():
-        np.testing.assert_array_equal(array, after.arrays()[name])
+    assert settings_of(before) == settings_of(after)
+    for name, array in arrays_of(before).items():
+        np.testing.assert_array_equal(array, arrays_of(after)[name])
 
 
 # ------------------------------------------------------------------ kept
@@ -368,7 +369,7 @@ def formula_inputs(model, table, tmp_path):
 
 def test_damaged_choices_of_a_model_are_refused(mixed):
     learnt = learn_preparation(mixed, np.arange(400), PreparationChoice("mean", "quantile", True))
-    settings, arrays = learnt.settings(), learnt.arrays()
+    settings, arrays = settings_of(learnt), arrays_of(learnt)
     wrong = [
         (settings | {"indicated": ["town"]}, arrays),
         (settings | {"rest": ["town"]}, arrays),
@@ -379,8 +380,8 @@ def test_damaged_choices_of_a_model_are_refused(mixed):
     ]
     for changed in wrong:
         with pytest.raises(ValueError, match="preprocessing"):
-            Preparation.restore(*changed)
-    assert Preparation.restore(settings, arrays).settings() == settings
+            restored(*changed)
+    assert settings_of(restored(settings, arrays)) == settings
 
 
 def test_a_tuned_run_and_a_refit_prepare_as_chosen(mixed):
@@ -426,9 +427,9 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
     rows = np.arange(0, 400, 3)
     method = METHODS["auc-rls"]
     ours, theirs = (learn(method, table, rows, choice) for table in (on_disk, mixed))
-    assert ours.settings() == theirs.settings()
-    for name, array in theirs.arrays().items():
-        np.testing.assert_allclose(ours.arrays()[name], array, rtol=1e-12, atol=1e-300)
+    assert settings_of(ours) == settings_of(theirs)
+    for name, array in arrays_of(theirs).items():
+        np.testing.assert_allclose(arrays_of(ours)[name], array, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("given", [{"impute": "most-frequent"}, {"scale": "quantile"}])

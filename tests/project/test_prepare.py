@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
+from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from tests.conftest import with_cells
@@ -62,7 +63,7 @@ def test_constant_and_empty_columns_stay_finite(tmp_path):
 
 def test_restoring_gives_the_same_matrix(table):
     preparation = learn_preparation(table, np.arange(40))
-    again = Preparation.restore(preparation.settings(), preparation.arrays())
+    again = restored(settings_of(preparation), arrays_of(preparation))
     np.testing.assert_array_equal(again.apply(table), preparation.apply(table))
 
 

@@ -13,6 +13,7 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.stored_study import read_study
+from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute
@@ -70,10 +71,10 @@ def fingerprint(split):
     digest.update(repr(curve.stages).encode())
     for array in (looks.iteration, looks.seconds, looks.train.scores, looks.held.scores):
         digest.update(array.tobytes())
-    for part in (split.model.scorer, split.model.preparation):
-        for array in part.arrays().values():
-            digest.update(array.tobytes())
-        digest.update(repr(part.settings()).encode())
+    scorer, learnt = split.model.scorer, split.model.preparation
+    for array in (*scorer.arrays().values(), *arrays_of(learnt).values()):
+        digest.update(array.tobytes())
+    digest.update(repr([scorer.settings(), settings_of(learnt)]).encode())
     values = [split.repeat, split.fold, split.objective, split.gap, split.n_iter, split.notes]
     return digest.hexdigest(), repr(values)
 

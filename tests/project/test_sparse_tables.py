@@ -14,10 +14,11 @@ from sklearn.datasets import dump_svmlight_file
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
-from aucstudio.project.data.preparing.prepare import learn_preparation
 from aucstudio.project.data.preparing.scales import learn_number
 from aucstudio.project.data.preparing.sparse_scales import learn_numbers
+from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.readers import svmlight
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
 from aucstudio.project.data.sparse_rows import sparse_rows
@@ -266,12 +267,12 @@ def test_centring_would_change_nothing_but_the_constant(thin):
 
 
 def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
-    from aucstudio.project.data.preparing import prepare
+    from aucstudio.project.data.preparing import preparation
 
     def refuse(*_):
         raise AssertionError("written out")
 
-    monkeypatch.setattr(prepare, "written_out", refuse)
+    monkeypatch.setattr(preparation, "written_out", refuse)
     plan = experiment(thin, "logistic", Validation("folds", folds=3), Tuning("auc", folds=2))
     record = execute(plan, thin)
     assert (record.status, len(record.splits)) == ("done", 3), record.error
@@ -303,8 +304,8 @@ def test_the_model_file_keeps_it(thin, tmp_path):
     assert again.preparation.keeps_zeros
     np.testing.assert_array_equal(again.score(thin), model.score(thin))
     learnt = model.preparation
-    said = learnt.settings()
-    moved = {**learnt.arrays(), "means": np.ones(len(learnt.means))}
+    said = settings_of(learnt)
+    moved = {**arrays_of(learnt), "means": np.ones(len(learnt.means))}
     with pytest.raises(ValueError, match="does not keep zeros"):
         type(learnt).restore(said, moved)
 

@@ -14,7 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.preparing.prepare import learn_preparation
+from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.scales import Quantiles
 from aucstudio.project.data.splitting.split import Validation
 from aucstudio.project.data.table import read_table

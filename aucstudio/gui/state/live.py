@@ -9,7 +9,7 @@ import numpy as np
 
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.trajectory import StageLog, Thinned

@@ -32,7 +32,7 @@ from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.planning import FOLDS
 from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
 from aucstudio.project.combination.sharing import Named, require_sharing
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.split import FORWARD
 from aucstudio.project.errors import InputError

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from aucstudio.engine.ensembles.viewed import View
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.ranks import KNOTS
+from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 
 
 class PreparationsDifferError(ValueError):
@@ -54,11 +55,11 @@ def common_preparation(
 
 
 def _same(a: Preparation, b: Preparation) -> bool:
-    arrays = b.arrays()
+    known, arrays = arrays_of(a), arrays_of(b)
     return (
-        a.settings() == b.settings()
-        and a.arrays().keys() == arrays.keys()
-        and all(np.array_equal(array, arrays[name]) for name, array in a.arrays().items())
+        settings_of(a) == settings_of(b)
+        and known.keys() == arrays.keys()
+        and all(np.array_equal(array, arrays[name]) for name, array in known.items())
     )
 
 

@@ -11,7 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, without
-from aucstudio.project.data.preparing.prepare import LEARNT, LIMITS, Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.stored import LEARNT, LIMITS
 from aucstudio.project.data.sparse_columns import gathered
 from aucstudio.project.data.table import Table
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL

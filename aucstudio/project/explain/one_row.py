@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, without
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP, cell_words
 from aucstudio.project.explain.shapley import Contributions, contributions

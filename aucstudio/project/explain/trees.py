@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.text import dates
 from aucstudio.project.explain.importance import column_groups
 

@@ -15,7 +15,7 @@ from contourpy import LineType, contour_generator
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import Plane
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.data.weights import check_weights_left, weight_notes

@@ -19,8 +19,9 @@ from aucstudio.engine.types import Rows as Matrix
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
+from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.prepare import Preparation, learn_preparation
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.sparse_rows import sparse_rows

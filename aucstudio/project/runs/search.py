@@ -19,8 +19,8 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.prepare import Preparation
 from aucstudio.project.data.splitting.forward import most_steps, times_of
 from aucstudio.project.data.splitting.split import FORWARD, Validation, fold_numbers
 from aucstudio.project.data.table import Table

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import (
     ScoresOnTheWay,

@@ -23,9 +23,17 @@ from aucstudio.engine import calibration
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
 from aucstudio.project.data.date_parts import DatePart
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.prepare import CURVES, LEARNT, LIMITS, Preparation
 from aucstudio.project.data.preparing.ranks import KNOTS
+from aucstudio.project.data.preparing.stored import (
+    CURVES,
+    LEARNT,
+    LIMITS,
+    arrays_of,
+    restored,
+    settings_of,
+)
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
@@ -110,7 +118,7 @@ class _Manifest(msgspec.Struct):
 
 def model_to_bytes(model: Model) -> bytes:
     """Write the model as the bytes of an ``*.aucmodel`` file."""
-    arrays = {f"preparation.{k}": v for k, v in model.preparation.arrays().items()}
+    arrays = {f"preparation.{k}": v for k, v in arrays_of(model.preparation).items()}
     arrays |= {f"scorer.{k}": v for k, v in model.scorer.arrays().items()}
     manifest: dict[str, Any] = {
         "format": _WITHOUT_CALIBRATION,
@@ -124,7 +132,7 @@ def model_to_bytes(model: Model) -> bytes:
         "threshold": model.threshold,
         "intercept": float(model.intercept),
         "schema": model.schema.as_json(),
-        "preparation": model.preparation.settings(),
+        "preparation": settings_of(model.preparation),
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
     if model.calibration is not None:
@@ -251,7 +259,7 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
     scorer = manifest.scorer
     learnt = msgspec.to_builtins(manifest.preparation)
     _require_names(manifest.preparation)
-    preparation = Preparation.restore(learnt, _group("preparation.", arrays))
+    preparation = restored(learnt, _group("preparation.", arrays))
     model = Model(
         preparation,
         restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),

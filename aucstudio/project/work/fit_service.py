@@ -17,7 +17,7 @@ from typing import IO
 
 from aucstudio.engine import inference
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import IO
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute

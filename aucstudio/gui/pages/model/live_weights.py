@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.state.live import LiveRun
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.explain.effects import Coefficients, gather_weights
 from aucstudio.project.runs.watch import Look
 

@@ -13,7 +13,7 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import ElidedCombo, named
 from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane
 
 

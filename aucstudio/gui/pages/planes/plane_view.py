@@ -29,7 +29,7 @@ from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, i
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_plane
 from aucstudio.project.runs.watch import Look
 from aucstudio.project.work.job import Job, describe_failure

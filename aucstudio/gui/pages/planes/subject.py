@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.geometry.planes import Plane, Sample, labelled_sample, split_sample

@@ -1,6 +1,6 @@
 """Preprocessing learnt from a table that stays on disk, and its prepared rows block by block.
 
-The numbers are those that :mod:`aucstudio.project.data.preparing.prepare` learns in memory:
+The numbers are those that :mod:`aucstudio.project.data.preparing.learning` learns in memory:
 medians are exact, means and deviations are so to rounding.
 """
 
@@ -22,9 +22,10 @@ from aucstudio.project.data.disk.medians import (
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
+from aucstudio.project.data.preparing.learning import assembled, no_features
 from aucstudio.project.data.preparing.levels import learn_levels, level_counts
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import MEAN, NONE, USUAL, PreparationChoice
-from aucstudio.project.data.preparing.prepare import Preparation, assembled, no_features
 from aucstudio.project.data.preparing.scales import (
     Number,
     Quantiles,

@@ -13,7 +13,7 @@ from aucstudio.engine.calibration import Calibration
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.unknown import UnknownColumnsError
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse

@@ -19,7 +19,7 @@ from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.preparing.levels import MISSING, RARE
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.date_inputs import date_inputs

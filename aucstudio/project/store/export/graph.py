@@ -20,7 +20,7 @@ from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import of_part
 from aucstudio.engine.ensembles.viewed import of_inner
 from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.prepare import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.calibration_graph import add_probability
 from aucstudio.project.store.export.date_inputs import date_inputs

@@ -10,38 +10,28 @@ if there were any); a level never seen is 0 everywhere. What else may be done wi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import ColumnInfo, without
-from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
+from aucstudio.project.data.columns import without
+from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.preparing.levels import (
     RARE,
-    LevelCode,
     as_shares,
     encoded,
-    learn_levels,
-    level_counts,
     picked,
 )
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.ranks import KNOTS, from_ranks, to_ranks
-from aucstudio.project.data.preparing.scales import Number, learn_number, unit_of
-from aucstudio.project.data.preparing.sparse_scales import learn_numbers
-from aucstudio.project.data.schema import bare
+from aucstudio.project.data.preparing.scales import unit_of
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-# What is learnt of numbers.
-LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("knots", "heights")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -268,207 +258,6 @@ class Preparation:
                 column=text[0],
             )
         return by_name
-
-    def arrays(self) -> dict[str, Array]:
-        curves = CURVES if len(self.knots) else ()
-        return {name: getattr(self, name) for name in (*LEARNT, *LIMITS, *curves)}
-
-    def settings(self) -> dict[str, Any]:
-        return {
-            "numbers": list(self.numbers),
-            "categories": list(self.categories),
-            "levels": [list(levels) for levels in self.levels],
-            "keep_gaps": self.keep_gaps,
-            **({"absent": {n: list(c) for n, c in self.absent.items()}} if self.absent else {}),
-            **({"same": {n: bare(groups) for n, groups in self.same.items()}} if self.same else {}),
-            **({"indicated": list(self.indicated)} if self.indicated else {}),
-            **({"rest": list(self.rest)} if self.rest else {}),
-            **({"parts": {n: bare(part) for n, part in self.parts.items()}} if self.parts else {}),
-            **({"choice": self.choice.given()} if self.choice != USUAL else {}),
-            **({"shares": {n: dict(s) for n, s in self.shares.items()}} if self.shares else {}),
-            **({"keeps_zeros": True} if self.keeps_zeros else {}),
-        }
-
-    @classmethod
-    def restore(cls, settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Preparation:
-        """Rebuild what ``arrays()`` and ``settings()`` gave."""
-        count = len(settings["numbers"])
-        limits = {name: arrays[name] for name in LIMITS if name in arrays}
-        if any(arrays[name].shape != (count,) for name in (*LEARNT, *limits)):
-            raise ValueError("the arrays of the preprocessing do not fit its columns")
-        curves = {name: arrays[name] for name in CURVES if name in arrays}
-        _check_choices(settings, curves, count)
-        if not all(np.isfinite(arrays[name]).all() for name in (*LEARNT, *curves)):
-            raise ValueError("the preprocessing holds numbers that are not finite")
-        if any(np.isnan(array).any() for array in limits.values()):
-            raise ValueError("the preprocessing holds limits that are no numbers")
-        if (arrays["scales"] <= 0).any():
-            raise ValueError("the preprocessing divides by a scale that is not above 0")
-        return cls(
-            tuple(settings["numbers"]),
-            arrays["medians"],
-            arrays["means"],
-            arrays["scales"],
-            tuple(settings["categories"]),
-            tuple(tuple(levels) for levels in settings["levels"]),
-            bool(settings.get("keep_gaps", False)),
-            **limits,
-            absent={name: tuple(cells) for name, cells in settings.get("absent", {}).items()},
-            same={n: tuple(map(tuple, groups)) for n, groups in settings.get("same", {}).items()},
-            **curves,
-            indicated=tuple(settings.get("indicated", ())),
-            rest=tuple(settings.get("rest", ())),
-            shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
-            parts={n: DatePart(**part) for n, part in settings.get("parts", {}).items()},
-            choice=PreparationChoice.of(settings.get("choice", {})),
-            keeps_zeros=_keeps_zeros(settings, arrays, curves),
-        )
-
-
-def _keeps_zeros(
-    settings: Mapping[str, Any], arrays: Mapping[str, Array], curves: Mapping[str, Array]
-) -> bool:
-    """Tell whether zeros stay zero; ValueError where that is said and not so."""
-    said = settings.get("keeps_zeros", False)
-    moved = bool(curves) or arrays["means"].any()
-    limits = [(name, arrays[name]) for name in LIMITS if name in arrays]
-    beyond = any((a > 0).any() if name == "lows" else (a < 0).any() for name, a in limits)
-    if not isinstance(said, bool) or (said and (moved or beyond)):
-        raise ValueError("the preprocessing does not keep zeros, as it says")
-    return said
-
-
-def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int) -> None:
-    """Raise ValueError unless what was chosen fits the columns."""
-    if curves and (
-        set(curves) != set(CURVES)
-        or any(array.shape != (numbers, KNOTS) for array in curves.values())
-        or any((np.diff(array, axis=1) < 0).any() for array in curves.values())
-    ):
-        raise ValueError("the knots of the preprocessing do not fit its columns")
-    indicated, rest = settings.get("indicated", ()), settings.get("rest", ())
-    shares = settings.get("shares", {})
-    levels = dict(zip(settings["categories"], settings["levels"], strict=True))
-    parts = {name: DatePart(**part) for name, part in settings.get("parts", {}).items()}
-    columns = {parts[name].column if name in parts else name for name in settings["numbers"]}
-    sound = (
-        {*indicated} <= columns
-        and {*shares, *parts} <= set(settings["numbers"])
-        and not {*shares} & {*parts}
-        and all(name == part.name and part.is_known for name, part in parts.items())
-        and not {*indicated} & {*shares}
-        and len(set(indicated)) == len(indicated)
-        and all(RARE in levels.get(name, ()) for name in rest)
-        and all(0 <= share <= 1 for known in shares.values() for share in known.values())
-    )
-    if not sound:
-        raise ValueError("the choices of the preprocessing do not fit its columns")
-
-
-def learn_preparation(
-    table: Table,
-    rows: Rows,
-    choice: PreparationChoice = USUAL,
-    *,
-    keep_gaps: bool = False,
-    keep_zeros: bool = False,
-) -> Preparation:
-    """Learn the preprocessing of a table's feature columns on the given rows alone.
-
-    With ``keep_gaps`` numbers that are not known stay NaN; with ``keep_zeros`` they are scaled
-    about zero, which stays zero.
-
-    Raises
-    ------
-    InputError
-        If the table has no feature column.
-    """
-    features = table.features
-    if not features:
-        raise no_features(table)
-    numbers = [column for column in features if column.role == "number"]
-    categories = [column for column in features if column.role == "category"]
-    whole = learn_numbers([column for column in numbers if not column.parts], rows, choice)
-    known: dict[str, Number] = {}
-    for column in numbers:
-        if not column.parts:
-            known[column.name] = whole[column.name]
-            continue
-        cells = without(column.values[rows], column.absent)
-        for part in taken(column):
-            known[part.name] = learn_number(part.of(cells), choice)
-    if keep_zeros:
-        known = {name: number.reaching_zero() for name, number in known.items()}
-    codes = {
-        column.name: learn_levels(level_counts(column, rows), column.same, choice)
-        for column in categories
-    }
-    learnt = assembled(features, known, codes, choice, keep_gaps=keep_gaps)
-    if not keep_zeros:
-        return learnt
-    return dataclasses.replace(learnt, means=np.zeros(len(learnt.means)), keeps_zeros=True)
-
-
-def assembled(
-    features: Sequence[ColumnInfo],
-    known: Mapping[str, Number],
-    codes: Mapping[str, LevelCode],
-    choice: PreparationChoice,
-    *,
-    keep_gaps: bool,
-) -> Preparation:
-    """Put together what was learnt of each column, in the order of the columns."""
-    counted = {n: code.shares for n, code in codes.items() if code.shares is not None}
-    levels = {name: code.levels for name, code in codes.items() if name not in counted}
-    of_shares = {name: learn_number(codes[name].cells, choice).unbounded() for name in counted}
-    learnt = {**known, **of_shares}
-    figures = np.array([number.figures for number in learnt.values()]).reshape(-1, 5)
-    medians, means, scales, lows, highs = figures.T.copy()
-    knots = np.array([number.curve for number in learnt.values() if number.curve is not None])
-    curves = knots.reshape(-1, 2, KNOTS).transpose(1, 0, 2).copy()
-    parts = {p.name: p for c in features if c.role == "number" for p in taken(c)}
-    marked = (
-        parts[n].column for n, number in known.items() if choice.indicators and number.missing
-    )
-    return Preparation(
-        tuple(learnt),
-        medians,
-        means,
-        scales,
-        tuple(levels),
-        tuple(levels.values()),
-        keep_gaps,
-        lows,
-        highs,
-        absent_of(column for column in features if column.role == "number"),
-        same_of(column for column in features if column.name in levels),
-        curves[0],
-        curves[1],
-        tuple(dict.fromkeys(marked)),
-        tuple(name for name, code in codes.items() if code.has_rest),
-        counted,
-        {name: part for name, part in parts.items() if part.part != WHOLE},
-        choice,
-    )
-
-
-def absent_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[float, ...]]:
-    """Give by column the numbers that stand for a missing value."""
-    return {column.name: column.absent for column in columns if column.absent}
-
-
-def same_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Give by column the levels that are one."""
-    return {column.name: column.same for column in columns if column.same}
-
-
-def no_features(table: AnyTable) -> InputError:
-    """Make the sentence for a table without a feature column."""
-    return InputError(
-        f"{table.path.name} has no feature column left: give at least one column the role "
-        "number or category",
-        file=str(table.path),
-    )
 
 
 def _named(names: Sequence[str]) -> str:
