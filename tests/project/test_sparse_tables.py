@@ -18,7 +18,7 @@ from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.preparing.scales import learn_number
 from aucstudio.project.data.preparing.sparse_scales import learn_numbers
-from aucstudio.project.data.preparing.stored import arrays_of, settings_of
+from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.readers import svmlight
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
 from aucstudio.project.data.sparse_rows import sparse_rows
@@ -307,7 +307,7 @@ def test_the_model_file_keeps_it(thin, tmp_path):
     said = settings_of(learnt)
     moved = {**arrays_of(learnt), "means": np.ones(len(learnt.means))}
     with pytest.raises(ValueError, match="does not keep zeros"):
-        type(learnt).restore(said, moved)
+        restored(said, moved)
 
 
 @pytest.mark.parametrize(
