@@ -12,7 +12,8 @@ from aucstudio.cli import main
 from aucstudio.commands import NAMES
 from aucstudio.commands.parser import command_parser, window_parser
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.split import Validation, draw_splits
+from aucstudio.project.data.splitting.split import draw_splits
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model

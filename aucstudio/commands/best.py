@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find the best model for a table; gives the exit status."""
-    from aucstudio.project.data.splitting.split import FILE, Validation
+    from aucstudio.project.data.splitting.validation import FILE, Validation
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import open_or_create

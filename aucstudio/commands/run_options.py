@@ -165,7 +165,7 @@ def read_score_file(options: argparse.Namespace) -> Any:
 
 
 def read_validation(options: argparse.Namespace) -> Any:
-    from aucstudio.project.data.splitting.split import Validation
+    from aucstudio.project.data.splitting.validation import Validation
 
     common = {"repeats": options.repeats, "seed": options.seed}
     if options.time is not None:

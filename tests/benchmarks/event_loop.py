@@ -25,7 +25,7 @@ from PySide6.QtCore import QTimer
 from sklearn.datasets import make_classification
 
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 
 CASES = [
     ("auc-rls", {}),

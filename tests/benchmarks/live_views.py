@@ -35,7 +35,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment, read_settings
 from aucstudio.project.work.processes import Processes

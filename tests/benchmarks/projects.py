@@ -18,7 +18,7 @@ import numpy as np
 
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.stored_study import read_study
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute

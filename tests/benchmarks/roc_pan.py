@@ -31,7 +31,7 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference

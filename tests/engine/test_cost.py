@@ -13,7 +13,7 @@ from aucstudio.engine.cost import Work, cost_of, speed
 from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size

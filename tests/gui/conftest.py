@@ -13,7 +13,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment

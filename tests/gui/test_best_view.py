@@ -12,7 +12,7 @@ from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.state.under_way import what_is_under_way
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best

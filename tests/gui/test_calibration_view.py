@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
 from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.store.model_file import load_model

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.panels.progress_strip import ProgressStrip
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster
 

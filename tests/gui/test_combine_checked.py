@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import auc_summary
 from tests.gui.conftest import PATIENCE
 

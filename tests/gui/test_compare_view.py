@@ -18,7 +18,7 @@ from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareVie
 from aucstudio.gui.pages.compare.saving import table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.project import words
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison, comparison_sheets
 from aucstudio.project.results.comparison import PairComparison
 from aucstudio.project.results.forecast import growth_to_settle

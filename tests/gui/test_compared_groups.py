@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from tests.gui.conftest import choose, make_record, points, put, settle
 

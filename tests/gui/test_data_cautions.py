@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from aucstudio.gui.panels.data_panel import DataPanel
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 
 
 @pytest.fixture

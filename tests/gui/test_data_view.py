@@ -15,7 +15,7 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.rows_model import GAP
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.survey.scored import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells

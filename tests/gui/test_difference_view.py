@@ -12,7 +12,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.differences.difference_view import DifferenceView
 from aucstudio.gui.state.live import LiveRun
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.geometry import differences
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table

@@ -8,7 +8,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.explain.one_row import explain_row
 from tests.gui.conftest import make_record, put, settle

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import PATIENCE, make_record, put

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.gui.panels.validation_panel import ValidationPanel, time_columns
-from aucstudio.project.data.splitting.split import FOLDS, FORWARD, Validation
+from aucstudio.project.data.splitting.validation import FOLDS, FORWARD, Validation
 from aucstudio.project.data.table import read_table
 from tests.gui.conftest import choose, train
 

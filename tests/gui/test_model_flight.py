@@ -10,7 +10,7 @@ from aucstudio.gui.pages.model.live_weights import MOST_ROWS
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButt
 
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment

@@ -16,7 +16,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record

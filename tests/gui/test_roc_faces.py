@@ -14,7 +14,7 @@ from aucstudio.gui.pages.roc.picture.lines import shapes_of
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table

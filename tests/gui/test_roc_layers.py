@@ -20,7 +20,7 @@ from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.picture import axes, places
 from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.operating import expected_cost
 from aucstudio.project.words import p_words
 from tests.gui.conftest import make_record, points, put

@@ -18,7 +18,7 @@ from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary

@@ -21,7 +21,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.dialogs import scoring_work
 from aucstudio.gui.dialogs.score_curve import outline
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of

@@ -13,7 +13,7 @@ from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.scores.worst import Worst
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.distribution import ScoreDistribution, bin_edges
 from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown

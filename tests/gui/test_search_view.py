@@ -18,7 +18,7 @@ from aucstudio.gui.pages.search.standing import (
 )
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment

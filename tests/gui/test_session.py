@@ -9,7 +9,7 @@ from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.gui.state import opening, project_handle
 from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.owner import Owner

@@ -15,7 +15,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.plan_keeper import read_plan
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.choosing import Target
 from tests.gui.conftest import make_record, put, shown, train
 

@@ -12,7 +12,7 @@ from aucstudio.engine.monitor import Step
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.record import TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
 from aucstudio.project.runs.watch import Look, Progress

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 

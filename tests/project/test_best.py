@@ -12,7 +12,8 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.inference import settled
 from aucstudio.engine.methods.combination._library import Member, is_listed, listed, read_list
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.splitting.split import Validation, draw_splits
+from aucstudio.project.data.splitting.split import draw_splits
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute

@@ -16,7 +16,7 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.engine.calibration import KINDS, learn
 from aucstudio.engine.roc import ThresholdRule, auc
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, judge, probabilities_of
 from aucstudio.project.runs.execute import execute

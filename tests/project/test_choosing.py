@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 from aucstudio.engine import roc
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.choosing import (
     Choice,
     Rate,

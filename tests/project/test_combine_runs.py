@@ -18,7 +18,7 @@ from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.combination.preparations import common_preparation
 from aucstudio.project.combination.sharing import why_not
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, refit

@@ -12,7 +12,7 @@ import scipy.stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project import words
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures
 from aucstudio.project.results.comparison_sheets import as_csv, as_latex, as_markdown

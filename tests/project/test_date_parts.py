@@ -24,7 +24,7 @@ from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
 from aucstudio.project.runs.execute import execute, refit

@@ -10,7 +10,7 @@ import pytest
 import tomli_w
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary

@@ -18,7 +18,7 @@ from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dates import LAYOUTS
 from aucstudio.project.data.text.numerals import NumberFormat

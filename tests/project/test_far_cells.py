@@ -15,7 +15,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -24,7 +24,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.heading import heading
 from aucstudio.project.data.readers import apart, compressed, registry
 from aucstudio.project.data.readers.reading import make_plain
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table, read_tables
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -15,7 +15,8 @@ from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.project.data.splitting.forward import forward_parts, times_of
-from aucstudio.project.data.splitting.split import Validation, draw_splits, splits_of
+from aucstudio.project.data.splitting.split import draw_splits, splits_of
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs

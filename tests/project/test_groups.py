@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import Validation, draw_splits
+from aucstudio.project.data.splitting.split import draw_splits
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs

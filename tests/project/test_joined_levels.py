@@ -8,7 +8,7 @@ import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute

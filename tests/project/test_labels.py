@@ -13,7 +13,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.labels import LabelRule, Threshold
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute

@@ -3,7 +3,7 @@
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.choosing import outlooks, start_here
 

@@ -6,7 +6,7 @@ from scipy.stats import beta
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.operating import (
     amount_words,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.explain.pair_detail import GAP, explain_pair
 from aucstudio.project.runs.execute import execute

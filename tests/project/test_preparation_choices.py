@@ -27,7 +27,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     PreparationChoice,
 )
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.effects import score_curve

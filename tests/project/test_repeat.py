@@ -14,7 +14,7 @@ from aucstudio.commands.run_options import read_band, read_tuning, read_validati
 from aucstudio.commands.table_options import read_dialect, read_roles
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study, write_study

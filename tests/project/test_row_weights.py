@@ -10,7 +10,7 @@ import pytest
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Target, ThresholdFigures, choose, counts_at

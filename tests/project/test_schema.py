@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat

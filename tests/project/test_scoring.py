@@ -12,7 +12,7 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.heading import heading
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import execute, refit

@@ -7,7 +7,7 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate as experiments

@@ -22,7 +22,7 @@ from aucstudio.project.data.preparing.stored import arrays_of, restored, setting
 from aucstudio.project.data.readers import svmlight
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
 from aucstudio.project.data.sparse_rows import sparse_rows
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate

@@ -16,7 +16,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.scales import Quantiles
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary

@@ -11,7 +11,7 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs

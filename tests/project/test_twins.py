@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.cautions import (
     caution_words,
     cautions,

@@ -10,7 +10,7 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.verified import HEADINGS, as_text, verdict, verified_table
 from aucstudio.project.runs import verification as verifying

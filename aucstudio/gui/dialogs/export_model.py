@@ -16,7 +16,7 @@ from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, 
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.runs.models.model import Model

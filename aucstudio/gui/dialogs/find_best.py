@@ -28,7 +28,8 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.split import FORWARD, few_rows_caution
+from aucstudio.project.data.splitting.enough import few_rows_caution
+from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
 
 _WIDTH = 440

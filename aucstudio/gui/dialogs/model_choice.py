@@ -13,7 +13,7 @@ from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.choosing import (
     OWN,
     TYPED,

@@ -24,7 +24,8 @@ from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.panels.param_form import narrow_combo
 from aucstudio.gui.state.found import TableFindings
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.split import Validation, few_rows_caution, require_enough
+from aucstudio.project.data.splitting.enough import few_rows_caution, require_enough
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import as_sentence

@@ -34,7 +34,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.panels.param_form import TextEditor, narrow_combo, swallow_wheel
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import (
+from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
     FORWARD,

@@ -10,7 +10,7 @@ from typing import Any
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.experiments.experiment import Band

@@ -34,7 +34,7 @@ from aucstudio.project.combination.preparations import PreparationsDifferError, 
 from aucstudio.project.combination.sharing import Named, require_sharing
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import FORWARD
+from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model

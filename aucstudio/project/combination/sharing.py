@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import why_not_comparable
 from aucstudio.project.runs.record import DONE, RunRecord

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from aucstudio.engine import inference, roc
-from aucstudio.project.data.splitting.split import FORWARD
+from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.results.common_rows import Scores, common_scores
 from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
 from aucstudio.project.runs.experiments.experiment import Band

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc.band import position
-from aucstudio.project.data.splitting.split import FILE, LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Rate

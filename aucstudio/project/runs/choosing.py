@@ -11,7 +11,7 @@ from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.preparing.preparation_choice import USUAL
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import machine_memory, training_size
 from aucstudio.project.runs.experiments.experiment import Band

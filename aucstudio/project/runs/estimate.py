@@ -14,7 +14,7 @@ from aucstudio.project.data.date_parts import taken
 from aucstudio.project.data.preparing.levels import MAX_LEVELS
 from aucstudio.project.data.preparing.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.sparse_columns import is_sparse
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment

@@ -17,7 +17,8 @@ from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, Split, splits_of
+from aucstudio.project.data.splitting.split import Split, splits_of
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.weights import check_weights_left, weight_notes
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes

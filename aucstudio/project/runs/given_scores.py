@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.score_file import Joined, ScoreFile, join_scores, read_score_file
-from aucstudio.project.data.splitting.split import FILE, Split, Validation
+from aucstudio.project.data.splitting.split import Split
+from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment

@@ -11,16 +11,11 @@ from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.findings.copies import shared
+from aucstudio.project.data.splitting.enough import require_groups
 from aucstudio.project.data.splitting.forward import time_column, times_of
 from aucstudio.project.data.splitting.groups import find_groups
-from aucstudio.project.data.splitting.split import (
-    FILE,
-    FORWARD,
-    Split,
-    Validation,
-    require_groups,
-    splits_of,
-)
+from aucstudio.project.data.splitting.split import Split, splits_of
+from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.project.data.splitting.split import FORWARD
+from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.trajectory import Stage, Trajectory

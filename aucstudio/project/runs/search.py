@@ -22,7 +22,8 @@ from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.forward import most_steps, times_of
-from aucstudio.project.data.splitting.split import FORWARD, Validation, fold_numbers
+from aucstudio.project.data.splitting.split import fold_numbers
+from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.rows import learn, prepared, relative

@@ -11,7 +11,7 @@ from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.tuning import Tuning, candidates
 from aucstudio.project.words import bytes_words

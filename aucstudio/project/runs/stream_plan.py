@@ -22,7 +22,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.data.readers.registry import PARQUET, recognise
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.splitting.split import FILE
+from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import DONE, RunRecord
 

@@ -15,7 +15,8 @@ from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
 from aucstudio.project import typed
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT, splits_of
+from aucstudio.project.data.splitting.split import splits_of
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory

@@ -13,7 +13,8 @@ from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Validation, few_rows_caution
+from aucstudio.project.data.splitting.enough import few_rows_caution
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.methods.combination._board import draw_folds
-from aucstudio.project.data.splitting.split import FILE, HOLD_OUT, Split, Validation, draw_splits
+from aucstudio.project.data.splitting.split import Split, draw_splits
+from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference

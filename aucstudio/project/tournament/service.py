@@ -10,7 +10,7 @@ from typing import IO
 
 from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment

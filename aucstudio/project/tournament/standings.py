@@ -18,7 +18,7 @@ from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
 
 Band = tuple[float, float]

@@ -13,7 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.splitting.split import FILE, Validation
+from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary

@@ -11,7 +11,7 @@ from aucstudio.engine.inference import settled
 from aucstudio.engine.methods.combination._library import read_list
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.project.data.splitting.split import FILE
+from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.tournament.leaderboard import COMBINATION
 from aucstudio.project.tournament.standings import (

@@ -8,7 +8,13 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.split import FILE, FOLDS, FORWARD, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.splitting.validation import (
+    FILE,
+    FOLDS,
+    FORWARD,
+    LEAVE_PAIR_OUT,
+    Validation,
+)
 from aucstudio.project.results.cautions import caution_words
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence

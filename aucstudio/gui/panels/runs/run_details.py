@@ -32,7 +32,7 @@ from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
 from aucstudio.gui.panels.runs.notes_edit import NotesEdit
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.splitting.split import FILE
+from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,

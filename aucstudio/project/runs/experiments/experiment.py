@@ -17,7 +17,7 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.preparing.unknown import check_known, unmet_levels
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError

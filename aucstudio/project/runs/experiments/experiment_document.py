@@ -79,7 +79,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
 
 class ValidationPart(_Part):
-    """What is given of a :class:`~aucstudio.project.data.splitting.split.Validation`."""
+    """What is given of a :class:`~aucstudio.project.data.splitting.validation.Validation`."""
 
     scheme: str | UnsetType = UNSET
     test_size: float | UnsetType = UNSET

@@ -53,7 +53,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
-from aucstudio.project.data.splitting.split import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
+from aucstudio.project.data.splitting.validation import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular

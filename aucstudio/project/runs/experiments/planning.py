@@ -12,12 +12,8 @@ from aucstudio.engine.params import InvalidSetting, check_settings, declared_par
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import (
-    FILE,
-    LEAVE_PAIR_OUT,
-    Validation,
-    pairs_break_groups,
-)
+from aucstudio.project.data.splitting.enough import pairs_break_groups
+from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.project.data.splitting.split import (
+from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
     FORWARD,

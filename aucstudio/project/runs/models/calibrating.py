@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import KINDS, Calibration, learn
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.splitting.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun

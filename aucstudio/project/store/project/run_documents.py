@@ -13,7 +13,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.split import Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import check_band
