@@ -36,7 +36,8 @@ from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
 from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.rows import learn

@@ -17,7 +17,8 @@ from aucstudio.engine.params import declared_params
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run, read_test_table
 from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning

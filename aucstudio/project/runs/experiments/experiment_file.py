@@ -39,27 +39,22 @@ preparation = { scale = "robust" }  # optional: in place of [preparation]
 from __future__ import annotations
 
 import dataclasses
-import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.splitting.validation import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_document import (
-    DialectPart,
     ExperimentDocument,
     PreparationPart,
     RunPart,
@@ -78,7 +73,6 @@ from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
-
 FORMAT = 1
 _MOST_BYTES = 4_000_000
 # Keys of [validation] that mean something in one scheme alone.
@@ -274,126 +268,3 @@ def _read_value(declared: Param | None, value: Any) -> Any:
         declared.check(value)  # it may be larger than any fraction
         return float(value)
     return value
-
-
-def write_study(
-    experiments: Sequence[Experiment], folder: str | Path | None, views: Sequence[str] = ()
-) -> str:
-    """Write experiments on one table as an experiment file that will lie in a folder.
-
-    Without a folder it names its tables so that it can lie anywhere.
-
-    ``views`` names the pictures to begin with, side by side.
-
-    Raises
-    ------
-    InputError
-        If the experiments differ in table, validation or range, or one combines finished runs.
-    """
-    for experiment in experiments:
-        experiment.require_training()
-        for given in experiment.data.scores:
-            raise InputError(
-                f"{experiment.title} takes its scores from {given.path}, which an "
-                "experiment file cannot say: repeat it by its command",
-                setting="score-file",
-            )
-    first = experiments[0]
-    if any(_frame(other) != _frame(first) for other in experiments[1:]):
-        raise InputError(
-            "one experiment file has one table, validation and FPR range; these runs differ in them"
-        )
-    data, roles, usual = first.data, dict(first.data.roles), first.preparation
-    document = {
-        "format": FORMAT,
-        **({"views": list(views)} if views else {}),
-        "fpr_range": [float(end) for end in first.band],
-        "data": {
-            "file": _relative(data.path, folder),
-            "label": data.label,
-            "positive": list(data.rule.together) or data.positive,
-            **({"merge": [list(group) for group in data.rule.same]} if data.rule.same else {}),
-            **_missing_part(data.schema),
-            "roles": {name: role for name, role in data.roles if role != "label"},
-            **_dialect_part(data.schema),
-        },
-        "validation": _validation_part(first.validation, folder),
-        **({"preparation": usual.given()} if usual.given() else {}),
-        "runs": [
-            _run_part(one, {n: role for n, role in one.data.roles if role != roles[n]}, usual)
-            for one in experiments
-        ],
-    }
-    return tomli_w.dumps(document)
-
-
-def _frame(experiment: Experiment) -> tuple[object, ...]:
-    data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
-    schema = experiment.data.schema
-    chosen = schema.absent, schema.same, schema.parts
-    return data, schema.rule, chosen, schema.dialect, experiment.validation, experiment.band
-
-
-def _missing_part(schema: Schema) -> dict[str, Any]:
-    absent = {name: list(numbers) for name, numbers in schema.absent.items()}
-    same = {name: bare(groups) for name, groups in schema.same.items()}
-    parts = {name: list(chosen) for name, chosen in schema.parts.items()}
-    given = {"missing": absent, "spellings": same, "parts": parts}
-    return {key: value for key, value in given.items() if value}
-
-
-def _dialect_part(schema: Schema) -> dict[str, Any]:
-    parts = [part for part in schema.chosen if part in DialectPart.__struct_fields__]
-    values = {part: getattr(schema.dialect, part) for part in parts}
-    listed = {part: list(v) if isinstance(v, tuple) else v for part, v in values.items()}
-    return {"dialect": listed} if parts else {}
-
-
-def _relative(target: str, folder: str | Path | None) -> str:
-    """Name a file from a folder, so that both can be moved together."""
-    if folder is None:
-        return str(Path(target).absolute())
-    try:
-        return Path(os.path.relpath(target, folder)).as_posix()
-    except ValueError:  # on another drive
-        return target
-
-
-def _validation_part(validation: Validation, folder: str | Path | None) -> dict[str, Any]:
-    values = validation.as_json()
-    if values["test_file"]:
-        values["test_file"] = _relative(values["test_file"], folder)
-    return {name: value for name, value in values.items() if value != ""}
-
-
-def _run_part(
-    experiment: Experiment, roles: Mapping[str, str], usual: PreparationChoice
-) -> dict[str, Any]:
-    known = declared_params(METHODS[experiment.method])
-    settings = {
-        name: _plain(known[name], value)
-        for name, value in experiment.params.items()
-        if known[name].matters(experiment.params) or value != known[name].default
-    }
-    part: dict[str, Any] = {"method": experiment.method}
-    if experiment.name:
-        part["name"] = experiment.name
-    if experiment.tuning is not None:
-        part["tune"] = _tune_part(experiment.tuning, experiment.validation)
-    if roles:
-        part["roles"] = dict(roles)
-    if experiment.preparation != usual:
-        part["preparation"] = dataclasses.asdict(experiment.preparation)
-    return {**part, "settings": settings}
-
-
-def _tune_part(tuning: Tuning, validation: Validation) -> str | dict[str, Any]:
-    usual = Tuning(tuning.metric, seed=validation.seed)
-    return tuning.metric if tuning == usual else dataclasses.asdict(tuning)
-
-
-def _plain(declared: Param, value: Any) -> Any:
-    """Give a setting as TOML can hold it: it knows no None."""
-    if isinstance(value, tuple):
-        return [float(end) for end in value]
-    return declared.spell(value) if value is None else value

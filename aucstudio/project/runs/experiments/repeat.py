@@ -17,7 +17,7 @@ from aucstudio.project.data.splitting.validation import (
     Validation,
 )
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_file import write_study
+from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.tuning import Tuning
 
 _DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "strict"}
