@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,10 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import Split, splits_of
+from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.data.weights import check_weights_left, weight_notes
+from aucstudio.project.data.weights import weight_notes
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.fit_notes import score_notes
-from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.grouping import check_groups, forward_notes, group_notes, shared_notes
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import what_was_met
@@ -33,7 +29,7 @@ from aucstudio.project.runs.record import (
     RunRecord,
     SplitResult,
 )
-from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
+from aucstudio.project.runs.rows import fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.runs.sparse_fits import stays_sparse
@@ -42,11 +38,10 @@ from aucstudio.project.runs.watch import Listener, Progress, Watch
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+from aucstudio.project.runs.split_rows import SplitRows, rows_of_split, split_result, trained_model
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-
 NOT_ENOUGH_MEMORY = "there is not enough memory for this method on this table"
 _LEAVE_PAIR_OUT_NOTES = (
     "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
@@ -171,7 +166,7 @@ class _Run:
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
-            part = _make_part(known, split, table, test_table, self.experiment)
+            part = rows_of_split(known, split, table, test_table, self.experiment)
             result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
             if not self.stopped or not self.finished or result.converged:
@@ -179,7 +174,7 @@ class _Run:
             if self.stopped:
                 return
 
-    def _fit_split(self, k: int, count: int, part: _Part, table: AnyTable) -> SplitResult:
+    def _fit_split(self, k: int, count: int, part: SplitRows, table: AnyTable) -> SplitResult:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -193,15 +188,15 @@ class _Run:
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
-        model = _model(self.experiment, table, part.preparation, method, rows)
+        model = trained_model(self.experiment, table, part.preparation, method, rows)
         met = () if part.test_table is None else what_was_met(model, part.test_table).notes()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)
-        result = _result(part, method, model, test_scores, watch, seconds, notes)
+        result = split_result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
         return result
 
     def _settle(
-        self, k: int, count: int, part: _Part, table: AnyTable
+        self, k: int, count: int, part: SplitRows, table: AnyTable
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Give the settings to fit with, searched on the training part where that is asked for.
 
@@ -236,7 +231,7 @@ class _Run:
         return {**experiment.params, **found.chosen}, (warning,) if warning else ()
 
     def _held_out_scores(
-        self, method: AUCClassifier, part: _Part, watch: Watch
+        self, method: AUCClassifier, part: SplitRows, watch: Watch
     ) -> tuple[Array, tuple[str, ...]]:
         if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
             return score(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
@@ -262,149 +257,6 @@ class _Run:
             trace,
             self.searches,
         )
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Part:
-    """One split with its prepared matrices; rows are numbers of the table (or test file)."""
-
-    split: Split
-    test_table: AnyTable | None
-    preparation: Preparation
-    train_rows: Rows
-    train_positive: Mask
-    train: Prepared
-    test_rows: Rows
-    test_positive: Mask
-    test: Prepared
-    groups: Groups | None
-    notes: tuple[str, ...]
-    train_weights: Array | None = None
-    test_weights: Array | None = None
-
-
-def _make_part(
-    method: type[AUCClassifier],
-    split: Split,
-    table: AnyTable,
-    test_table: AnyTable | None,
-    experiment: Experiment,
-) -> _Part:
-    split, notes = with_scores(method, split, table, test_table)
-    positive = table.is_positive()
-    labelled = np.flatnonzero(table.labelled())
-    train_rows = labelled[split.train]
-    sparse = stays_sparse(experiment, table)
-    preparation = learn(method, table, train_rows, experiment.preparation, sparse=sparse)
-    if test_table is None:
-        held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
-    else:
-        held, test_rows = test_table, np.flatnonzero(test_table.labelled())[split.test]
-        test_positive = test_table.is_positive()[split.test]
-    return _Part(
-        split,
-        test_table,
-        preparation,
-        train_rows,
-        positive[split.train],
-        prepared(preparation, table, train_rows),
-        test_rows,
-        test_positive,
-        prepared(preparation, held, test_rows),
-        table.groups and table.groups.part(split.train),
-        (*notes, *_preparation_notes(preparation, table)),
-        _weights(table, split.train, "training part"),
-        _weights(held, split.test, "held-out part"),
-    )
-
-
-def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
-    if preparation.keeps_zeros:
-        words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
-        yield f"The table is sparse and was trained on without its zeros: {words}."
-    for far in far_cells(preparation, table):
-        yield far.describe()
-
-
-def _weights(table: AnyTable, places: Rows, part: str) -> Array | None:
-    """Give the weights of some of the labelled rows, both of whose classes must count."""
-    if table.weights is None:
-        return None
-    weights: Array = table.weights[places]
-    check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
-    return weights
-
-
-def _model(
-    experiment: Experiment,
-    table: AnyTable,
-    preparation: Preparation,
-    method: AUCClassifier,
-    trained_on: str,
-) -> Model:
-    others = [name for name in table.classes if name != table.positive]
-    return Model(
-        preparation,
-        method.scorer_,
-        float(method.intercept_),
-        experiment.method,
-        {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in method.get_params(deep=False).items()
-        },
-        experiment.data.label,
-        experiment.data.positive,
-        others[0] if len(others) == 1 else "the rest",
-        f"{trained_on} of {table.path.name}",
-        schema=table.schema,
-    )
-
-
-def _result(
-    part: _Part,
-    method: AUCClassifier,
-    model: Model,
-    test_scores: Array,
-    watch: Watch,
-    seconds: float,
-    notes: tuple[str, ...],
-) -> SplitResult:
-    pairs = method.support_pairs_
-    support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
-    return SplitResult(
-        repeat=part.split.repeat,
-        fold=part.split.fold,
-        train_rows=part.train_rows,
-        test_rows=part.test_rows,
-        train_positive=part.train_positive,
-        test_positive=part.test_positive,
-        train_scores=method.train_scores_,
-        test_scores=test_scores,
-        model=model,
-        curve=watch.curve(),
-        fit_seconds=seconds,
-        objective=float(method.objective_),
-        gap=None if method.dual_gap_ is None else float(method.dual_gap_),
-        n_iter=getattr(method, "n_iter_", None),
-        converged=bool(method.converged_),
-        support_pairs=support.astype(np.int64),
-        notes=(
-            *method.notes_,
-            *notes,
-            *score_notes(
-                part.train_positive,
-                method.train_scores_,
-                part.test_positive,
-                test_scores,
-                memorises=method.memorises,
-                weights=(part.train_weights, part.test_weights),
-            ),
-        ),
-        trajectory=watch.trajectory(method.train_scores_, test_scores),
-        trained_range=getattr(method, "fpr_range_used_", None),
-        train_weights=part.train_weights,
-        test_weights=part.test_weights,
-    )
 
 
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:
@@ -449,4 +301,4 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     method: AUCClassifier = known(**params)
     trained = prepared(preparation, table, rows), table.is_positive()
     fit(method, *trained, callback, table.groups, table.weights)
-    return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")
+    return trained_model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")
