@@ -8,8 +8,10 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.app import create_window, make_application
+from aucstudio.gui import app
+from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
+from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
@@ -180,9 +182,10 @@ def points(item):
 
 @pytest.fixture
 def window(qtbot):
-    """The real window on the offscreen platform, shown."""
+    """The real window on the offscreen platform, shown; its pages are made when they are seen."""
     make_application("light")
-    made = create_window()
+    made = MainWindow(app.the_processes())
+    assert made.workplace
     made.set_theme("light")
     with qtbot.waitExposed(made):
         made.show()
