@@ -4,6 +4,7 @@ import bz2
 import csv
 import datetime
 import gzip
+import html
 import json
 import lzma
 import random
@@ -118,6 +119,14 @@ def make_arff(path):
     path.write_text(f"% cases\n@RELATION 'some cases'\n\n{head}\n@DATA\n{body}", encoding="utf-8")
 
 
+def make_html(path):
+    names, *rows = rows_of_cases()
+    lines = ["".join(f"<th>{html.escape(name)}</th>" for name in names)]
+    lines += ["".join(f"<td>{html.escape(cell) or '&nbsp;'}" for cell in row) for row in rows]
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    path.write_text(f"<!DOCTYPE html>\n<html><table>{body}</table></html>", encoding="utf-8")
+
+
 def make_zip(path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("folder/cases.csv", CSV.read_bytes())
@@ -137,6 +146,7 @@ MAKERS = {
     ".jsonl": make_jsonl,
     ".json": make_json,
     ".arff": make_arff,
+    ".html": make_html,
     ".zip": make_zip,
     **{
         ending: lambda path, pack=pack: path.write_bytes(pack(CSV.read_bytes()))
@@ -518,7 +528,7 @@ def test_a_misleading_ending_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"<html><table><tr><td>1</td></tr></table>", "a web page"),
+        (b"<html><p>Sign in to see the table</p></html>", "a web page without a table"),
         (b"%PDF-1.7\n", "a PDF"),
         (b"ARROW1\0\0", "an Arrow or Feather file"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),

@@ -15,6 +15,7 @@ from aucstudio.project.data.readers import (
     json_records,
     statistics,
     svmlight,
+    web_page,
 )
 from aucstudio.project.data.readers.format import Format, begins
 
@@ -44,6 +45,7 @@ FORMATS: tuple[Format, ...] = (
     *arff.FORMATS,
     *json_records.FORMATS,
     *svmlight.FORMATS,
+    *web_page.FORMATS,
     TEXT,
 )
 BY_KEY = {form.key: form for form in FORMATS}
@@ -120,8 +122,8 @@ def _refuse_strangers(path: Path, head: bytes) -> None:
     what = next((what for mark, what in _STRANGERS if head.startswith(mark)), "")
     if head[_TAR] == b"ustar":
         what = "a tar archive"
-    if _PAGE.match(head):
-        what = "a web page or an XML document"
+    if _PAGE.match(head) and not web_page.FORMATS[0].recognises(path, head):
+        what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
         what = "a file of SQL statements"
     if what:

@@ -1,0 +1,208 @@
+"""Tables of web pages, which many programs save under the ending of a workbook."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.rows import RowWriter
+
+_PAGE = re.compile(
+    r"\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html|table|meta|style)\b",
+    re.I | re.S,
+)
+_TABLE = re.compile(r"<table\b", re.I)
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?([\w-]+)""", re.I)
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_PIECE = 1 << 16
+# A cell that says it is wider or higher than any table is not believed.
+_WIDEST = 10_000
+# Around what is a line of its own, words do not touch.
+_BREAKS = {"br", "p", "div", "li"}
+_UNSEEN = {"script", "style"}
+
+
+class _Table:
+    """A table while it is read."""
+
+    def __init__(self, number: int) -> None:
+        self.name = f"table {number}"
+        self.rows: list[list[str]] = []
+        self.words: list[str] | None = None  # of the cell that is open
+        self._span = (1, 1)
+        self._below: dict[int, tuple[int, str]] = {}  # by column: rows yet to fill, and the text
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.rows))
+
+    @property
+    def holds_table(self) -> bool:
+        full = [row for row in self.rows if sum(map(bool, row)) > 1]
+        return len(full) > 1
+
+    def open_row(self) -> None:
+        self.close_row()
+        self.rows.append([])
+
+    def open_cell(self, span: tuple[int, int]) -> None:
+        self.close_cell()
+        if not self.rows:
+            self.rows.append([])
+        self.words, self._span = [], span
+
+    def close_cell(self) -> None:
+        if self.words is None:
+            return
+        text, self.words = " ".join("".join(self.words).split()), None
+        self._fill()
+        across, down = self._span
+        for _ in range(across):
+            if down > 1:
+                self._below[len(self.rows[-1])] = (down - 1, text)
+            self.rows[-1].append(text)
+
+    def close_row(self) -> None:
+        self.close_cell()
+        if self.rows:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Repeat what reaches down from a row above at this place."""
+        row = self.rows[-1]
+        while len(row) in self._below:
+            left, text = self._below.pop(len(row))
+            if left > 1:
+                self._below[len(row)] = (left - 1, text)
+            row.append(text)
+
+
+class _Page(HTMLParser):
+    """Collects the tables of a page; one within another is one of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tables: list[_Table] = []
+        self._open: list[_Table] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in _UNSEEN
+        if tag == "table":
+            table = _Table(len(self.tables) + 1)
+            self.tables.append(table)
+            self._open.append(table)
+        elif self._open and tag == "tr":
+            self._open[-1].open_row()
+        elif self._open and tag in ("td", "th"):
+            given = dict(attrs)
+            self._open[-1].open_cell((_span(given.get("colspan")), _span(given.get("rowspan"))))
+        elif tag in _BREAKS:
+            self.handle_data(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        if not self._open:
+            return
+        if tag == "table":
+            self._open.pop().close_row()
+        elif tag == "tr":
+            self._open[-1].close_row()
+        elif tag in ("td", "th"):
+            self._open[-1].close_cell()
+        elif tag in _BREAKS:
+            self.handle_data(" ")
+
+    def handle_data(self, data: str) -> None:
+        if self._open and not self._unseen and self._open[-1].words is not None:
+            self._open[-1].words.append(data)
+
+    def close(self) -> None:
+        super().close()
+        while self._open:
+            self._open.pop().close_row()
+
+
+def _span(given: str | None) -> int:
+    number = (given or "").strip()
+    return min(max(int(number), 1), _WIDEST) if number.isascii() and number.isdigit() else 1
+
+
+def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    page = _Page()
+    for done, text in _pieces(path, wish.encoding):
+        page.feed(text)
+        tell(0.8 * done)
+    page.close()
+    # Around the table that is meant stand small ones that only lay the page out.
+    tables = {t.name: t for t in sorted(page.tables, key=lambda table: -table.size)}
+    names = list(tables)
+    name = pick_part(path, "table", names, wish, lambda one: tables[one].holds_table)
+    with RowWriter(target) as out:
+        for row in tables[name].rows:
+            out.add(row)
+    held = [one for one in names if tables[one].holds_table]
+    return Written(
+        known=dict(ROWS),
+        notes=tuple(note_of_parts("table", name, held)),
+        part=name,
+        parts=tuple(held),
+    )
+
+
+def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:
+    size = max(path.stat().st_size, 1)
+    with path.open("rb") as raw:
+        encoding = encoding or _encoding(raw.read(_PIECE))
+        raw.seek(0)
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        for piece in iter(lambda: raw.read(_PIECE), b""):
+            yield raw.tell() / size, decoder.decode(piece)
+        yield 1.0, decoder.decode(b"", True)
+
+
+def _encoding(head: bytes) -> str:
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return name
+    said = _CHARSET.search(head)
+    if said is not None:
+        try:
+            return codecs.lookup(said[1].decode()).name
+        except LookupError:
+            pass
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _is_page(_path: Path, head: bytes) -> bool:
+    text = head.decode(_encoding(head), "replace")
+    return _PAGE.match(text) is not None and _TABLE.search(text) is not None
+
+
+FORMATS = (
+    Format(
+        key="html",
+        title="a web page",
+        plural="Web pages with a table",
+        endings=(".html", ".htm"),
+        recognises=_is_page,
+        write=_write,
+        part="table",
+        apart=True,
+        encodings=True,
+        swelling=4.0,
+    ),
+)
