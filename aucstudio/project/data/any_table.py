@@ -23,6 +23,7 @@ from aucstudio.project.data.choices import (
 )
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
+    Chosen,
     ColumnInfo,
     recast,
     spell_number,
@@ -55,7 +56,7 @@ _WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class AnyTable(TableInfo):
+class AnyTable(TableInfo, Chosen):
     """A table with a way to read its rows; changing roles makes another with the same cells."""
 
     # ------------------------------------------------------------- where the cells are
@@ -280,21 +281,6 @@ class AnyTable(TableInfo):
         if role == column.role:
             return column
         return recast(column, role=role, why="", guessed=False)
-
-    @property
-    def absent(self) -> dict[str, tuple[float, ...]]:
-        """By column, the numbers that stand for a missing value."""
-        return {column.name: column.absent for column in self.columns if column.absent}
-
-    @property
-    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """By column, the levels that are one."""
-        return {column.name: column.same for column in self.columns if column.same}
-
-    @property
-    def parts(self) -> dict[str, tuple[str, ...]]:
-        """By column of dates, what is learnt from in its place."""
-        return {column.name: column.parts for column in self.columns if column.parts}
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}

@@ -175,6 +175,27 @@ class Column(ColumnInfo):
         return bool(np.all(cells == np.floor(cells)))
 
 
+class Chosen:
+    """What was chosen for single columns, by their names."""
+
+    columns: Sequence[Any]
+
+    @property
+    def absent(self) -> dict[str, tuple[float, ...]]:
+        """By column, the numbers that stand for a missing value."""
+        return {column.name: column.absent for column in self.columns if column.absent}
+
+    @property
+    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """By column, the levels that are one."""
+        return {column.name: column.same for column in self.columns if column.same}
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """By column of dates, what is learnt from in its place."""
+        return {column.name: column.parts for column in self.columns if column.parts}
+
+
 def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
     """Give cells with NaN in the place of some numbers; the same ones where there are none."""
     if not absent or cells.dtype == object:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from aucstudio.project import typed
-from aucstudio.project.data.columns import KINDS, ROLES
+from aucstudio.project.data.columns import KINDS, ROLES, Chosen
 from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
@@ -64,7 +64,7 @@ class ColumnSchema:
 
 
 @dataclasses.dataclass(frozen=True)
-class Schema:
+class Schema(Chosen):
     """What a table is made of, as its first reading found it.
 
     Attributes
@@ -102,21 +102,6 @@ class Schema:
     def roles(self) -> tuple[tuple[str, str], ...]:
         """Name and role of every column."""
         return tuple((column.name, column.role) for column in self.columns)
-
-    @property
-    def absent(self) -> dict[str, tuple[float, ...]]:
-        """By column, the numbers that stand for a missing value."""
-        return {column.name: column.absent for column in self.columns if column.absent}
-
-    @property
-    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """By column, the levels that are one."""
-        return {column.name: column.same for column in self.columns if column.same}
-
-    @property
-    def parts(self) -> dict[str, tuple[str, ...]]:
-        """By column of dates, what is learnt from in its place."""
-        return {column.name: column.parts for column in self.columns if column.parts}
 
     @property
     def layouts(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +99,8 @@ def assembled(
         keep_gaps,
         lows,
         highs,
-        absent_of(column for column in features if column.role == "number"),
-        same_of(column for column in features if column.name in levels),
+        {c.name: c.absent for c in features if c.role == "number" and c.absent},
+        {c.name: c.same for c in features if c.name in levels and c.same},
         curves[0],
         curves[1],
         tuple(dict.fromkeys(marked)),
@@ -109,16 +109,6 @@ def assembled(
         {name: part for name, part in parts.items() if part.part != WHOLE},
         choice,
     )
-
-
-def absent_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[float, ...]]:
-    """Give by column the numbers that stand for a missing value."""
-    return {column.name: column.absent for column in columns if column.absent}
-
-
-def same_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Give by column the levels that are one."""
-    return {column.name: column.same for column in columns if column.same}
 
 
 def no_features(table: AnyTable) -> InputError:
