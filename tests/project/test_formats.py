@@ -517,12 +517,12 @@ def test_a_misleading_ending_is_told(tmp_path):
     make_xlsx(path)
     table = read_table(path)
     assert table.format == "excel"
-    assert "data.csv is an Excel workbook, whatever its ending says; read as such" in table.notes
+    assert "read as an Excel workbook, whatever the ending of data.csv says" in table.notes
     text = tmp_path / "data.xls"
     text.write_bytes(CSV.read_bytes().replace(b",", b"\t"))
     table = read_table(text)
     assert table.format == "csv"
-    assert any("data.xls is a text table" in note for note in table.notes)
+    assert any("read as a text table" in note for note in table.notes)
 
 
 @pytest.mark.parametrize(

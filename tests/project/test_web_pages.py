@@ -38,7 +38,7 @@ def test_what_a_spreadsheet_program_saves(tmp_path):
     assert table.rows == 30
     assert values(table, table.columns[0].name)[:2] == ["Zürich 0", "Zürich 1"]
     assert values(table, table.columns[1].name) == list(map(float, range(30)))
-    assert any("whatever its ending says" in note for note in table.notes)
+    assert any("whatever the ending of" in note for note in table.notes)
 
 
 def test_the_largest_table_is_read_and_the_others_can_be_named(tmp_path):
@@ -91,3 +91,9 @@ def test_a_cell_that_claims_to_be_wide_or_high_is_bounded(tmp_path):
         tmp_path, f"<table>{rows_of(['x', 'y', 'z'], [1, 2, 'u'], [3, 4, 'v'])}{wide}</table>"
     )
     assert read_table(path).rows >= 2
+
+
+def test_a_title_across_the_table_is_no_name(tmp_path):
+    body = TABLE.replace("<tr><th>n", "<tr><td colspan=3>Ward 7, 2024</tr><tr><th>n")
+    table = read_table(page(tmp_path, f"<html>{body}"))
+    assert [c.name for c in table.columns] == ["n", "dose", "sick"]

@@ -113,7 +113,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, str]:
                 f"is called {Path(named).suffix} and does not begin as {promised[0].title} does; "
                 "it may be damaged",
             )
-        told = f"{named} is {found.title}, whatever its ending says; read as such"
+        told = f"read as {found.title}, whatever the ending of {named} says"
         return found, told if head.strip() else ""
     return found, ""
 

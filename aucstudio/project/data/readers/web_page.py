@@ -73,8 +73,11 @@ class _Table:
 
     def close_row(self) -> None:
         self.close_cell()
-        if self.rows:
-            self._fill()
+        if not self.rows:
+            return
+        if self._span[0] == len(self.rows[-1]):  # a title over the whole table
+            self.rows[-1][1:] = [""] * (len(self.rows[-1]) - 1)
+        self._fill()
 
     def _fill(self) -> None:
         """Repeat what reaches down from a row above at this place."""
