@@ -13,6 +13,7 @@ from aucstudio.project.data.readers import (
     database,
     excel,
     json_records,
+    spreadsheet_xml,
     statistics,
     svmlight,
     web_page,
@@ -38,6 +39,7 @@ PARQUET = Format(
 FORMATS: tuple[Format, ...] = (
     PARQUET,
     *excel.FORMATS,
+    *spreadsheet_xml.FORMATS,
     *archive.FORMATS,
     *compressed.FORMATS,
     *database.FORMATS,
@@ -122,7 +124,8 @@ def _refuse_strangers(path: Path, head: bytes) -> None:
     what = next((what for mark, what in _STRANGERS if head.startswith(mark)), "")
     if head[_TAR] == b"ustar":
         what = "a tar archive"
-    if _PAGE.match(head) and not web_page.FORMATS[0].recognises(path, head):
+    readable = (*spreadsheet_xml.FORMATS, *web_page.FORMATS)
+    if _PAGE.match(head) and not any(form.recognises(path, head) for form in readable):
         what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
         what = "a file of SQL statements"

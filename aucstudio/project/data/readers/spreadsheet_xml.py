@@ -1,0 +1,121 @@
+"""XML spreadsheets of 2003, which reports of other programs are still saved as."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.errors import InputError
+
+_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
+_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
+_WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
+_TELL_EVERY = 5_000
+_Rows = list[list[str]]
+
+
+def _tag(name: str) -> str:
+    return f"{{{_SPACE}}}{name}"
+
+
+_WORKSHEET, _ROW, _CELL, _DATA = map(_tag, ("Worksheet", "Row", "Cell", "Data"))
+_NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type"))
+
+
+def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    sheets = _sheets(path, tell)
+    name = pick_part(path, "sheet", list(sheets), wish, lambda one: _holds_table(sheets[one]))
+    with RowWriter(target) as out:
+        for row in sheets[name]:
+            out.add(row)
+    return Written(
+        known=dict(ROWS),
+        notes=tuple(note_of_parts("sheet", name, list(sheets))),
+        part=name,
+        parts=tuple(sheets),
+    )
+
+
+def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
+    """Read the cells of every sheet, as text."""
+    sheets: dict[str, _Rows] = {}
+    rows: _Rows = []
+    size, read = max(path.stat().st_size, 1), 0
+    with path.open("rb") as file:
+        for event, element in ElementTree.iterparse(file, ("start", "end")):
+            if event == "start" and element.tag == _WORKSHEET:
+                name = element.get(_NAME, "") or f"sheet {len(sheets) + 1}"
+                rows = sheets.setdefault(name, [])
+            elif event == "end" and element.tag == _ROW:
+                rows += [[]] * _left_out(path, element.get(_INDEX), len(rows))
+                rows.append(_cells(path, element))
+                element.clear()
+                read += 1
+                if read % _TELL_EVERY == 0:
+                    tell(min(file.tell() / size, 0.9))
+    return sheets
+
+
+def _cells(path: Path, row: ElementTree.Element) -> list[str]:
+    cells: list[str] = []
+    for cell in row.iter(_CELL):
+        cells += [""] * _left_out(path, cell.get(_INDEX), len(cells))
+        data = cell.find(_DATA)
+        cells.append("" if data is None else _text(data))
+        cells += [""] * min(_whole(cell.get(_ACROSS)), _WIDEST)
+    return cells
+
+
+def _text(data: ElementTree.Element) -> str:
+    text = "".join(data.itertext())
+    kind = data.get(_TYPE)
+    if kind == "Error":
+        return ""
+    if kind == "Boolean":
+        return "TRUE" if text.strip() == "1" else "FALSE"
+    return text.replace("T", " ").removesuffix(".000") if kind == "DateTime" else text
+
+
+def _left_out(path: Path, index: str | None, have: int) -> int:
+    """Count what is not written: rows and cells tell their number where some before are empty."""
+    missing = _whole(index) - 1 - have
+    if missing > _MOST_LEFT_OUT:
+        raise InputError(
+            f"{path} numbers a row or cell {index}, as no sheet does; it may be damaged",
+            file=str(path),
+        )
+    return missing
+
+
+def _whole(number: str | None) -> int:
+    return int(number) if number and number.isascii() and number.isdigit() else 0
+
+
+def _holds_table(rows: _Rows) -> bool:
+    return sum(sum(map(bool, row)) > 1 for row in rows) > 1
+
+
+def _is_sheet(_path: Path, head: bytes) -> bool:
+    # Of two bytes a letter, every second one is zero.
+    letters = head.replace(b"\0", b"") if head.startswith((b"\xff\xfe", b"\xfe\xff")) else head
+    letters = letters.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
+    return _BEGIN.match(letters) is not None and _SPACE.encode() in letters
+
+
+FORMATS = (
+    Format(
+        key="excel-xml",
+        title="an XML spreadsheet",
+        plural="Excel workbooks",
+        endings=(".xml", ".xls"),
+        recognises=_is_sheet,
+        write=_write,
+        part="sheet",
+        apart=True,
+        swelling=4.0,
+    ),
+)
