@@ -76,5 +76,5 @@ def test_an_entity_bomb_and_a_number_beyond_any_sheet_are_refused(tmp_path):
     bomb = f'<!DOCTYPE b [<!ENTITY e0 "boom">{levels}]>'
     path = book(tmp_path, {"Data": row(text("&e9;"), text("y")) * 3})
     path.write_text(path.read_text().replace("?>", f"?>{bomb}", 1))
-    with pytest.raises(InputError, match="may be damaged|report.xls"):
+    with pytest.raises(InputError, match=r"report\.xls"):
         read_table(path)
