@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import compiled
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import COPY, chunks
 from aucstudio.engine.types import Array, Index, Mask
 
 _PULSE_ROWS = 1_024
 _PULSE_CELLS = 1 << 20  # of a linear scorer, some milliseconds
-_ROWS_TIMES_TREES = 1 << 15
+_ROWS_PER_WALK = 1_024
 
 
 class Scorer(Protocol):
@@ -179,65 +180,79 @@ class EnsembleScorer:
             (child >= nodes).all() and (child < len(nodes)).all()
             for child in (self.left, self.right)
         )
-        if not sound or not np.isin(self.roots, nodes).all() or (self.feature < 0).any():
+        within = (self.roots >= 0).all() and (self.roots < len(nodes)).all()
+        if not sound or not within or (self.feature < 0).any():
             raise ValueError("the nodes of the trees do not fit together")
 
     def __call__(self, X: Array) -> Array:
         if len(self.feature) and X.shape[1] <= self.feature.max():
             raise ValueError(f"the trees need {self.feature.max() + 1} features")
-        scores = np.empty(len(X))
-        # A few thousand rows of a few trees at a time stay in the processor's cache.
-        step = max(1, _ROWS_TIMES_TREES // max(1, len(self.roots)))
-        for start in range(0, len(X), step):
-            rows = slice(start, start + step)
-            scores[rows] = self._score(np.ascontiguousarray(X[rows]))
-        return scores
-
-    def _score(self, X: Array) -> Array:
-        cells, first_cell = X.ravel(), np.arange(len(X), dtype=np.intp) * X.shape[1]
-        has_gaps = bool(np.isnan(cells).any())
-        node = np.repeat(self.roots[:, None], len(X), axis=1)
-        while True:
-            here = cells.take(self.feature.take(node) + first_cell)
-            goes_left = here <= self.threshold.take(node)
-            if has_gaps:
-                goes_left |= np.isnan(here) & self.gaps_left.take(node)
-            following = np.where(goes_left, self.left.take(node), self.right.take(node))
-            if np.array_equal(following, node):
-                break
-            node = following
-        # Adding tree after tree, as libraries do, gives their scores to the last bit.
         scores = np.full(len(X), self.base)
-        for values in self.value.take(node):
-            scores += values
+        nodes = self.feature, self.threshold, self.left, self.right, self.value, self.gaps_left
+        # The rows of a chunk stay in the processor's cache while tree after tree sees them.
+        for rows in chunks(len(X), most=_ROWS_PER_WALK):
+            cells = np.ascontiguousarray(X[rows], dtype=np.float64)
+            _walk(cells, self.roots, *nodes, scores[rows])
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("roots", "feature", "threshold", "left", "right", "value", "gaps_left")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in self.layout}
 
     def settings(self) -> dict[str, Any]:
         return {"base": self.base}
 
 
-def joined(trees: Sequence[EnsembleScorer], base: float) -> EnsembleScorer:
-    """Make one ensemble of several, at least one; their own ``base`` is dropped."""
-    offsets = np.cumsum([0] + [len(tree.value) for tree in trees[:-1]])
+@compiled.kernel
+def _walk(
+    X: Array,
+    roots: Index,
+    feature: Index,
+    threshold: Array,
+    left: Index,
+    right: Index,
+    value: Array,
+    gaps_left: Mask,
+    scores: Array,
+) -> None:
+    """Add the values of the leaves that rows come to.
 
-    def shifted(name: str) -> Index:
-        parts = [getattr(tree, name) + offset for tree, offset in zip(trees, offsets, strict=True)]
-        return np.concatenate(parts)
+    Adding tree after tree, as libraries do, gives their scores to the last bit.
+    """
+    for root in roots:
+        for i in range(len(X)):
+            node, following = -1, root
+            while following != node:
+                node = following
+                cell = X[i, feature[node]]
+                if cell <= threshold[node] or (gaps_left[node] and np.isnan(cell)):
+                    following = left[node]
+                else:
+                    following = right[node]
+            scores[i] += value[node]
 
-    return EnsembleScorer(
-        roots=shifted("roots"),
-        feature=np.concatenate([tree.feature for tree in trees]),
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        left=shifted("left"),
-        right=shifted("right"),
-        value=np.concatenate([tree.value for tree in trees]),
-        base=base,
-        gaps_left=np.concatenate([tree.gaps_left for tree in trees]),
-    )
+
+def joined(
+    trees: Sequence[EnsembleScorer], base: float, factors: Sequence[float] | None = None
+) -> EnsembleScorer:
+    """Make one ensemble of several, at least one; their own ``base`` is dropped.
+
+    ``factors`` are what the values of each are multiplied by. Nothing is copied twice: of forests
+    the copies would take more memory than their rows.
+    """
+    found: dict[str, Any] = {
+        name: np.concatenate([getattr(tree, name) for tree in trees])
+        for name in EnsembleScorer.layout
+    }
+    roots = nodes = 0
+    for k, tree in enumerate(trees):
+        here = slice(nodes, nodes + len(tree.value))
+        found["roots"][roots : roots + len(tree.roots)] += nodes
+        found["left"][here] += nodes
+        found["right"][here] += nodes
+        if factors is not None:
+            found["value"][here] *= factors[k]
+        roots, nodes = roots + len(tree.roots), here.stop
+    return EnsembleScorer(base=base, **found)
 
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:

@@ -246,6 +246,23 @@ def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
     assert again(X[:0]).shape == (0,)
 
 
+def test_trees_score_rows_wherever_they_lie(data):
+    X, y = data
+    X = gappy(X)
+    scorer = GradientBoosting(**SMALL).fit(X, y).scorer_
+    X = np.tile(X, (4, 1))  # more than are walked down at once
+    few = np.arange(0, len(X), 29)
+    expected = [by_hand(scorer, row) for row in X[few]]
+    for array in scorer.arrays().values():
+        array.flags.writeable = False  # as what is read from a file
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    for rows in (X, fixed, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
+        np.testing.assert_array_equal(scorer(rows)[few], expected)
+    single = X.astype(np.float32)
+    np.testing.assert_array_equal(scorer(single), scorer(single.astype(float)))
+
+
 def stump(**changes):
     parts = {
         "roots": np.array([0]),

@@ -265,6 +265,37 @@ def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
     assert len(part.scorer.roots) == 3 * each
 
 
+def test_models_of_folds_make_room_for_the_combination():
+    forests = [f"random-forest min_samples_leaf=1 n_trees={trees}" for trees in (50, 51, 52)]
+    ensemble = METHODS["auc-ensemble"](n_folds=2, library="; ".join(forests))
+    X = rows(5, 300)[0]
+    y = np.arange(300) % 3 == 0  # nothing is learnt: trees grow large
+    ensemble.fit(X[:100], y[:100])
+    tracemalloc.start()
+    try:
+        fitted = ensemble.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    size = sum(array.nbytes for array in fitted.scorer_.arrays().values())
+    assert len(fitted.scorer_.parts) == 3
+    assert peak < 2.2 * size  # all of them beside all of it, and copies of copies, took 2.9
+
+
+def test_what_is_shown_while_members_train_is_what_is_kept():
+    X, y = rows()
+    shown = []
+
+    def look(step):
+        shown.extend([] if step.scorer is None else [step.scorer()])
+
+    forest = "random-forest n_trees=5"
+    METHODS["auc-ensemble"](n_folds=2, library=f"{forest}; logistic").fit(X, y, callback=look)
+    assert [len(scorer.members) for scorer in shown] == [1, 2]
+    alone = METHODS["auc-ensemble"](n_folds=2, library=forest).fit(X, y)
+    np.testing.assert_allclose(shown[0](X), alone.scorer_(X), atol=1e-12)
+
+
 def test_groups_are_held_out_whole(small_library):
     X, y = rows()
     groups = np.arange(len(y)) // 5

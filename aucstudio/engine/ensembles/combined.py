@@ -205,15 +205,16 @@ def _same_kind(part: Part, k: int) -> Any:
 
 
 def _sum(parts: list[Part]) -> Part:
-    scorers = [part.scorer for part in parts]
     if len(parts) == 1:
         return parts[0]
+    scorers: list[Any] = [part.scorer for part in parts]
+    first, factors = scorers[0], [part.factor for part in parts]
+    if isinstance(first, EnsembleScorer):
+        base = sum(factor * s.base for factor, s in zip(factors, scorers, strict=True))
+        return Part(joined(scorers, float(base), factors))
     scaled = [_scaled(part) for part in parts]
-    first: Any = scorers[0]
     if isinstance(first, LinearScorer):
         return Part(LinearScorer(np.sum([s.weights for s in scaled], axis=0)))
-    if isinstance(first, EnsembleScorer):
-        return Part(joined(scaled, float(sum(s.base for s in scaled))))
     weights = np.concatenate([s.weights for s in scaled])
     if isinstance(first, KernelScorer):
         points = np.concatenate([s.points for s in scaled])

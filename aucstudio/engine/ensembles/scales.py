@@ -44,6 +44,9 @@ class Scale:
         return np.asarray((link(scores, self.smoothing) - self.shift) / self.spread)
 
 
+AS_IT_IS = Scale(0.0, 0.0, 1.0)
+
+
 def link(scores: Array, smoothing: float) -> Array:
     """Give smoothed log-odds of shares; scores as they are where ``smoothing`` is 0."""
     if smoothing == 0.0:

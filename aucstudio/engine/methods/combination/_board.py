@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.ensembles.combined import CombinationScorer, combine
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.scales import Scale
+from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
 from aucstudio.engine.ensembles.selection import select
 from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.kernels import KernelSettings
@@ -76,6 +76,7 @@ class Board:
         self._titles = titles(list(estimators))
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
+        self._joined: dict[Member, Scorer] = {}
         self.failed: dict[Member, str] = {}
         if weights is not None:
             unable = (m for m, one in estimators.items() if not one.takes_weights)
@@ -162,17 +163,25 @@ class Board:
         """List the members that are ready, in the order of the library, whoever was first."""
         return [member for member in self._estimators if member in self.ready]
 
-    def combined(self, weights: Array) -> CombinationScorer:
-        """Make the scorer of the members that are ready."""
-        scores, trained = self.scores(), self._scorers
+    def combined(self, weights: Array, scores: Array | None = None) -> CombinationScorer:
+        """Make the scorer of the members that are ready, whose scores may be known already."""
         names = [self._titles[member] for member in self._in_order()]
-        known = self.positive, scores, weights, self.criterion, self.weights
-        shares = member_shares(names, *known)
-        members = [
-            ([trained[member][k] for k in sorted(trained[member])], self.ready[member], weight)
+        known = weights, self.criterion, self.weights
+        scores = self.scores() if scores is None else scores
+        shares = member_shares(names, self.positive, scores, *known)
+        members = (
+            ([self._of_all_folds(member)], [AS_IT_IS], weight)
             for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
-        ]
+        )
         return combine(members, shares)
+
+    def _of_all_folds(self, member: Member) -> Scorer:
+        """Make the models of all folds one, which takes their place: they can be large."""
+        if member not in self._joined:
+            folds = self._scorers.pop(member)
+            scorers = [folds[k] for k in sorted(folds)]
+            self._joined[member] = combine([(scorers, self.ready[member], 1.0)])
+        return self._joined[member]
 
     def held(self, member: Member, k: int) -> Array:
         """Give the scores of a fold by a member that was trained without it."""

@@ -169,7 +169,7 @@ class AUCEnsemble(WeighsRows):
             )
         total = weights @ scores
         return Fit(
-            board.combined(weights),
+            board.combined(weights, scores),
             1.0 - board.reached(total),
             n_iter=len(weights),
             intercept=-roc.equal_error_threshold(board.positive, total, weights=board.weights),
