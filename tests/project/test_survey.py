@@ -11,7 +11,9 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.findings.separation import areas
 from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -254,17 +256,32 @@ def test_columns_of_which_there_is_little_to_say_are_summed_up(values):
     assert found.groups["All rows"].rows == 4
 
 
-def test_texts_are_ranked_by_their_share_of_positives():
+def test_levels_are_ranked_by_their_share_of_positives_in_other_rows(tmp_path):
     rng = np.random.default_rng(5)
-    towns = rng.choice(["a", "b", "c", None], 200).tolist()
-    positive = rng.random(200) < np.array([{"a": 0.2, "b": 0.7}.get(t, 0.4) for t in towns])
+    towns = rng.choice(["a", "b", "c", None], 400).tolist()
+    positive = rng.random(400) < np.array([{"a": 0.2, "b": 0.7}.get(t, 0.4) for t in towns])
     ranked = RankedColumn.of(texts("t", towns), made_classes(positive))
-    known = [k for k, town in enumerate(towns) if town is not None]
-    share = {t: np.mean(positive[[k for k in known if towns[k] == t]]) for t in "abc"}
-    assert ranked.area() == roc.auc(positive[known], np.array([share[towns[k]] for k in known]))
-    assert RankedColumn.of(texts("t", [None] * 200), made_classes(positive)) is None
-    names = [f"name {k}" for k in range(200)]
-    assert RankedColumn.of(texts("t", names), made_classes(positive)) is None
+    share = {t: np.mean(positive[[o == t for o in towns]]) for t in ["a", "b", "c", None]}
+    assert ranked.area() == pytest.approx(roc.auc(positive, [share[t] for t in towns]), abs=0.03)
+    assert RankedColumn.of(texts("t", [None] * 400), made_classes(positive)) is None
+    codes = {"a": 7, "b": 3, "c": 5, None: ""}
+    rows = [f"{t or ''},{codes[t]},{int(one)}" for t, one in zip(towns, positive, strict=True)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["town,code,y", *rows]) + "\n")
+    table = read_table(path).with_roles(roles={"code": "category"}, label="y", positive="1")
+    found = areas(table)  # as inspect says it
+    assert found["town"] == found["code"] == ranked.area()
+    assert RankedColumn.of(table.column("code"), Classes.of(table)).area() == ranked.area()
+
+
+@pytest.mark.parametrize("levels", [2, 30, 400])
+def test_levels_that_say_nothing_rank_by_chance_however_many(levels):
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        names = [f"name {k}" for k in rng.integers(levels, size=400)]
+        found.append(RankedColumn.of(texts("t", names), made_classes(rng.random(400) < 0.3)).area())
+    assert abs(np.mean(found) - 0.5) < 4 * np.std(found) / np.sqrt(40) + 0.01
 
 
 def test_areas_of_columns_that_are_looked_at_come_first(table):

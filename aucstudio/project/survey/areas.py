@@ -11,27 +11,26 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.findings.separation import level_scores
 from aucstudio.project.survey.classes import Classes, Mask
 from aucstudio.project.survey.conditions import by_windows
 from aucstudio.project.survey.order import text_codes
 
 Array = NDArray[np.float64]
 
-_MOSTLY_DISTINCT, _FEW_TEXTS = 0.5, 20
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RankedColumn:
-    """The labelled rows that have a cell, as a column ranks them.
+    """The labelled rows, as a column ranks them.
 
     Attributes
     ----------
     positive : ndarray of bool
     scores : ndarray
-        Numbers as they are; of texts the share of positives among the rows with that text.
+        Numbers as they are, of rows that have one; of levels, a missing value among them, the
+        share of positives in other rows with that level.
     by_share : bool
-        Whether scores are such shares: they are found on the rows that they rank, so that the
-        area flatters a column of many texts.
+        Whether scores are such shares.
     """
 
     positive: Mask
@@ -42,27 +41,21 @@ class RankedColumn:
     def of(
         cls, column: Column, classes: Classes, stop: Callable[[], object] = lambda: None
     ) -> RankedColumn | None:
-        """Rank them.
-
-        None where a class has no row with a cell, and where most texts stand in one row alone,
-        whose order by their share of positives is the order of the classes.
-        """
-        known_rows = column.height - column.missing
-        most = max(_FEW_TEXTS, _MOSTLY_DISTINCT * known_rows)
-        if column.kind == "text" and column.distinct > most:
-            return None
+        """Rank them; None where no row has a cell, or one of the classes no row."""
+        by_share = column.kind == "text" or column.role == "category"
         cells, empty = column.values, column.part(slice(0))
         known = by_windows(cells, lambda part: empty.holding(part).known())
-        rows = np.flatnonzero(known & (classes.positive | classes.negative))
+        labelled = classes.positive | classes.negative
+        rows = np.flatnonzero(labelled if by_share else labelled & known)
         positive = classes.positive[rows]
-        if not positive.any() or positive.all():
+        if not known[rows].any() or not positive.any() or positive.all():
             return None
         values = cells[rows]
-        if column.kind != "text":
-            return cls(positive, values, False)
-        codes = text_codes(values, stop).astype(np.intp)
-        shares = np.bincount(codes, weights=positive) / np.bincount(codes)
-        return cls(positive, shares[codes], True)
+        if by_share:
+            codes = text_codes(values, stop) if column.kind == "text" else _codes(values)
+            codes = np.where(np.isnan(codes), np.nanmax(codes) + 1, codes)
+            values = level_scores(codes.astype(np.intp), positive)
+        return cls(positive, values, by_share)
 
     def area(self) -> float:
         """Give the area; below one half where low values speak for the positives."""
@@ -71,6 +64,11 @@ class RankedColumn:
     def interval(self) -> Interval:
         """Give the area with DeLong's interval."""
         return delong_interval(self.positive, self.scores)
+
+
+def _codes(values: Array) -> Array:
+    levels, codes = np.unique(values, return_inverse=True)
+    return np.where(np.isnan(levels)[codes], np.nan, codes)
 
 
 class ColumnAreas:

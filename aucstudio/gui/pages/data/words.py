@@ -20,8 +20,6 @@ from aucstudio.project.survey.scored import (
 from aucstudio.project.survey.summary import ColumnSummary
 from aucstudio.project.words import counted, figure_words, interval_words, percent_words
 
-_MANY_TEXTS = 20
-
 _PARTS = {
     HELD: "held out in {0}",
     TRAINED_ON: "trained on in {0}",
@@ -64,8 +62,6 @@ def rows_sentence(found: FoundRows) -> Statement:
 def area_sentence(summary: ColumnSummary) -> Statement:
     """Say how a column ranks the classes by itself."""
     if summary.area is None:
-        if summary.class_names and summary.kind == "text" and summary.distinct > _MANY_TEXTS:
-            return Statement("Most of its texts stand in one row alone: they rank nothing.")
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
         return Statement()
@@ -73,13 +69,9 @@ def area_sentence(summary: ColumnSummary) -> Statement:
     value = figure_words(area.value)
     limits = "" if math.isnan(area.low) else f" (95 % {interval_words(area.low, area.high)})"
     if summary.by_share:
-        many = summary.distribution.others or len(summary.distribution.names) > _MANY_TEXTS
         return Statement.of(
-            f"By itself, with its values in the order of their share of {first}, it ranks with "
-            f"AUC {value}.",
-            "That order was found on the same rows, which flatters a column of many values."
-            if many
-            else "",
+            f"By itself it ranks {first} above {second} with AUC {value}{limits}.",
+            f"Its values are in the order of their share of {first} in the other half of the rows.",
         )
     side = "High" if area.value >= 0.5 else "Low"
     return Statement.of(

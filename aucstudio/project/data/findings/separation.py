@@ -1,7 +1,7 @@
 """How well a column tells the classes apart by itself.
 
 Numbers are taken as scores. Levels have no order: they are ranked by their share of positives in
-one half of the rows, and judged on the other half, so that many levels gain nothing by chance.
+the other half of the rows, so that many levels gain nothing by chance.
 """
 
 from __future__ import annotations
@@ -96,28 +96,31 @@ def ranked_area(high: Array, low: Array) -> float:
 
 
 def area_of_levels(column: Column, rows: ClassRows) -> float | None:
-    """Give the area that levels reach, ranked on one half of the rows and judged on the other."""
+    """Give the area that levels reach, ranked by their share of positives in other rows."""
+    if not len(rows.positive) or not len(rows.negative):
+        return None
     codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))
     positive = np.arange(len(codes)) < len(rows.positive)
-    half = np.random.default_rng(0).random(len(codes)) < 0.5
-    found = []
-    for seen, judged in ((half, ~half), (~half, half)):
-        scores = _shares(codes[seen], positive[seen], int(codes.max(initial=0)) + 1)[codes[judged]]
-        parts = scores[positive[judged]], scores[~positive[judged]]
-        if all(map(len, parts)):
-            found.append(ranked_area(*parts))
-    return float(np.mean(found)) if found else None
+    scores = level_scores(codes, positive)
+    return ranked_area(scores[positive], scores[~positive])
 
 
-def _shares(codes: Rows, positive: NDArray[np.bool_], levels: int) -> Array:
-    """Give the share of positives of each level, drawn to that of all where there are few rows."""
-    whole = positive.mean() if len(positive) else 0.5
-    total, of_them = (
-        np.bincount(codes, minlength=levels),
-        np.bincount(codes[positive], None, levels),
-    )
-    shares: Array = (of_them + whole) / (total + 1.0)
-    return shares
+def level_scores(codes: Rows, positive: NDArray[np.bool_]) -> Array:
+    """Score rows by the share of positives that their level has in the other half of the rows.
+
+    Where a level has few rows the share is drawn to that of all. The halves have as many rows of
+    either class.
+    """
+    random, half = np.random.default_rng(0), np.zeros(len(codes), dtype=bool)
+    for one in (positive, ~positive):
+        half[random.permutation(np.flatnonzero(one))[::2]] = True
+    whole, levels, scores = positive.mean(), int(codes.max(initial=0)) + 1, np.empty(len(codes))
+    for seen in (half, ~half):
+        rows, of_them = (
+            np.bincount(codes[chosen], minlength=levels) for chosen in (seen, seen & positive)
+        )
+        scores[~seen] = ((of_them + whole) / (rows + 1.0))[codes[~seen]]
+    return scores
 
 
 def codes_of(column: Column, rows: Rows) -> Rows:
