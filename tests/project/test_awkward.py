@@ -5,11 +5,19 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
-from tests.project.awkward import cells, dialects, encodings, exports, headers, reports
+from tests.project.awkward import (
+    cells,
+    dialects,
+    encodings,
+    exports,
+    headers,
+    printed,
+    reports,
+)
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports, reports)
+    for module in (headers, dialects, encodings, cells, exports, reports, printed)
     for case in module.CASES
 ]
 

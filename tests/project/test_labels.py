@@ -288,3 +288,12 @@ def test_the_command_that_repeats_a_run_says_its_classes(answers):
     assert "--positive maybe --positive yes" in joined
     assert "--positive '>= 6'" in command_line(planned(read_table(answers, **CHOICES[3])))
     assert "merge = [" in command_line(planned(read_table(answers, **CHOICES[1])))
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("ja", "nein"), ("oui", "non"), ("да", "нет"), ("はい", "いいえ"), ("是", "否")]
+)
+def test_of_as_many_rows_a_yes_is_positive_in_any_language(tmp_path, yes, no):
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{k}.5,{(yes, no)[k % 2]}\n" for k in range(8)), "utf-8")
+    assert read_table(path).positive == yes

@@ -1,5 +1,8 @@
 """Tables of other programs that are awkward: archives, JSON, Parquet, ARFF with weights."""
 
+import contextlib
+import json
+import sqlite3
 import zipfile
 
 import duckdb
@@ -37,6 +40,43 @@ def test_numbers_that_are_now_texts_now_numbers_are_numbers(tmp_path):
         '{"a":1,"b":2.5,"y":"u"}\n{"a":2,"b":null,"y":"v"}\n{"a":3,"b":"4.5","y":"u"}\n'
     )
     assert understood(read_table(path)) == ABC
+
+
+def test_names_and_rows_may_stand_in_lists_of_their_own(tmp_path):
+    path = tmp_path / "data.json"
+    rows = [[1, 2.5, "u"], [2, None, "v"], [3, 4.5, "u"]]
+    path.write_text(json.dumps({"columns": ["a", "b", "y"], "index": [0, 1, 2], "data": rows}))
+    assert understood(read_table(path)) == ABC
+
+
+def test_records_within_records_have_columns_of_their_own(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text(
+        '{"a": 1, "at": {"site": "p", "room": {"n o": 4}}, "y": "u"}\n'
+        '{"a": 2, "at": {"site": "q"}, "y": "v"}\n{"a": 3, "y": "u"}\n'
+    )
+    assert understood(read_table(path)) == {
+        "a": [1, 2, 3],
+        "at.site": ["p", "q", None],
+        "at.room.n o": [4, None, None],
+        "y": ["u", "v", "u"],
+    }
+
+
+@pytest.mark.parametrize("ending", [".sqlite", ".duckdb"])
+def test_a_table_of_settings_is_not_what_is_learnt_from(tmp_path, ending):
+    path = tmp_path / f"data{ending}"
+    connect = sqlite3.connect if ending == ".sqlite" else duckdb.connect
+    with contextlib.closing(connect(str(path))) as connection:
+        connection.execute("CREATE TABLE about (k TEXT, v TEXT)")
+        connection.execute("INSERT INTO about VALUES ('version', '3')")
+        connection.execute("CREATE TABLE rows (a INTEGER, b DOUBLE, y TEXT)")
+        connection.execute("INSERT INTO rows VALUES (1, 2.5, 'u'), (2, NULL, 'v'), (3, 4.5, 'u')")
+        connection.commit()
+    table = read_table(path)
+    assert understood(table) == ABC
+    assert any("there is also the table 'about'" in note for note in table.notes)
+    assert understood(read_table(path, dialect={"sheet": "about"}))["k"] == ["version"]
 
 
 @pytest.mark.parametrize("name", ["t", "T", "cells"])

@@ -27,6 +27,9 @@ _LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
 _POSITIVE_WORDS = {
     "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
     "abnormal", "sick", "ill", "bad", "fraud", "spam", "dead", "died", "default", "present",
+    "ja", "j", "oui", "o", "sí", "si", "sì", "sim", "s", "tak", "kyllä", "ano", "igen", "evet",
+    "да", "так", "ναι", "是", "はい", "有", "예", "نعم", "כן",
+    "vrai", "wahr", "verdadero", "verdadeiro", "vero", "positiv", "positif", "positivo",
 }  # fmt: skip
 
 # Text with more different values than this share of its rows cannot be learnt from.

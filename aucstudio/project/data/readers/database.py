@@ -19,6 +19,8 @@ from aucstudio.project.data.readers.rows import RowWriter
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
+# Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
+_WIDE = 3
 _ROWS = 2_000
 # SQLite's steps between two looks at whether to go on.
 _STEPS = 1_000_000
@@ -79,8 +81,11 @@ def _copy_sqlite(
         rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 1")
         return len(rows.description) > 1 and rows.fetchone() is not None
 
+    def is_narrow(name: str) -> bool:
+        return len(connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description) < _WIDE
+
     try:
-        table = pick_part(path, "table", names, wish, holds_table)
+        table = pick_part(path, "table", sorted(names, key=is_narrow), wish, holds_table)
         (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
         rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
         with RowWriter(target) as out:
@@ -123,7 +128,10 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
             rows = connection.execute(f"SELECT * FROM {tables[name]} LIMIT 1")
             return len(rows.description or ()) > 1 and rows.fetchone() is not None
 
-        name = pick_part(path, "table", list(tables), wish, holds_table)
+        def is_narrow(name: str) -> bool:
+            return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < _WIDE
+
+        name = pick_part(path, "table", sorted(tables, key=is_narrow), wish, holds_table)
         tell(0.1)
         connection.execute(
             f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT csv, HEADER)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, W
 from aucstudio.project.data.text.numerals import literal
 
 _LONGEST_RECORD = 64_000_000
+# Records within records that have columns of their own.
+_DEEPEST = 4
 _RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 
@@ -39,17 +42,33 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     with duckdb.connect() as connection:
         tell(0.1)
         source = f"read_json({literal(glob.escape(str(path)))}, {named})"
-        described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        # What is now a number and now a text comes in quotation marks else.
-        mixed = [
-            '"' + name.replace('"', '""') + '"' for name, kind, *_ in described if kind == "JSON"
+        read = connection.sql(f"SELECT * FROM {source}")
+        cells = [
+            cell
+            for name, kind in zip(read.columns, read.types, strict=True)
+            for cell in _cells((name,), kind)
         ]
-        spelled = ", ".join(f"{name} ->> '$' AS {name}" for name in mixed)
-        columns = f"* REPLACE ({spelled})" if mixed else "*"
         connection.execute(
-            f"COPY (SELECT {columns} FROM {source}) TO {literal(str(target))} (FORMAT csv, HEADER)"
+            f"COPY (SELECT {', '.join(cells)} FROM {source}) "
+            f"TO {literal(str(target))} (FORMAT csv, HEADER)"
         )
     return Written(known=dict(NAMED_ROWS))
+
+
+def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:
+    """Write what reads a value; one that is a record itself has a column for each of its own."""
+    if kind.id == "struct" and len(path) < _DEEPEST:
+        for name, inner in kind.children:
+            yield from _cells((*path, str(name)), inner)
+        return
+    value = ".".join(map(_quoted, path))
+    # What is now a number and now a text comes in quotation marks else.
+    spelled = f"{value} ->> '$'" if str(kind) == "JSON" else value
+    yield f"{spelled} AS {_quoted('.'.join(path))}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
@@ -64,6 +83,8 @@ def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
     records = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
     if len(records) == 1:
         return records[0]
+    if (rows := _named_rows(lists)) is not None:
+        return rows
     columns = {
         name: value if isinstance(value, dict) else dict(enumerate(value))
         for name, value in whole.items()
@@ -73,6 +94,20 @@ def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
         return None
     keys = next(iter(columns.values()))
     return [{name: column[key] for name, column in columns.items()} for key in keys]
+
+
+def _named_rows(lists: Sequence[list[Any]]) -> list[dict[str, Any]] | None:
+    """Give the rows where one list holds the names and one other lists of as many cells."""
+    named = [names for names in lists if all(isinstance(name, str) for name in names)]
+    for names in named:
+        tables = [
+            rows
+            for rows in lists
+            if all(isinstance(row, list) and len(row) == len(names) for row in rows)
+        ]
+        if len(tables) == 1 and len(set(names)) == len(names) > 1:
+            return [dict(zip(names, row, strict=True)) for row in tables[0]]
+    return None
 
 
 def _is_json(_path: Path, head: bytes) -> bool:

@@ -14,9 +14,26 @@ import re
 
 _YEAR, _MONTH, _DAY = "([1-9][0-9]{3})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
 _SHORT_YEAR = "([1-9][0-9]{3}|[0-9]{2})"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_ENDINGS = "uary|ruary|ch|il|e|y|ust|tember|ember|ober|t"
-_NAME = rf"({'|'.join(_MONTHS)})(?:{_ENDINGS})?\.?"
+# Names of the months, as English, French, German, Dutch, Spanish, Italian, Portuguese, Swedish,
+# Danish, Norwegian and Russian write and shorten them; in none of them does one mean another month.
+_MONTHS = (
+    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв",
+    "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
+    "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
+    "apr april avril avr abril abr aprile апреля апр",
+    "may mai mei mayo maggio mag maio maj мая",
+    "jun june juni juin junio giugno giu junho июня июн",
+    "jul july juli juillet juil julio luglio lug julho июля июл",
+    "aug august août augustus agosto ago augusti августа авг",
+    "sep sept september septembre septiembre settembre set setembro сентября сен",
+    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт",
+    "nov november novembre noviembre novembro ноября ноя",
+    "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
+    "декабря дек",
+)
+_MONTH_OF = {name: k for k, names in enumerate(_MONTHS, 1) for name in names.split()}
+# The longest first, as the first that fits is taken.
+_NAME = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
 _CLOCK = (
     r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m\.?)?"
 )
@@ -30,7 +47,10 @@ _LAYOUTS = {
     "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
     "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
-    "d mon y": (rf"{_DAYS}{_DAY}[-/. ]? ?{_NAME}[-/., ]? ?{_SHORT_YEAR}", "dby"),
+    "d mon y": (
+        rf"{_DAYS}{_DAY}(?:er)?[-/. ]? ?(?:de )?{_NAME}[-/., ]? ?(?:de )?{_SHORT_YEAR}",
+        "dby",
+    ),
     "mon d y": (rf"{_DAYS}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}", "bdy"),
     "y-m": (rf"{_YEAR}[-/.m]{_MONTH}", "ym"),
     "m/y": (rf"{_MONTH}[-/.]{_YEAR}", "my"),
@@ -138,7 +158,7 @@ def _year(text: str) -> int:
 
 
 def _month(part: dict[str, str]) -> int:
-    return _MONTHS.index(part["b"]) + 1 if "b" in part else int(part["m"])
+    return _MONTH_OF[part["b"]] if "b" in part else int(part["m"])
 
 
 def _seconds(part: dict[str, str]) -> float:
@@ -189,8 +209,8 @@ def _day_sql(names: str) -> str:
         "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy "
         "WHEN apart__.xy >= '70' THEN '19' || apart__.xy ELSE '20' || apart__.xy END"
     )
-    months = "', '".join(_MONTHS)
-    month = f"list_position(['{months}'], apart__.xb)::VARCHAR" if "b" in names else "apart__.xm"
+    months = ", ".join(f"'{name}': '{month}'" for name, month in _MONTH_OF.items())
+    month = f"(MAP {{{months}}})[apart__.xb]" if "b" in names else "apart__.xm"
     day = "lpad(apart__.xd, 2, '0')" if "d" in names else "'01'"
     return f"try_cast(({year}) || '-' || lpad({month}, 2, '0') || '-' || {day} AS DATE)"
 

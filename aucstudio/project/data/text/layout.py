@@ -7,6 +7,7 @@ numbers or dates. Titles are shorter than rows; units are short words below the 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from aucstudio.project.data.text.marks import (
 )
 from aucstudio.project.data.text.numerals import guess_decimal, is_missing_number
 from aucstudio.project.data.text.settle import is_remark, plain_remarks
-from aucstudio.project.data.text.totals import is_head_record, is_total
+from aucstudio.project.data.text.totals import is_head_record, is_note, is_total
 
 # Rows among which the names are looked for.
 _TITLES = 40
@@ -118,9 +119,8 @@ def _settled(
     given: Mapping[str, Any],
 ) -> Layout:
     again = None if found.names is None else rows[found.names][1]
-    body = [row for _, row in rows[found.body :] if len(row) == width and row != again]
-    while len(body) > 2 and is_total(body[-1]):
-        body.pop()
+    table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != again]
+    body = [row for _, row in _without_end(table)]
     first, notes = _names(rows, found)
     sample = TextSample(first or (rows[0][1] if rows else []), body, width)
     if found.names is None:
@@ -148,6 +148,21 @@ def _settled(
         dialect = dataclasses.replace(dialect, short_header=short_header(sample))
     header = [] if found.names is None else rows[found.names][1]
     return Layout(dialect, sample, tuple(notes), header)
+
+
+def _without_end(rows: list[Record]) -> list[Record]:
+    """Leave out the totals and the remarks below a table."""
+    alone = [*itertools.takewhile(lambda row: not any(row[1][1:]), reversed(rows))]
+    above = rows[: len(rows) - len(alone)]
+    has_gap = bool(alone and above) and alone[-1][0] > above[-1][0] + 1
+    is_apart = has_gap or not all(any(row) for _, row in alone)
+    end = len(rows)
+    while end > 2:
+        row = rows[end - 1][1]
+        if any(row) and not is_total(row) and not is_note(row, is_apart=is_apart):
+            break
+        end -= 1
+    return rows[:end]
 
 
 def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
@@ -183,10 +198,25 @@ def _names(rows: Sequence[Record], found: _Place) -> tuple[Row, list[str]]:
 def joined_names(upper: Row, names: Row) -> Row:
     """Put what several columns have in common before their names."""
     joined, common = [], ""
+    end = _end_of_groups(upper, names)
     for k, name in enumerate(names):
-        common = (upper[k] if k < len(upper) else "") or common
+        common = "" if k >= end else (upper[k] if k < len(upper) else "") or common
         joined.append(" ".join(filter(None, [common, name])) if common != name else name)
     return joined
+
+
+def _end_of_groups(upper: Row, names: Row) -> int:
+    """Give where what several columns have in common ends.
+
+    Where all groups begin with the same names, what the last one has beyond these is none of it.
+    """
+    starts = [k for k, cell in enumerate(upper) if cell and k < len(names)]
+    groups = [names[i:j] for i, j in itertools.pairwise([*starts, len(names)])]
+    if len(groups) > 1 and all(group == groups[0] for group in groups[:-1]):
+        *_, last = groups
+        if last[: len(groups[0])] == groups[0]:
+            return starts[-1] + len(groups[0])
+    return len(names)
 
 
 def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
@@ -268,6 +298,8 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
         return False
     if len(filled) == 1 and width > 2:
         return not is_number(filled[0])
+    if len(row) < width and row[-1] == "=":
+        return True  # what a program shows a matrix with
     if len(row) == width - 1 and all(row):
         # Names with one too few, if cells come next; a title of as many cells comes before names.
         return len(below) < width or _is_names(below)

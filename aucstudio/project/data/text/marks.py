@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.numerals import BLANKS, formats
+from aucstudio.project.data.text.numerals import BLANKS, formats, is_missing_number
 from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
 
 # Whatever these lines are, they are cut in their own way.
-_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*---[ \t|+:=,;-]*$", re.MULTILINE)
-_RULED = re.compile("[ \t|+:=,;-]*---[ \t|+:=,;-]*")
+_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*(?:---|===)[ \t|+:=,;-]*$", re.MULTILINE)
+_RULED = re.compile("[ \t|+:=,;-]*(?:---|===)[ \t|+:=,;-]*")
 # Marks that separate cells where nothing else does.
 _RARE = ":~^&\x01\x1f\uff0c\uff1b"
 _NAMES_COME = re.compile(r"(?:fields|columns|names|header):\s*", re.IGNORECASE)
@@ -76,6 +76,8 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
         found = max(fits, key=lambda dialect: fits[dialect])
         if fits[found][0] < 1:
             found = _by_blanks(text, whole, found, fits[found][0])
+        elif found.delimiter == "\t":
+            found = _by_all_blanks(text, whole, found)
         if not max(fits.values())[0] and found.delimiter != BLANK:
             found = _by_rare_marks(text, whole, found)
     found.check()
@@ -108,6 +110,21 @@ def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
     if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
         return found  # cells of words with marks among them, parted by a mark all the same
     return blanks if by_blanks > best else found
+
+
+def _by_all_blanks(text: str, whole: bool, found: Dialect) -> Dialect:
+    """Take tabs for blanks like others, where a cell between them is several values in all rows."""
+    rows = cut(text, whole, found)
+    if not any(all(_is_run(row[k]) for _, row in rows) for k in range(modal_width(rows))):
+        return found
+    blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
+    return blanks if fit(cut(text, whole, blanks))[0] == 1.0 else found
+
+
+def _is_run(cell: str) -> bool:
+    """Tell whether a cell is several values with blanks between, more than a day with its time."""
+    parts = cell.split()
+    return len(parts) > 2 and all(is_value(part) or is_missing_number(part) for part in parts)
 
 
 def _cuts_alike(rows: Sequence[Record]) -> bool:

@@ -16,7 +16,7 @@ from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missi
 from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
-from aucstudio.project.data.text.rows import AGAIN, TOTALS
+from aucstudio.project.data.text.rows import AGAIN, NOTE, TOTALS
 from aucstudio.project.data.text.settle import (
     holds_codes,
     is_ambiguous,
@@ -292,8 +292,8 @@ def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
             f"the first in line {line}"
         )
         yield Finding("rejected", sentence, (), astray)
-    others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS)]
-    for reason in (AGAIN, TOTALS):
+    others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS, NOTE)]
+    for reason in (AGAIN, TOTALS, NOTE):
         lines = [row.line for row in contents.rejected if row.reason == reason]
         if lines:
             shown = ", ".join(map(str, lines[:_SHOWN])) + (" ..." if len(lines) > _SHOWN else "")

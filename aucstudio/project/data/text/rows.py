@@ -7,7 +7,7 @@ import collections
 import csv
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -25,13 +25,20 @@ from aucstudio.project.data.text.rejects import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.totals import is_subtotal, is_total, is_trailer, word_of
+from aucstudio.project.data.text.totals import (
+    is_note,
+    is_subtotal,
+    is_total,
+    is_trailer,
+    word_of,
+)
 
 AGAIN = "the names of the columns again"
 TOTALS = "a row of totals"
+NOTE = "a remark below the table"
 
-# Rows at the end among which totals are looked for.
-_LAST = 3
+# Rows at the end among which totals are looked for, and remarks; things that may have sums.
+_LAST_TOTALS, _LAST, _MOST_THINGS = 3, 10, 10_000
 _TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _TOLD_EVERY = 1 << 12
 
@@ -40,13 +47,15 @@ _TOLD_EVERY = 1 << 12
 class Judged:
     """A row below the names: its first line, its cells, and why it is left out, if it is.
 
-    ``is_astray`` where quotation marks in it are not used as they should be.
+    ``is_astray`` where quotation marks in it are not used as they should be, ``is_apart`` where a
+    blank line parts it from the rows above.
     """
 
     line: int
     cells: Row
     reason: str = ""
     is_astray: bool = False
+    is_apart: bool = False
 
 
 def judged_rows(source: Source) -> Iterator[Judged]:
@@ -97,42 +106,67 @@ def _is_again(source: Source, cells: Row) -> bool:
 
 
 def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
-    """Leave out totals at the end, subtotals, the record that ends a file, and rows of nothing."""
+    """Leave out totals and remarks at the end, subtotals, the record that ends it, empty rows."""
     last: collections.deque[Judged] = collections.deque()
     # What begins with such a word further above is no total, but a level.
-    levels = set[str]()
-    for row in rows:
-        if not any(cell.strip(BLANKS) for cell in row.cells):
-            continue
+    levels, things = set[str](), set[str]()
+    for row in _filled(rows):
+        if not row.reason and is_subtotal(row.cells, things):
+            row = dataclasses.replace(row, reason=TOTALS)
+        elif len(things) < _MOST_THINGS:
+            things.add(word_of(row.cells))
         last.append(row)
         if len(last) > _LAST:
-            if not (row := last.popleft()).reason and is_subtotal(row.cells):
-                row = dataclasses.replace(row, reason=TOTALS)
-            elif is_total(row.cells):
-                levels.add(word_of(row.cells))
-            yield row
+            yield last.popleft()
+        if len(last) > _LAST_TOTALS:
+            row = last[-1 - _LAST_TOTALS]
+            levels |= {word_of(row.cells)} if is_total(row.cells) and not row.reason else set()
     ended = True
     judged: list[Judged] = []
     while last:
         row = last.pop()
-        is_one = is_total(row.cells) and word_of(row.cells) not in levels
-        is_end = not judged and bool(last) and is_trailer(row.cells, last[-1].cells)
-        ended = ended and (bool(row.reason) or is_one or is_end)
-        is_out = (ended or is_subtotal(row.cells)) and not row.reason
-        judged.append(dataclasses.replace(row, reason=TOTALS) if is_out else row)
+        why = _why_end(row, last, levels, is_last=not judged)
+        ended = ended and bool(row.reason or why)
+        judged.append(dataclasses.replace(row, reason=row.reason or why) if ended else row)
     yield from reversed(judged)
 
 
+def _filled(rows: Iterator[Judged]) -> Iterator[Judged]:
+    """Pass over rows of nothing; mark those that a blank line or such a row parts from the rows."""
+    end, is_apart = 0, False
+    for row in rows:
+        if any(cell.strip(BLANKS) for cell in row.cells):
+            is_apart = (is_apart and len(list(filter(None, row.cells))) == 1) or 0 < end < row.line
+            end = row.line + 1 + sum(cell.count("\n") for cell in row.cells)
+            yield dataclasses.replace(row, is_apart=is_apart)
+
+
+def _why_end(row: Judged, above: Sequence[Judged], levels: Container[str], *, is_last: bool) -> str:
+    """Tell why a row at the end is none of the table; empty if it is one."""
+    if is_total(row.cells) and word_of(row.cells) not in levels:
+        return TOTALS
+    if is_note(row.cells, is_apart=row.is_apart):
+        return NOTE
+    is_end = is_last and bool(above) and is_trailer(row.cells, above[-1].cells)
+    return TOTALS if is_end else ""
+
+
 def ends_in_totals(path: Path, dialect: Dialect) -> bool:
-    """Tell whether a row of totals, or of nothing, is among the last lines of a file."""
+    """Tell whether totals, remarks or rows of nothing are among the last lines of a file."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - _TAIL))
         tail = file.read().decode("utf-8", "replace").rstrip().split("\n")[-_LAST - 1 :]
-    rows = [cells for _, cells in Cutter(dialect).rows(tail)]
-    if not all(any(cell.strip(BLANKS) for cell in cells) for cells in rows):
+    rows = [Judged(line, cells) for line, cells in Cutter(dialect).rows(tail)]
+    filled = [*_filled(iter(rows))]
+    if len(filled) < len(rows):
         return True
-    return any(map(is_total, rows[-_LAST:])) or (len(rows) > 1 and is_trailer(rows[-1], rows[-2]))
+    things = {word_of(row.cells) for row in filled}
+    return any(
+        _why_end(row, filled[:k], (), is_last=k == len(filled) - 1)
+        or is_subtotal(row.cells, things)
+        for k, row in enumerate(filled[-_LAST:], max(0, len(filled) - _LAST))
+    )
 
 
 def is_astray_later(source: Source) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from aucstudio.project.data.text.numerals import BLANKS, formats
 
@@ -12,7 +12,20 @@ _TOTAL = re.compile(
     r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
     r"st(andar)?d\.? ?dev(iation)?\.?",
 )
-_SUBTOTAL = re.compile(r".+ (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)")
+_SUBTOTAL = re.compile(
+    r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
+)
+# What programs say below a table that they print.
+_COUNTED = re.compile(
+    r"\(?[0-9][0-9.,' ]*(rows?|records?|results?|zeilen|datens\u00e4tze|lignes|filas|registros)"
+    r"( (selected|affected|returned|fetched|retrieved|found|in set|x [0-9]+ columns))?"
+    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?\)?[.:]?"
+)
+_NOTE = re.compile(
+    r"(notes?|sources?|remarks?|footnotes?|legend|disclaimer|copyright|quelle|anmerkung(en)?|"
+    r"hinweise?|stand|fuentes?|notas?|fonte|bron|k\u00e4lla|remarques?) ?:.*|[*\u2020\u00a9] ?\w.*"
+)
+_PROSE = re.compile(r".*\w\W+\w.*\W\w.*")
 _HEAD = frozenset({"hdr", "header", "h", "fhdr"})
 _TRAILER = frozenset({"trl", "tlr", "trailer", "ftr", "eof"})
 # What is a trailer below such records only.
@@ -24,13 +37,32 @@ def is_total(cells: Sequence[str]) -> bool:
     first, others = _told(cells)
     if _TOTAL.fullmatch(first):
         return len(others) + 1 < len(cells) or all(map(_is_number, others))
-    return is_subtotal(cells)
+    return is_subtotal(cells) or _COUNTED.fullmatch(" ".join([first, *others])) is not None
 
 
-def is_subtotal(cells: Sequence[str]) -> bool:
-    """Tell whether a row sums up those of one thing, and has gaps where these have cells."""
+def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
+    """Tell whether a row sums up those of one thing.
+
+    It has gaps where these have cells; or else numbers, if the thing is what rows ``above`` begin
+    with.
+    """
     first, others = _told(cells)
-    return 0 < len(others) < len(cells) - 1 and _SUBTOTAL.fullmatch(first) is not None
+    if (found := _SUBTOTAL.fullmatch(first)) is None:
+        return False
+    return 0 < len(others) < len(cells) - 1 or (
+        (found["thing"] or "") in above and all(map(_is_number, others))
+    )
+
+
+def is_note(cells: Sequence[str], *, is_apart: bool) -> bool:
+    """Tell whether a row is a remark below a table: words in the first cell, and nothing else.
+
+    Of those that a blank line parts from the rows any sentence is one.
+    """
+    first, others = _told(cells)
+    if len(cells) < 3 or others:
+        return False
+    return bool(_NOTE.fullmatch(first) or (is_apart and _PROSE.fullmatch(first)))
 
 
 def word_of(cells: Sequence[str]) -> str:

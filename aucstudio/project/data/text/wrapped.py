@@ -10,21 +10,40 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.markup import Rewrite, find_markup
 from aucstudio.project.data.text.numerals import BLANKS
 
-Unwrap = Callable[[str], str]
-
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_RULE = re.compile(r"[ \t|+:=-]*---[ \t|+:=-]*")
+_RULE = re.compile(r"[ \t|+:=-]*(?:---|===)[ \t|+:=-]*")
 # ="00123" keeps Excel from reading a number; exports that quote all cells double the marks.
 _GUARDED = re.compile(r'(?:(?<=[,;\t])|^)(?:="([^"\n]*)"|"=""([^"\n]*)""")(?=[,;\t\r\n]|$)', re.M)
 _LOOKED_AT, _TITLES = 200, 10
 _BARRED = re.compile(r"\|.*\|.*\|")
+# Of commas and tabs it is more likely that a column between two is empty.
+_DOUBLED = ("||", ";;", "::", "~~")
+# What letters and books put around words, and around cells that hold delimiters.
+_BOOKISH = re.compile(
+    "(?:(?<=[,;\t|])|^) ?"
+    "(?:\u201c([^\u201c\u201d\n]*)\u201d|\u201e([^\u201c\u201d\n]*)[\u201c\u201d]|"
+    "\u00ab([^\u00ab\u00bb\n]*)\u00bb)(?= ?[,;\t|\r\n]| ?$)",
+    re.M,
+)
 
 
-def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
+def find_wrapping(text: str) -> tuple[Rewrite, str] | None:
     """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
     lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
+    if marked := find_markup(lines):
+        return marked
+    found = _wrapping_of_lines(text, lines)
+    return found and (_each(found[0]), found[1])
+
+
+def _each(unwrap: Callable[[str], str]) -> Rewrite:
+    return lambda lines: map(unwrap, lines)
+
+
+def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str], str] | None:
     if len(lines) > 1 and all(map(_QUOTED.fullmatch, lines)):
         inner = [_without_quotes(line) for line in lines]
         if any(all(mark in line for line in inner) for mark in DELIMITERS):
@@ -37,7 +56,11 @@ def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
     barred = barred[above:]
     is_barred = [line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred]
     if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
-        return _without_bars, ""
+        is_jira = barred[0].startswith("||") and barred[0].endswith("||")
+        return (_without_doubled_bars if is_jira else _without_bars), ""
+    if mark := next((mark for mark in _DOUBLED if _is_doubled(lines, mark)), ""):
+        told = f"delimiters stand twice: {mark!r} is read as {mark[0]!r}"
+        return lambda line: line.replace(mark, mark[0]), told
     if lines and (marks := _other_mark(lines)):
         mark, other = marks
         told = f"the names are separated by {mark!r}, the rows by {other!r}"
@@ -45,17 +68,19 @@ def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
         return lambda line: line.replace(mark, other) if line.strip() == names else line, told
     if '="' in text and _GUARDED.search(text):
         return lambda line: _GUARDED.sub(r'"\1\2"', line), 'cells were guarded as ="..."'
+    if any(_holds_mark(found) for line in lines for found in _BOOKISH.finditer(line)):
+        return _with_plain_quotes, "cells stood in typographic quotation marks"
     return None
 
 
-def unwrapped(path: Path, unwrap: Unwrap, folder: Path) -> Path:
+def unwrapped(path: Path, unwrap: Rewrite, folder: Path) -> Path:
     """Write a UTF-8 file again without the wrapping of its lines."""
     target = folder / "unwrapped.csv"
     with (
         path.open(encoding="utf-8-sig", newline="\n") as file,
         target.open("w", encoding="utf-8", newline="\n") as copy,
     ):
-        copy.writelines(unwrap(line) for line in file)
+        copy.writelines(unwrap(file))
     return target
 
 
@@ -74,6 +99,34 @@ def _without_bars(line: str) -> str:
     bare = line.strip()
     is_row = bare[:1] == bare[-1:] == "|" and len(bare) > 1
     return bare[1:-1] + "\n" if is_row else line
+
+
+def _without_doubled_bars(line: str) -> str:
+    return _without_bars(line.replace("||", "|"))
+
+
+def _is_doubled(lines: list[str], mark: str) -> bool:
+    """Tell whether a delimiter stands twice wherever it stands, and as often in all lines."""
+    counts = {line.count(mark) for line in lines}
+    return (
+        len(lines) > 2
+        and len(counts) == 1
+        and counts != {0}
+        and all(line.count(mark[0]) == 2 * line.count(mark) for line in lines)
+    )
+
+
+def _bookish(found: re.Match[str]) -> str:
+    """Give what stands between typographic quotation marks."""
+    return next(inner for inner in found.groups() if inner is not None)
+
+
+def _holds_mark(found: re.Match[str]) -> bool:
+    return any(mark in _bookish(found) for mark in DELIMITERS)
+
+
+def _with_plain_quotes(line: str) -> str:
+    return _BOOKISH.sub(lambda found: '"' + _bookish(found).replace('"', '""') + '"', line)
 
 
 def _other_mark(lines: list[str]) -> tuple[str, str] | None:

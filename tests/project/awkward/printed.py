@@ -1,0 +1,220 @@
+"""What wikis, papers, databases and statistics programs print, and what stands below a table."""
+
+from tests.project.awkward.case import Y, case
+
+ABC = {"a": [1, 2, 3, 4], "b": [2.5, 3.5, 4.5, 5.5], "y": Y}
+LINES = [["1", "2.5", "u"], ["2", "3.5", "v"], ["3", "4.5", "u"], ["4", "5.5", "v"]]
+ROWS = "".join(",".join(row) + "\n" for row in LINES)
+WIKI = '{| class="wikitable sortable"\n|+ Results\n|-\n'
+DAYS = [20089, 20150, 20206, 20427]  # 2025-01-01, 2025-03-03, 2025-04-28, 2025-12-05
+SITES = {"site": ["A", "A", "B", "B"], "n": [3, 4, 5, 6], "m": [1.5, 2.5, 3.5, 4.5]}
+
+
+def dates(name, awkward, days, delimiter=";"):
+    lines = [delimiter.join([day, y]) for day, y in zip(days, Y, strict=True)]
+    return case(
+        name, awkward, "\n".join([f"day{delimiter}y", *lines]) + "\n", {"day": DAYS, "y": Y}
+    )
+
+
+MARKUP = [
+    case(
+        "wiki",
+        "a table of a wiki, a row a line, a link and bold words in it",
+        f"{WIKI}! a !! b !! y\n"
+        + "".join(f"|-\n| {a} || '''{b}''' || [[page|{y}]]\n" for a, b, y in LINES)
+        + "|}\nSee also, below.\n",
+        ABC,
+        notes="markup of a wiki",
+    ),
+    case(
+        "wiki-cells",
+        "a table of a wiki, a cell a line, with what is said of a cell before it",
+        "{|\n! scope=col | a\n! b\n! y\n"
+        + "".join(f'|-\n| {a}\n| align="right" | {b}\n| {y}\n' for a, b, y in LINES)
+        + "|}\n",
+        ABC,
+        notes="markup of a wiki",
+    ),
+    case(
+        "jira",
+        "bars that are doubled around names",
+        "||a||b||y||\n" + "".join(f"|{'|'.join(row)}|\n" for row in LINES),
+        ABC,
+    ),
+    case(
+        "latex",
+        "a table of LaTeX, with rules, a name in bold and a sign that is escaped",
+        "\\begin{tabular}{rrl}\n\\toprule\n\\textbf{a} & b & y \\\\ \\midrule % names\n"
+        + "".join(f"{a} & ${b}$ &\n {y}\\% \\\\\n" for a, b, y in LINES)
+        + "\\bottomrule\n\\end{tabular}\n",
+        ABC | {"y": [f"{y}%" for y in Y]},
+        notes="stands in LaTeX",
+    ),
+    case(
+        "rst",
+        "a simple table between rulers",
+        "===  ===  =\na    b    y\n===  ===  =\n"
+        + "".join("    ".join(row[:1]) + "    " + "  ".join(row[1:]) + "\n" for row in LINES)
+        + "===  ===  =\n",
+        ABC,
+    ),
+    case(
+        "matrix",
+        "a matrix, as Matlab shows it",
+        "X =\n\n"
+        + "".join(f"   {a}.0000   {b}000   {k % 2}\n" for k, (a, b, _) in enumerate(LINES)),
+        {"c1": ABC["a"], "c2": ABC["b"], "c3": [0, 1, 0, 1]},
+        notes="no header row",
+    ),
+]
+QUOTES = [
+    case(
+        "smart",
+        "typographic quotation marks around cells with commas, others in them",
+        'w,b,y\n“p, q”,2.5,u\n“say "r", s”,3.5,v\nt,4.5,u\n“x, z”,5.5,v\n',
+        {"w": ["p, q", 'say "r", s', "t", "x, z"], "b": ABC["b"], "y": Y},
+        notes="typographic quotation marks",
+    ),
+    case(
+        "smart-low",
+        "the same as Germans write them",
+        "w;b;y\n„p; q“;2,5;u\n„r; s“;3,5;v\n„t“;4,5;u\n„x“;5,5;v\n",
+        {"w": ["p; q", "r; s", "t", "x"], "b": ABC["b"], "y": Y},
+    ),
+    case(
+        "smart-french",
+        "the same in French",
+        "w;b;y\n«p; q»;2,5;u\n«r; s»;3,5;v\nt;4,5;u\nx;5,5;v\n",
+        {"w": ["p; q", "r; s", "t", "x"], "b": ABC["b"], "y": Y},
+    ),
+    case(
+        "smart-inside",
+        "typographic marks in a cell are no delimiters of it",
+        "w,b,y\nsay “p”,2.5,u\n“q” r,3.5,v\ns,4.5,u\nt,5.5,v\n",
+        {"w": ["say “p”", "“q” r", "s", "t"], "b": ABC["b"], "y": Y},
+    ),
+    case(
+        "doubled",
+        "two bars between cells, four where one is empty",
+        "a||b||y\n1||2.5||u\n2||||v\n3||4.5||u\n4||5.5||v\n",
+        ABC | {"b": [2.5, None, 4.5, 5.5]},
+        notes="delimiters stand twice",
+    ),
+    case(
+        "doubled-not",
+        "a column of nothing between two is no doubled comma",
+        "a,,b\n1,,u\n2,,v\n3,,u\n4,,v\n",
+        {"a": ABC["a"], "c2": [None] * 4, "b": Y},
+    ),
+    case(
+        "tabs-and-blanks",
+        "blanks between numbers, and a tab before words in quotation marks",
+        '1.5  2  30.0\t"u v"\n2.5  ?  31.5\t"w"\n3.5  4  32.0\t"u v"\n4.5  5  33.5\t"w"\n',
+        {
+            "c1": [1.5, 2.5, 3.5, 4.5],
+            "c2": [2, None, 4, 5],
+            "c3": [30, 31.5, 32, 33.5],
+            "c4": ["u v", "w"] * 2,
+        },
+    ),
+]
+BELOW = [
+    case(
+        "sums-of-sites",
+        "sums of each site that have numbers in all columns",
+        "site,n,m\nA,3,1.5\nA,4,2.5\nA Total,7,4.0\nB,5,3.5\nB,6,4.5\nB Total,11,8.0\n"
+        "Grand Total,18,12.0\n",
+        SITES,
+        rejected=(4, 7, 8),
+    ),
+    case(
+        "sums-of-sites-only",
+        "the same without a sum of all",
+        "site,n,m\nA,3,1.5\nA,4,2.5\nA Total,7,4.0\nB,5,3.5\nB,6,4.5\nB Total,11,8.0\n",
+        SITES,
+        rejected=(4, 7),
+    ),
+    case(
+        "sum-none",
+        "a name that ends so, of something that has no rows",
+        "drink,n,m\nA,3,1.5\nVittel Total,4,2.5\nB,5,3.5\nEvian Total,6,4.5\n",
+        {
+            "drink": ["A", "Vittel Total", "B", "Evian Total"],
+            "n": SITES["n"],
+            "m": SITES["m"],
+        },
+    ),
+    case(
+        "counted",
+        "a count of the rows below, in as many words as there are cells",
+        "a b y\n1 2.5 u\n2 3.5 v\n3 4.5 u\n4 5.5 v\n\n4 rows selected.\n",
+        ABC,
+        rejected=(7,),
+    ),
+    case(
+        "source",
+        "a source below, with as many commas as rows have",
+        "a,b,y\n" + ROWS + "Source: the office,,\n",
+        ABC,
+        rejected=(6,),
+        notes="line 6 left out: a remark below the table",
+    ),
+    case(
+        "remarks",
+        "sentences below a row of nothing",
+        "a,b,y\n"
+        + ROWS
+        + ",,\nAll figures are provisional,,\n* estimated,,\nSee the annex too,,\n",
+        ABC,
+        rejected=(7, 8, 9),
+    ),
+    case(
+        "remarks-none",
+        "a name of several words that has nothing else is a row",
+        "a,b,y\nBo van der Li,2.5,u\nCy de la Ra,3.5,v\nDi zu der Au,4.5,u\nEd von der To,,\n",
+        {
+            "a": ["Bo van der Li", "Cy de la Ra", "Di zu der Au", "Ed von der To"],
+            "b": [2.5, 3.5, 4.5, None],
+            "y": ["u", "v", "u", None],
+        },
+    ),
+    case(
+        "groups",
+        "names above others, and a last column that is in no group",
+        ",Visit 1,Visit 2,\nid,dose,dose,y\n7,2.5,1.5,u\n8,3.5,2.5,v\n9,4.5,3.5,u\n5,5.5,4.5,v\n",
+        {
+            "id": [7, 8, 9, 5],
+            "Visit 1 dose": ABC["b"],
+            "Visit 2 dose": [1.5, 2.5, 3.5, 4.5],
+            "y": Y,
+        },
+    ),
+]
+MONTHS = [
+    dates(
+        "french", "days in French", ["1er janv. 2025", "3 mars 2025", "28 avr. 2025", "5 déc. 2025"]
+    ),
+    dates(
+        "german",
+        "days in German",
+        ["1. Januar 2025", "3. März 2025", "28. Apr. 2025", "5. Dez. 2025"],
+    ),
+    dates(
+        "spanish",
+        "days in Spanish",
+        [
+            "1 de enero de 2025",
+            "3 de marzo de 2025",
+            "28 de abril de 2025",
+            "5 de diciembre de 2025",
+        ],
+    ),
+    dates("italian", "days in Italian", ["1-gen-25", "3-mar-25", "28-apr-25", "5-dic-25"]),
+    dates(
+        "russian",
+        "days in Russian",
+        ["1 января 2025", "3 марта 2025", "28 апр. 2025", "5 дек. 2025"],
+    ),
+]
+CASES = [*MARKUP, *QUOTES, *BELOW, *MONTHS]
