@@ -347,7 +347,8 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     assert listed.model.rowCount() == 1
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
-    assert text.startswith("town: By itself, with its values in the order of their share of yes")
+    assert text.startswith("town: By itself it ranks yes above no with AUC")
+    assert "in the order of their share of yes in the other half of the rows" in text
     # Another role keeps what is known; another label does not.
     known = listed.areas
     session.set_roles(roles={"x3": "ignore"})
