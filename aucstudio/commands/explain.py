@@ -97,8 +97,13 @@ def _explained(
             bar(min(share, 0.99), "")
         return interrupted()
 
-    rows = np.arange(others.rows)
-    detail = explain_row(table, model, row, rows, against=others, seed=seed, listen=listen)
+    rows, weights = np.arange(others.rows), None
+    if others.weight is not None:
+        cells = np.nan_to_num(others.column(others.weight).measured())
+        weights = cells if cells.any() else None
+    detail = explain_row(
+        table, model, row, rows, against=others, weights=weights, seed=seed, listen=listen
+    )
     if bar is not None:
         bar(1.0, "")
     return detail

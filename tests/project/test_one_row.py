@@ -116,6 +116,23 @@ def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, sett
     assert town.usual.startswith("the same in ")
 
 
+@pytest.mark.parametrize("method", ["auc-rls", "auc-split"])
+def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
+    split = execute(plan(method), table).splits[0]
+    weights = np.arange(len(split.train_rows)) % 4.0
+    row, often = int(split.test_rows[4]), np.repeat(split.train_rows, weights.astype(int))
+    weighted = explain_row(table, split.model, row, split.train_rows, weights=weights)
+    repeated = explain_row(table, split.model, row, often)
+    slack = 0.005 * np.std(split.train_scores) + 4 * max(p.error for p in repeated.parts)
+    for name in {part.column for part in repeated.parts}:
+        found = [p.contribution for d in (weighted, repeated) for p in d.parts if p.column == name]
+        assert found[0] == pytest.approx(found[1], abs=slack)
+    assert weighted.mean == pytest.approx(repeated.mean, abs=slack)
+    assert weighted.by_weight
+    assert weighted.of_rows == np.count_nonzero(weights)
+    assert any("as often as its weight says" in sentence for sentence in about(weighted))
+
+
 def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
     experiment = plan()
     marked = dataclasses.replace(experiment.preparation, indicators=True)

@@ -14,10 +14,11 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP, cell_words
 from aucstudio.project.explain.shapley import Contributions, contributions
-from aucstudio.project.geometry.sampling import evenly
+from aucstudio.project.geometry.sampling import by_weight, evenly
 from aucstudio.project.runs.models.model import Model
 
 Index = NDArray[np.intp]
+Weights = NDArray[np.float64]
 
 MOST_ROWS = 10_000  # of the background; more tell the same and take longer
 _MOST_CELLS = 20_000_000
@@ -63,6 +64,8 @@ class RowDetail:
         Of the columns in the order of the parts.
     background, of_rows : int
         How many rows it was compared with, and of how many these were taken.
+    by_weight : bool
+        Whether they were taken as often as their weights say.
     """
 
     row: int
@@ -72,6 +75,7 @@ class RowDetail:
     found: Contributions
     background: int
     of_rows: int
+    by_weight: bool = False
 
     @property
     def exact(self) -> bool:
@@ -102,6 +106,7 @@ class RowDetail:
             "draws": self.draws,
             "background": self.background,
             "of_rows": self.of_rows,
+            "by_weight": self.by_weight,
             "contributions": [
                 {
                     "column": part.column,
@@ -136,6 +141,7 @@ def explain_row(
     background: Index,
     *,
     against: Table | None = None,
+    weights: Weights | None = None,
     seed: int = 0,
     listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
 ) -> RowDetail:
@@ -151,6 +157,8 @@ def explain_row(
         taken evenly.
     against : Table, optional
         Where these rows are, if not in the same table.
+    weights : ndarray of shape (rows of the background,), optional
+        What each of them weighs; one of weight 0 is not compared with.
     seed : int
     listen : callable
         Hears the share that is done and what is known so far; a true answer stops, and keeps it.
@@ -167,7 +175,10 @@ def explain_row(
         model.check_columns(one)
     preparation, columns = model.preparation, features_of(model.preparation)
     most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, len(preparation.feature_names))))
-    kept = evenly(background, most)
+    if weights is None:
+        kept, of_rows = evenly(background, most), len(background)
+    else:
+        kept, of_rows = by_weight(background, weights, most), int(np.count_nonzero(weights))
     x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
@@ -177,8 +188,8 @@ def explain_row(
     ]
 
     def told(found: Contributions) -> RowDetail:
-        counts = len(kept), len(background)
-        return _detail(row, model.intercept, facts, found, counts)
+        detail = _detail(row, model.intercept, facts, found, (len(kept), of_rows))
+        return dataclasses.replace(detail, by_weight=weights is not None)
 
     def hear(fraction: float, sofar: Contributions | None) -> bool:
         return listen(fraction, None if sofar is None else told(sofar))

@@ -53,7 +53,9 @@ def about(detail: RowDetail) -> Iterator[str]:
         "rows, the other columns left as they are (interventional): it is about the model, not "
         "about causes, and columns that go together may share what either would do alone."
     )
-    if detail.background < detail.of_rows:
+    if detail.by_weight:
+        yield f"Compared with {detail.of_rows:,} rows, each as often as its weight says."
+    elif detail.background < detail.of_rows:
         yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."
 
 

@@ -102,3 +102,11 @@ def evenly(rows: Index, size: int) -> Index:
     if len(rows) <= size:
         return rows
     return rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)]
+
+
+def by_weight(rows: Index, weights: Array, size: int) -> Index:
+    """Choose ``size`` of some rows, each as often as its weight says, to less than once."""
+    reached = np.cumsum(weights)
+    places = (np.arange(size) + 0.5) / size * reached[-1]
+    chosen: Index = rows[np.searchsorted(reached, places, side="right")]
+    return chosen

@@ -139,7 +139,8 @@ class RowPart(WorkedOut[Explained]):
 
             train = split.train_rows
             rows = record.experiment.data.with_scores(table)
-            detail = explain_row(rows, split.model, row, train, listen=listen)
+            weights = split.train_weights
+            detail = explain_row(rows, split.model, row, train, weights=weights, listen=listen)
             return Explained(detail, _place(record, index, row))
 
         self.work_out(subject, work, f"Taking the score of row {row + 1:,} apart…")
