@@ -339,7 +339,7 @@ def test_stopped_early(view, add, qtbot):
     assert "; stopped early, by hand." in shown(view, qtbot)
 
 
-def test_without_certificates_the_distance_is_to_the_least_reached(view, add, qtbot):
+def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, add, qtbot):
     record = add()
     objective = np.array([3.0, 1.0, 2.0])
     curve = TrainingCurve(np.arange(1, 4), np.arange(3) / 10, objective, np.full(3, np.nan))
@@ -347,9 +347,22 @@ def test_without_certificates_the_distance_is_to_the_least_reached(view, add, qt
     put(view.session, dataclasses.replace(record, id="bare", splits=(split,)))
     view.session.set_look(record.id, "Hide", visible=False)
     text = shown(view, qtbot)
-    np.testing.assert_array_equal(steps(view)[0].y, [2.0, np.nan, 1.0])
+    np.testing.assert_array_equal(steps(view)[0].y, objective)
     assert companions(view.plots_.upper_lines[0]) == []
     assert "proven" not in text
+    assert view.upper_combo.currentText() == "Objective"
+    assert not view.upper_combo.isEnabled()
+    assert "can still fall" not in view.key.text()
+    # The gap is shown again with one that has a certificate, of that one alone.
+    view.session.set_look(record.id, "Seen", visible=True)
+    view.session.select(record.id)
+    shown(view, qtbot)
+    assert view.upper_combo.currentText() == "Gap to optimum"
+    assert "can still fall" in view.key.text()
+    assert [line.course.run for line in steps(view)] == [record.id]
+    show_objective(view)
+    shown(view, qtbot)
+    assert {line.course.run for line in steps(view)} == {record.id, "bare"}
 
 
 def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):

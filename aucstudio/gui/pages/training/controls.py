@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel
 
@@ -73,9 +73,8 @@ class TrainingControls(PageView):
         self.upper_combo.addItem("Objective", OBJECTIVE)
         plain_tooltip(
             self.upper_combo,
-            "Gap to optimum: how far the objective can still fall at most (the dual gap; where "
-            "there is none, how far it was above the least that was reached), on a logarithmic "
-            "scale. Objective: what training minimises, as it is",
+            "Gap to optimum: how far the objective can still fall at most (the dual gap), on a "
+            "logarithmic scale, where the method proves one. Objective: as it is",
         )
         self.lower_combo = self._add_combo(
             "lower_combo", "&Lower plot", "What the lower plot shows"
@@ -87,8 +86,9 @@ class TrainingControls(PageView):
             "The area over the same rows at every look at the scorer; partial: in the FPR range, "
             "divided by its width",
         )
-        for combo in (self.upper_combo, self.lower_combo):
-            combo.currentIndexChanged.connect(self._on_choice)
+        self._wished = DISTANCE
+        self.upper_combo.currentIndexChanged.connect(self._on_upper)
+        self.lower_combo.currentIndexChanged.connect(self._on_choice)
 
     def _add_combo(self, name: str, words: str, accessible: str) -> QComboBox:
         combo = make_combo(name, accessible)
@@ -125,6 +125,17 @@ class TrainingControls(PageView):
         self.split_combo.offer(count, self.session.focus.split)
         self.split_combo.setVisible(count > 1)
         self._labels[self.split_combo].setVisible(count > 1 and self.width() > _LABELLED)
+
+    def offer_gap(self, proven: bool) -> None:
+        """Offer the gap where one is proven; elsewhere the objective is all there is to show."""
+        self.upper_combo.setEnabled(proven)
+        with QSignalBlocker(self.upper_combo):
+            wanted = self._wished if proven else OBJECTIVE
+            self.upper_combo.setCurrentIndex(self.upper_combo.findData(wanted))
+
+    def _on_upper(self) -> None:
+        self._wished = self.what()
+        self._on_choice()
 
     def _on_choice(self) -> None:
         self.chosen.emit()

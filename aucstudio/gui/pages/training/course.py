@@ -91,21 +91,14 @@ class Course:
     def distance(self) -> Array:
         """How far the objective can still fall at most, for a logarithmic axis.
 
-        That is the dual gap. Where a method proves none it is the objective above the least that
-        was reached. NaN where zero within rounding.
+        That is the dual gap; NaN where there is none, and where it is zero within rounding.
         """
-        if self.is_proven:
-            return self._visible(self.gap)
-        return self._visible(self.objective - np.min(self.objective, initial=np.inf))
+        return np.where(self.gap > _ROUNDING * np.abs(self.objective), self.gap, np.nan)
 
     @property
     def is_proven(self) -> bool:
         """Whether the method gives a dual gap."""
         return bool(np.isfinite(self.gap).any())
-
-    def _visible(self, amount: Array) -> Array:
-        """Leave out what is nothing but rounding of the objective."""
-        return np.where(amount > _ROUNDING * np.abs(self.objective), amount, np.nan)
 
     def areas(self, part: str, band: Band | None) -> Array:
         """Give the partial AUC in a band, or the AUC, at each look at one part of the rows."""

@@ -26,7 +26,7 @@ from aucstudio.gui.pages.training.course import (
     unready,
 )
 from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
-from aucstudio.gui.pages.training.plots import TrainingPlots
+from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE, TrainingPlots
 from aucstudio.gui.pages.training.table import course_table
 from aucstudio.gui.pages.training.verify_panel import VerifyPanel
 from aucstudio.gui.pages.training.words import (
@@ -46,9 +46,10 @@ from aucstudio.project.work.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
+_ABOVE = {DISTANCE: "how far the objective can still fall", OBJECTIVE: "the objective"}
 _KEY = (
-    "Above: how far the objective can still fall. Below: the area under the curve, thick on "
-    "held-out rows, thin on training rows; where the two part, the fit has learnt by heart."
+    "Above: {}. Below: the area under the curve, thick on held-out rows, thin on training rows; "
+    "where the two part, the fit has learnt by heart."
 )
 
 
@@ -75,7 +76,7 @@ class TrainingView(TrainingControls):
         self._flying: LiveRun | None = None
         self._known = LiveAreas()
         self._subject: object = None
-        self._drawn = False, False
+        self._drawn = False, False, True
         self._background = Background(self, self._on_ready)
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
         self._soon_band = delayed(self, 30, self._draw)
@@ -87,7 +88,7 @@ class TrainingView(TrainingControls):
 
     def _make_plots(self) -> None:
         self.hint = hint_label("training_hint")
-        self.key = label(_KEY, "muted", wrap=True, name="training_key")
+        self.key = label("", "muted", wrap=True, name="training_key")
         self.readout = Readout("training_readout", "Course at the pointer", self)
         self.plots_ = TrainingPlots()
         for plot in self.plots():
@@ -150,7 +151,8 @@ class TrainingView(TrainingControls):
         self._behind = False
         had = self._live
         self._take_live()
-        if self._is_drawn() != self._drawn or (had is None) != (self._live is None):
+        drawn = *self._is_drawn(), self._is_proven()
+        if drawn != self._drawn or (had is None) != (self._live is None):
             self._draw()
         elif self._live is not None:
             self._draw_live()
@@ -182,7 +184,10 @@ class TrainingView(TrainingControls):
 
     def _draw(self) -> None:
         """Draw the courses that are seen, and say what they show."""
+        proven = self._is_proven()
+        self.offer_gap(proven)
         axis, what, band = self.axis(), self.what(), self.band()
+        self.key.setText(_KEY.format(_ABOVE[what]))
         done = self._seen()
         steps, areas = self._is_drawn()
         plots = self.plots_
@@ -191,7 +196,7 @@ class TrainingView(TrainingControls):
         plots.draw_steps(lines, axis, what, live=False)
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
         plots.draw_areas([] if self.busy() else ready, axis, band, live=False)
-        self._drawn = steps, areas
+        self._drawn = steps, areas, proven
         plots.unsettle()
         self._draw_live()
         subject = axis, what, band is None, None if self._live else self.session.selected
@@ -206,7 +211,7 @@ class TrainingView(TrainingControls):
     def _draw_live(self) -> None:
         """Draw the fit in flight over the others, which stay as they are."""
         axis, what, band = self.axis(), self.what(), self.band()
-        steps, areas = self._drawn
+        steps, areas, _ = self._drawn
         live = [] if self._live is None else [(self._live, True)]
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
         self.plots_.draw_areas(live if areas else [], axis, band, live=True)
@@ -221,7 +226,7 @@ class TrainingView(TrainingControls):
 
         Methods of one step have dots beside the lines of others; alone they have no picture.
         """
-        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        seen = self._all_seen()
         moving = any(not course.is_one_step for course in seen)
         steps = any(len(course.iteration) > 1 for course in seen)
         return steps, moving and any(len(course.look_iteration) for course in seen)
@@ -239,6 +244,15 @@ class TrainingView(TrainingControls):
             if strong or not one:
                 pairs.append((course, strong))
         return pairs
+
+    def _all_seen(self) -> list[Course]:
+        """List the courses to draw, the one in flight among them."""
+        return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+
+    def _is_proven(self) -> bool:
+        """Tell whether what the words are about proves a gap to its optimum, or may do so yet."""
+        course = self._strong_course()
+        return course is None or not len(course.iteration) or course.is_proven
 
     def _strong_course(self) -> Course | None:
         """Give the course that the words are about."""
@@ -268,7 +282,7 @@ class TrainingView(TrainingControls):
             self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        seen = self._all_seen()
         return course_table(seen, self.session.plan.band)
 
     def retheme(self) -> None:
