@@ -127,3 +127,10 @@ def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path
     looks = opened.plan(session.plan).looks
     assert len({look.name for look in looks.values()}) == len(looks)
     assert len({look.colour for look in looks.values()}) == len(looks)
+
+
+def test_a_plan_is_written_down_as_it_stood_when_it_was_taken(table_session):
+    before = table_session.plan.as_json()
+    taken = table_session.study.document()
+    table_session.set_band(0.2, 0.3)
+    assert taken()["window"] == before

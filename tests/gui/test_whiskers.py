@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
 from aucstudio.gui.state.plan import RunLook
 
 LOOK = RunLook("run", 0)
@@ -70,3 +70,25 @@ def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
     assert chart.note.text() == f"{65 - fit} to 64 of 64: scroll for the others"
     low, high = chart.plot.getViewBox().viewRange()[1]
     assert (low, high) == pytest.approx((64 - fit - 0.5, 63.5))
+
+
+def test_of_very_many_rows_those_in_sight_are_named_and_told(chart):
+    told, names = [], [f"column{k}" for k in range(100_000)]
+    values = np.linspace(1.0, 0.0, len(names))
+    none = np.full(len(names), np.nan)
+
+    def tip(k):
+        told.append(k)
+        return f"tip of {names[k]}"
+
+    chart.show_rows(Whiskers(names, values, none, none, tip), LOOK)
+    QApplication.processEvents()
+    fit = len(names) - chart.scroller.maximum()
+    assert names_at_the_axis(chart) == names[:fit]
+    chart.scroller.setValue(50_000)
+    assert names_at_the_axis(chart) == names[50_000 : 50_000 + fit]
+    assert told == []
+    assert chart.rows[7].tip == "tip of column7"
+    room = chart.plot.getAxis("left").width()
+    chart.scroller.setValue(chart.scroller.maximum())
+    assert chart.plot.getAxis("left").width() == room

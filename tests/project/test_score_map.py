@@ -13,6 +13,7 @@ from aucstudio.project.geometry.score_map import (
     CELLS,
     Frame,
     ScoreMap,
+    Slice,
     score_map,
     slice_through,
 )
@@ -177,3 +178,33 @@ def test_of_nothing_there_is_no_line():
     places, connect = ScoreMap(np.arange(3.0), np.arange(3.0), np.ones((3, 3)), 2).contour(2.0)
     assert places.shape == (0, 2)
     assert connect.shape == (0,)
+
+
+def test_a_linear_score_is_mapped_without_making_rows():
+    class NoRows(Slice):
+        def rows(self, places):
+            raise AssertionError("rows were made")
+
+    rng = np.random.default_rng(3)
+    rest, directions, weights = rng.normal(size=50), rng.normal(size=(50, 2)), rng.normal(size=50)
+    found = score_map(LinearScorer(weights), 0.5, NoRows(rest, directions), FRAME, 8, always)
+    x, y = np.meshgrid(found.x, found.y, indexing="ij")
+    rows = Slice(rest, directions).rows(np.stack([x, y], axis=-1).reshape(-1, 2))
+    assert_allclose(found.scores.ravel(), rows @ weights + 0.5, rtol=1e-9, atol=1e-9)
+
+
+def test_few_rows_of_many_features_are_made_at_a_time():
+    heights = []
+
+    class Counting(Slice):
+        def rows(self, places):
+            heights.append(len(places))
+            return super().rows(places)
+
+    class Other:
+        def __call__(self, rows):
+            return rows[:, 0]
+
+    part = Counting(np.zeros(100_000), np.zeros((100_000, 2)))
+    assert score_map(Other(), 0.0, part, FRAME, 32, always) is not None
+    assert max(heights) * 100_000 <= 2**22

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import named
 
 ALL = -1  # in place of a split
+_MEASURED = 1_000  # names; all those of a wide table would take a second
+_LETTERS = 20
+
+Index = QModelIndex | QPersistentModelIndex
 
 
 def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
@@ -22,6 +26,34 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
             combo.addItem(words, value)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
     combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
+
+
+class _Names(QStringListModel):
+    """Names that are their own data."""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        own = role == Qt.ItemDataRole.UserRole
+        return super().data(index, Qt.ItemDataRole.DisplayRole if own else role)
+
+
+def fill_names(combo: QComboBox, names: list[str]) -> None:
+    """Give a combo the names of columns; the one that was chosen stays chosen if it is there."""
+    model = combo.model()
+    if not isinstance(model, _Names):
+        model = _Names(combo)
+        combo.setModel(model)
+    if model.stringList() == names:
+        return
+    chosen = combo.currentText()
+    many = len(names) > _MEASURED
+    if many and combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents:
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(_LETTERS)
+    with QSignalBlocker(combo):
+        model.setStringList(names)
+        combo.setCurrentIndex(names.index(chosen) if chosen in names else 0)
+    if not many:
+        combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 class SplitCombo(QComboBox):

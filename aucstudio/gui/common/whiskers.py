@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import heapq
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -25,6 +26,9 @@ _AIR = 0.06
 _BAR = 0.62  # of a row's height
 _EDGE = 0.02  # of the range, where a dot would be cut
 _GROWTH = 1.3
+_MEASURED = 64  # names, the longest ones
+
+Array = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +51,39 @@ class Whisker:
     tip: str
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Whiskers:
+    """Rows, as many as a table has columns: a tip is made when a row is pointed at.
+
+    Attributes
+    ----------
+    names : sequence of str
+    value, low, high : ndarray of shape (rows,)
+        NaN bounds draw no whisker.
+    tip : callable
+        From the number of a row to what is said when it is pointed at.
+    """
+
+    names: Sequence[str]
+    value: Array
+    low: Array
+    high: Array
+    tip: Callable[[int], str]
+
+    @classmethod
+    def of(cls, rows: Sequence[Whisker]) -> Whiskers:
+        """Gather a few rows."""
+        value, low, high = np.array([(r.value, r.low, r.high) for r in rows]).reshape(-1, 3).T
+        return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, k: int) -> Whisker:
+        ends = float(self.value[k]), float(self.low[k]), float(self.high[k])
+        return Whisker(self.names[k], *ends, self.tip(k))
+
+
 class WhiskerChart(QWidget):
     """The chart with its scroll bar.
 
@@ -59,14 +96,17 @@ class WhiskerChart(QWidget):
     Attributes
     ----------
     plot : PlotWidget
-    rows : list of Whisker
+    rows : Whiskers
         From the top down.
     """
 
     def __init__(self, name: str, x_label: str, *, filled: bool = False) -> None:
         super().__init__()
         self._filled = filled
-        self.rows: list[Whisker] = []
+        self.rows = Whiskers.of(())
+        self._longest: list[str] = []
+        self._room = 0
+        self._seen = (0, 0)
         self._look: RunLook | None = None
         self.plot = make_plot(name, x_label, "")
         self.plot.invertY(True)
@@ -79,7 +119,7 @@ class WhiskerChart(QWidget):
             self.plot.showGrid(x=True, y=False, alpha=0.18)
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
-        self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)
+        self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=self._tip)
         self.lengths = pg.BarGraphItem(x0=[], width=[], y0=[], height=_BAR)
         for item in (self.lengths, self.zero, self.bars, self.dots):
             self.plot.addItem(item)
@@ -96,32 +136,29 @@ class WhiskerChart(QWidget):
         self.note.hide()
         self.plot.getPlotItem().setVisible(False)
 
-    def show_rows(self, rows: Sequence[Whisker], look: RunLook) -> None:
+    def show_rows(self, rows: Whiskers | Sequence[Whisker], look: RunLook) -> None:
         """Draw other rows, in the run's colour and with its marker."""
-        if [row.name for row in rows] != [row.name for row in self.rows]:
+        rows = rows if isinstance(rows, Whiskers) else Whiskers.of(rows)
+        if list(rows.names) != list(self.rows.names):
             self.scroller.setValue(0)
-        self.rows, self._look = list(rows), look
+            self._longest = heapq.nlargest(_MEASURED, rows.names, key=len)
+        self.rows, self._look = rows, look
         # Axes without rows would look like a result.
-        self.plot.getPlotItem().setVisible(bool(rows))
+        self.plot.getPlotItem().setVisible(len(rows) > 0)
         theme, colour = current_theme(), run_colour(current_theme(), look.colour)
         self.zero.setPen(pen(theme.neutral, 1.0))
-        whiskers = [
-            (k, row) for k, row in enumerate(rows) if np.isfinite([row.low, row.high]).all()
-        ]
-        x = np.array([end for _, row in whiskers for end in (row.low, row.high)])
-        self.bars.setData(x, np.repeat([float(k) for k, _ in whiskers], 2), connect="pairs")
+        known = np.flatnonzero(np.isfinite(rows.low) & np.isfinite(rows.high))
+        x = np.column_stack([rows.low[known], rows.high[known]]).ravel()
+        self.bars.setData(x, np.repeat(known.astype(float), 2), connect="pairs")
         self.bars.setPen(pen(theme.text if self._filled else colour, 2.0))
         self._draw_lengths() if self._filled else self._draw_dots()
-        self._name_rows()
-        self._frame(np.array([row.value for row in rows] + x.tolist()))
+        self._make_room()
+        self._frame(np.concatenate([rows.value, x]))
         self._place()
 
-    def move_dots(self, values: NDArray[np.float64]) -> None:
+    def move_dots(self, values: Array) -> None:
         """Move the dots to other values, one a row; all else stays as long as they are in sight."""
-        self.rows = [
-            dataclasses.replace(row, value=value)
-            for row, value in zip(self.rows, values.tolist(), strict=True)
-        ]
+        self.rows = dataclasses.replace(self.rows, value=values)
         self._draw_dots()
         low, high = self.plot.getViewBox().viewRange()[0]
         edge = _EDGE * (high - low)
@@ -131,7 +168,7 @@ class WhiskerChart(QWidget):
 
     def _draw_lengths(self) -> None:
         theme = current_theme()
-        values = np.array([row.value for row in self.rows], dtype=float)
+        values = self.rows.value
         colours = [theme.positive if value > 0 else theme.negative for value in values]
         self.lengths.setOpts(
             x0=np.minimum(values, 0.0),
@@ -146,26 +183,33 @@ class WhiskerChart(QWidget):
         assert self._look is not None
         theme = current_theme()
         self.dots.setData(
-            [row.value for row in self.rows],
-            [float(k) for k in range(len(self.rows))],
-            data=[row.tip for row in self.rows],
+            self.rows.value,
+            np.arange(len(self.rows), dtype=float),
             pen=pen(theme.card, 1.0),
             brush=run_colour(theme, self._look.colour),
             symbol=run_symbol(self._look.colour),
         )
 
-    def _frame(self, places: NDArray[np.float64]) -> None:
+    def _frame(self, places: Array) -> None:
         """Show 0 and all these values."""
         low, high = places.min(initial=0.0), places.max(initial=0.0)
         air = _AIR * (high - low) or 0.5
         self.plot.setXRange(float(low - air), float(high + air), padding=0)
 
-    def _name_rows(self) -> None:
-        axis, metrics = self.plot.getAxis("left"), QFontMetrics(self.font())
+    def _make_room(self) -> None:
+        """Give the names as much room as the longest of all take, wherever the bar stands."""
+        measure = QFontMetrics(self.font()).horizontalAdvance
         most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
-        names = [elided(row.name, most, metrics.horizontalAdvance) for row in self.rows]
-        axis.setTicks([list(enumerate(names))])
-        axis.setWidth(max([metrics.horizontalAdvance(name) for name in names], default=0) + 16)
+        names = (elided(name, most, measure) for name in self._longest)
+        self._room = max(map(measure, names), default=0)
+        self._name_rows()
+        self.plot.getAxis("left").setWidth(self._room + 16)
+
+    def _name_rows(self) -> None:
+        first, last = self._seen
+        measure = QFontMetrics(self.font()).horizontalAdvance
+        names = (elided(name, self._room, measure) for name in self.rows.names[first:last])
+        self.plot.getAxis("left").setTicks([list(enumerate(names, first))])
 
     def _place(self) -> None:
         """Show as many rows as fit, from where the scroll bar stands."""
@@ -176,11 +220,14 @@ class WhiskerChart(QWidget):
         self.scroller.setPageStep(fit)
         self.scroller.setVisible(hidden > 0)
         self.note.setVisible(hidden > 0)
-        first, last = self.scroller.value() + 1, min(self.scroller.value() + fit, len(self.rows))
-        self.note.setText(f"{first} to {last} of {len(self.rows)}: scroll for the others")
+        first, last = self.scroller.value(), min(self.scroller.value() + fit, len(self.rows))
+        self.note.setText(f"{first + 1} to {last} of {len(self.rows)}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
-        top = self.scroller.value() - 0.5
+        top = first - 0.5
         self.plot.setYRange(top, top + seen, padding=0)
+        if self._seen != (first, last):
+            self._seen = first, last
+            self._name_rows()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QWheelEvent):
@@ -191,7 +238,7 @@ class WhiskerChart(QWidget):
             self._show_tip(event)
             return True
         if event.type() == QEvent.Type.Resize:
-            self._name_rows()
+            self._make_room()
         return super().eventFilter(watched, event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
@@ -201,6 +248,5 @@ class WhiskerChart(QWidget):
         tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""
         show_tip(event.globalPos(), tip, self.plot)
 
-
-def _tip(x: float, y: float, data: str) -> str:
-    return data
+    def _tip(self, x: float, y: float, data: object) -> str:
+        return self.rows.tip(round(y))

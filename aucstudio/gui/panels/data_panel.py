@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.finding_rows import QUIET, FindingRows
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
@@ -150,13 +151,10 @@ class DataPanel(Card):
         tell(self.caution, *_caution(table, plan.validation))
 
     def _fill_label(self, table: Table) -> None:
-        self.label_combo.clear()
-        if table.label is None:
-            self.label_combo.addItem(_CHOOSE, None)
-        for column in table.columns:
-            if column.distinct <= _MAX_CLASSES or column.kind == "number":
-                self.label_combo.addItem(column.name, column.name)
-        self.label_combo.setCurrentIndex(max(0, self.label_combo.findData(table.label)))
+        names = [] if table.label is not None else [_CHOOSE]
+        names += [c.name for c in table.columns if c.kind == "number" or c.distinct <= _MAX_CLASSES]
+        fill_names(self.label_combo, names)
+        self.label_combo.setCurrentIndex(0 if table.label is None else names.index(table.label))
 
     def _fill_positive(self, table: Table) -> None:
         self.positive_combo.clear()
@@ -177,8 +175,8 @@ class DataPanel(Card):
         tell(self.problem, sentence, "error")
 
     def _on_label(self) -> None:
-        name, table = self.label_combo.currentData(), self.session.table
-        if table is None or name is None:
+        name, table = self.label_combo.currentText(), self.session.table
+        if table is None or (table.label is None and self.label_combo.currentIndex() == 0):
             return
         if table.column(name).distinct > _MAX_CLASSES and name != table.label:
             self._ask_classes(table, name)  # a number, that has to be parted

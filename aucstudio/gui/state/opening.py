@@ -140,6 +140,7 @@ def _count(found: OpenedStudy, report: Report) -> None:
         table = in_memory(found.experiments.table)
     if table is not None:
         tell = teller(report)
+        table.schema  # noqa: B018 - made once, and kept
         count_all((c.different for c in table.columns), lambda share: tell(share, "counting"))
 
 
@@ -267,8 +268,11 @@ class Opener(QObject):
         self.changed.emit()
 
     def _hear(self, message: tuple[float, str]) -> None:
-        self.fraction, self.words = message
-        self.changed.emit()
+        # A wide table tells of every column.
+        share, words = round(message[0], 3), message[1]
+        if (share, words) != (self.fraction, self.words):
+            self.fraction, self.words = share, words
+            self.changed.emit()
 
     def _land(self, key: tuple[str, str], job: Job[tuple[float, str], OpenedStudy]) -> None:
         self.words = ""

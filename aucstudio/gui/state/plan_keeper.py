@@ -39,8 +39,19 @@ class PlanKeeper:
         self.is_closed = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
 
-    def write(self, owner: object, project: ProjectFile, document: dict[str, Any]) -> None:
-        """Have a plan written; one that cannot be is written again with the next change."""
+    def write(
+        self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
+    ) -> None:
+        """Have a plan written; one that cannot be is written again with the next change.
+
+        Parameters
+        ----------
+        owner : object
+            Whose plan it is.
+        project : ProjectFile
+        document : callable
+            Gives what is written, on the keeper's thread: that of a wide table takes a while.
+        """
         self._thread.submit(self._put_down, owner, project, document)
 
     def wait(self) -> None:
@@ -53,9 +64,11 @@ class PlanKeeper:
         self.is_closed = True
         self._thread.shutdown(wait=True)
 
-    def _put_down(self, owner: object, project: ProjectFile, document: dict[str, Any]) -> None:
+    def _put_down(
+        self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
+    ) -> None:
         with contextlib.suppress(InputError):
-            wanted = joined = plain(document)
+            wanted = joined = plain(document())
             for _ in range(_MERGES):
                 base = project.known_plan
                 try:

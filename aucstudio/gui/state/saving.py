@@ -29,15 +29,15 @@ class Save:
     ----------
     study : Study
     path : Path
-    document : mapping
-        Plan and table as they were when saving was asked for.
+    document : callable
+        Writes down plan and table as they were when saving was asked for.
     left_out : dict of str to str
         By id, why a run could not be saved, once it is done.
     """
 
     study: Study
     path: Path
-    document: Mapping[str, Any]
+    document: Callable[[], Mapping[str, Any]]
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
     cancelled: threading.Event = dataclasses.field(default_factory=threading.Event)
 
@@ -59,7 +59,7 @@ class Save:
         home, old, was_saved = self.study.home, self.study.home.file, self.study.is_saved
         while True:
             try:
-                home.move_to(self.path, self.document, progress)
+                home.move_to(self.path, self.document(), progress)
             except DamagedError as error:
                 if error.run is None or error.run in self.left_out:
                     raise

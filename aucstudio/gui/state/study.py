@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,9 @@ class Study(QObject):
 
     # ------------------------------------------------------------- its file
 
-    def document(self) -> dict[str, object]:
-        """Write the plan, and where the table is, as plain data."""
-        return plan_document(self.plan, self.table)
+    def document(self) -> Callable[[], dict[str, object]]:
+        """Take the plan, and where the table is, as they stand; what is given writes them down."""
+        return functools.partial(plan_document, self.plan, self.table)
 
     @property
     def status(self) -> str:

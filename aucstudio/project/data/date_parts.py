@@ -167,6 +167,11 @@ def taken(column: ColumnInfo) -> list[DatePart]:
     ]
 
 
+def count_taken(column: ColumnInfo) -> int:
+    """Count what is taken of a column of numbers."""
+    return sum(len(spread(chosen)) for chosen in column.parts) if column.parts else 1
+
+
 def grows(column: ColumnInfo) -> bool:
     """Tell whether what is learnt of a column goes on with time; a weekday comes round."""
     return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)

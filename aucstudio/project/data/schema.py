@@ -93,12 +93,12 @@ class Schema(Chosen):
         """The columns by their names."""
         return {column.name: column for column in self.columns}
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @functools.cached_property
     def roles(self) -> tuple[tuple[str, str], ...]:
         """Name and role of every column."""
         return tuple((column.name, column.role) for column in self.columns)
@@ -118,7 +118,7 @@ class Schema(Chosen):
         """Name of the column that names the rows; None if there is none."""
         return next((column.name for column in self.columns if column.role == "id"), None)
 
-    @property
+    @functools.cached_property
     def weight(self) -> str | None:
         """Name of the column that weighs the rows; None if there is none."""
         return next((column.name for column in self.columns if column.role == "weight"), None)
@@ -194,10 +194,17 @@ def bare(value: Any) -> Any:
     """Give a dataclass as plain data, without the fields that are as usual."""
     if isinstance(value, tuple):
         return [bare(item) for item in value]
-    if not dataclasses.is_dataclass(value):
+    kind: Any = type(value)
+    usual = _usual(kind)
+    if usual is None:
         return value
-    return {
-        field.name: bare(getattr(value, field.name))
-        for field in dataclasses.fields(value)
-        if getattr(value, field.name) != field.default
-    }
+    held = ((name, getattr(value, name), default) for name, default in usual)
+    return {name: bare(found) for name, found, default in held if found != default}
+
+
+@functools.cache
+def _usual(kind: Any) -> tuple[tuple[str, Any], ...] | None:
+    """List the fields of a dataclass with what they usually hold; None for anything else."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return tuple((field.name, field.default) for field in dataclasses.fields(kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -62,7 +63,7 @@ class Table(AnyTable):
         """Rows, unlabelled ones included."""
         return self.columns[0].height
 
-    @property
+    @functools.cached_property
     def features(self) -> tuple[Column, ...]:
         """The columns that methods learn from."""
         return tuple(column for column in self.columns if column.role in ("number", "category"))

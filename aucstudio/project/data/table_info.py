@@ -90,7 +90,7 @@ class TableInfo(abc.ABC):
     def rows(self) -> int:
         """Rows, unlabelled ones included."""
 
-    @property
+    @functools.cached_property
     def features(self) -> tuple[ColumnInfo, ...]:
         """The columns that methods learn from."""
         return tuple(column for column in self.columns if column.role in ("number", "category"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +10,6 @@ from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
-
-
-def weight_name(roles: Iterable[tuple[str, str]]) -> str | None:
-    """Name the column that weighs the rows, of names and roles; None if there is none."""
-    return next((name for name, role in roles if role == "weight"), None)
 
 
 def usable_weights(

@@ -91,18 +91,19 @@ def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
     names = list(dict.fromkeys(name for learnt, _ in found for name in learnt.feature_names))
     place = {name: k for k, name in enumerate(names)}
     weights, scales = (np.full((len(found), len(names)), np.nan) for _ in range(2))
-    numbers: set[str] = set()
+    is_level = np.ones(len(names), dtype=bool)
     for s, (learnt, w) in enumerate(found):
-        at = [place[name] for name in learnt.feature_names]
+        own = learnt.feature_names
+        at = np.array([place[name] for name in own]) if own != names else np.arange(len(own))
         weights[s, at] = w
         scales[s, at] = np.concatenate([learnt.scales, np.ones(len(w) - len(learnt.scales))])
-        numbers.update(learnt.feature_names[: len(learnt.numbers)])
+        is_level[at[: len(learnt.numbers)]] = False
     order = np.argsort(-np.abs(np.nanmean(weights, axis=0)), kind="stable")
     return Coefficients(
-        tuple(names[k] for k in order),
+        tuple(names[k] for k in order.tolist()),
         weights[:, order],
         np.nanmean(scales, axis=0)[order],
-        np.array([names[k] not in numbers for k in order], dtype=bool),
+        is_level[order],
         found[0][0].choice,
     )
 

@@ -100,18 +100,18 @@ def carried(
         same = source.numbers == target.numbers and np.array_equal(source.knots, target.knots)
         if not same or not np.array_equal(source.heights, target.heights):
             return None
-    place = {name: k for k, name in enumerate(target.feature_names)}
-    names = source.feature_names
-    if any(weights[k] and name not in place for k, name in enumerate(names)):
-        return None
+    names, new_names = source.feature_names, target.feature_names
+    used = at = np.flatnonzero(weights)
+    if names != new_names:
+        place = {name: k for k, name in enumerate(new_names)}
+        at = np.array([place.get(names[k], -1) for k in used.tolist()], dtype=np.intp)
+        if (at < 0).any():
+            return None
     (means, scales), (new_means, new_scales) = source.scaling, target.scaling
-    moved = np.zeros(len(place))
-    for k, name in enumerate(names):
-        if weights[k]:
-            slope = weights[k] / scales[k]
-            moved[place[name]] = slope * new_scales[place[name]]
-            intercept += slope * (new_means[place[name]] - means[k])
-    return moved, float(intercept)
+    slopes = weights[used] / scales[used]
+    moved = np.zeros(len(new_names))
+    moved[at] = slopes * new_scales[at]
+    return moved, float(intercept + slopes @ (new_means[at] - means[used]))
 
 
 def angle(a: Array, b: Array) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from contourpy import LineType, contour_generator
 from numpy.typing import NDArray
 
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import Plane
 
@@ -23,6 +23,7 @@ CombinedLines = tuple[list[Array | None], list[NDArray[np.uint32] | None]]  # a 
 
 CELLS = (32, 16, 8, 4, 2)  # pixels; each map is four times as fine as the one before
 _PULSE = 512  # rows scored between two looks at whether to go on
+_MOST_CELLS = 1 << 22  # of these rows
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -138,12 +139,18 @@ def score_map(
     go_on: Callable[[], bool],
 ) -> ScoreMap | None:
     """Score the corners of all cells; None if ``go_on`` says no on the way."""
+    if isinstance(scorer, LinearScorer):
+        # Linear on the plane as well, however many features there are.
+        intercept += float(part.rest @ scorer.weights)
+        scorer = LinearScorer(scorer.weights @ part.directions)
+        part = Slice(np.zeros(2), np.eye(2))
+    pulse = max(1, min(_PULSE, _MOST_CELLS // len(part.rest)))
     x, y = frame.corners(cell)
     places = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
     scores = np.empty(len(places))
-    for start in range(0, len(places), _PULSE):
+    for start in range(0, len(places), pulse):
         if not go_on():
             return None
-        rows = slice(start, start + _PULSE)
+        rows = slice(start, start + pulse)
         scores[rows] = scorer(part.rows(places[rows])) + intercept
     return ScoreMap(x, y, scores.reshape(len(x), len(y)), cell)

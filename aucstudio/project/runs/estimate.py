@@ -10,7 +10,7 @@ from aucstudio.engine import METHODS, memory
 from aucstudio.engine.cost import Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.date_parts import taken
+from aucstudio.project.data.date_parts import count_taken
 from aucstudio.project.data.preparing.levels import MAX_LEVELS
 from aucstudio.project.data.preparing.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.sparse_columns import is_sparse
@@ -129,7 +129,7 @@ def training_size(
     share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
-        len(taken(column))
+        count_taken(column)
         if column.role == "number"
         else _most_columns(column.distinct, preparation)
         for column in table.features

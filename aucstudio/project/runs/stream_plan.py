@@ -24,7 +24,6 @@ from aucstudio.project.data.preparing.preparation_choice import (
 from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -128,7 +127,7 @@ def check_stream(experiment: Experiment) -> None:
         what, setting = "settings cannot be searched", "tune"
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
         what, setting = "pairs cannot be left out", "validation"
-    if weight_name(experiment.data.roles) is not None:
+    if experiment.weight is not None:
         what, setting = "rows cannot be weighted", "weight"
     choice = experiment.preparation
     if choice.impute == MOST_FREQUENT:

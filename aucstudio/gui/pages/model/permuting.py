@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QSpinBox
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, ModelSubject
 from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
@@ -143,17 +143,16 @@ class ImportancePart(WorkedOut[Importance]):
         of_band = f", FPR {alpha:g} … {beta:g}" if measure == "pauc" else ""
         self.plot.setLabel("bottom", f"Loss of {_WORDS[measure]}{of_band}")
         order = np.argsort(-value, kind="stable")
-        rows = [
-            Whisker(
-                found.columns[c],
-                float(value[c]),
-                float(low[c]),
-                float(high[c]),
-                f"{found.columns[c]}\nloss of {_WORDS[measure]}: {figure_words(float(value[c]))}\n"
-                f"95 %: {interval_words(float(low[c]), float(high[c]))}",
+        names = [found.columns[c] for c in order]
+        value, low, high = value[order], low[order], high[order]
+
+        def tip(k: int) -> str:
+            return (
+                f"{names[k]}\nloss of {_WORDS[measure]}: {figure_words(float(value[k]))}\n"
+                f"95 %: {interval_words(float(low[k]), float(high[k]))}"
             )
-            for c in order
-        ]
+
+        rows = Whiskers(names, value, low, high, tip)
         self.chart.show_rows(rows, subject.run.look)
         self.told.emit(_sentence(subject, found, measure, rows))
 
@@ -171,9 +170,7 @@ class ImportancePart(WorkedOut[Importance]):
         }
 
 
-def _sentence(
-    subject: ModelSubject, found: Importance, measure: str, rows: list[Whisker]
-) -> Statement:
+def _sentence(subject: ModelSubject, found: Importance, measure: str, rows: Whiskers) -> Statement:
     first = rows[0]
     what = _WORDS[measure]
     if first.value <= 0:
@@ -183,7 +180,7 @@ def _sentence(
             f"{first.name} carries most of {subject.name}: shuffling it costs "
             f"{figure_words(first.value)} {what} (95 % {interval_words(first.low, first.high)})."
         ]
-    idle = sum(not row.low > 0 for row in rows)
+    idle = int((~(rows.low > 0)).sum())
     if 0 < idle < len(rows) and not np.isnan(first.low):
         said.append(f"The loss of {idle} of {len(rows)} columns cannot be told from none.")
     shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
 from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
 from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.live import LiveRun
@@ -53,18 +54,10 @@ class WeightsPart(ModelPicture):
             return
         self.plot.setLabel("bottom", f"Weight for {found.step}, or for a level")
         low, high = np.nanmin(found.weights, axis=0), np.nanmax(found.weights, axis=0)
-        several = len(found.weights) > 1
-        rows = [
-            Whisker(
-                name,
-                float(found.mean[k]),
-                float(low[k]) if several else np.nan,
-                float(high[k]) if several else np.nan,
-                _tip(found, k),
-            )
-            for k, name in enumerate(found.names)
-        ]
-        self.chart.show_rows(rows, subject.run.look)
+        if len(found.weights) == 1:
+            low = high = np.full(len(found.names), np.nan)
+        tip = functools.partial(_tip, found)
+        self.chart.show_rows(Whiskers(found.names, found.mean, low, high, tip), subject.run.look)
         self.told.emit(_sentence(subject, found))
 
     def show_live(self, live: LiveRun) -> None:

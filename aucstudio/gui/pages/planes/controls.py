@@ -7,7 +7,7 @@ from typing import ClassVar
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QLabel
 
-from aucstudio.gui.common.choices import SplitCombo, fill_combo
+from aucstudio.gui.common.choices import SplitCombo, fill_names
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import ElidedCombo, named
@@ -119,7 +119,7 @@ class PlaneControls(PageView):
         names = [] if subject is None else subject.preparation.feature_names
         for combo in (self.x_feature, self.y_feature):
             self.show_control(combo, kind == FEATURES and len(names) > 1)
-            fill_combo(combo, [(name, name) for name in names])
+            fill_names(combo, names)
         if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
             with QSignalBlocker(self.y_feature):
                 self.y_feature.setCurrentIndex(int(not self.x_feature.currentIndex()))

@@ -19,7 +19,6 @@ from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import (
     Tuning,
@@ -296,7 +295,7 @@ class Experiment:
     @property
     def weight(self) -> str | None:
         """Name of the column that weighs the rows; None where every row counts once."""
-        return weight_name(self.data.roles)
+        return self.data.schema.weight
 
     def tested_on(self, table: AnyTable) -> Experiment:
         """Refer to the table of the scheme ``"file"``, which then belongs to the identity.

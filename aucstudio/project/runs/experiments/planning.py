@@ -15,7 +15,6 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.splitting.enough import pairs_break_groups
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiments.experiment import Band, DataReference, Experiment
@@ -175,7 +174,7 @@ def _check_weights(
     method: type[AUCClassifier], data: DataReference, validation: Validation, tuning: Tuning | None
 ) -> None:
     """Refuse what would have to ignore the weights of rows."""
-    name = weight_name(data.roles)
+    name = data.schema.weight
     if name is None:
         return
     if not method.takes_weights:

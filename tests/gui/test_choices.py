@@ -1,0 +1,46 @@
+"""Lists to choose from: of columns, however many a table has."""
+
+import pytest
+from PySide6.QtWidgets import QComboBox
+
+from aucstudio.gui.common.choices import fill_names
+
+
+@pytest.fixture
+def combo(qtbot):
+    made = QComboBox()
+    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    qtbot.addWidget(made)
+    return made
+
+
+def test_what_was_chosen_stays_chosen_among_other_names(combo):
+    fill_names(combo, ["a", "b", "c"])
+    combo.setCurrentText("c")
+    fill_names(combo, ["c", "d"])
+    assert (combo.currentText(), combo.currentData()) == ("c", "c")
+    fill_names(combo, ["d", "e"])
+    assert combo.currentText() == "d"
+
+
+def test_names_that_are_there_already_are_not_filled_in_again(combo, qtbot):
+    fill_names(combo, ["a", "b"])
+    with qtbot.assertNotEmitted(combo.model().modelReset):
+        fill_names(combo, ["a", "b"])
+
+
+def test_the_names_of_a_wide_table_are_not_measured_one_by_one(combo, monkeypatch):
+    names, asked = [f"gene{k}" for k in range(100_000)], []
+    fill_names(combo, names)
+    model = combo.model()
+    kind, plain = type(model), type(model).data
+
+    def count(self, index, role=0):
+        asked.append(index.row())
+        return plain(self, index, role)
+
+    monkeypatch.setattr(kind, "data", count)
+    combo.sizeHint()
+    assert len(asked) < 100
+    assert combo.count() == len(names)
+    assert combo.findData("gene7") == 7
