@@ -12,6 +12,8 @@ from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
+    from aucstudio.project.combination.sharing import Named
+    from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
 IN_WORDS = "combine finished runs of a project into one, without training again"
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes]
     whole = [record for record in records if record.splits]
     model = options.save_model if options.save_model and whole else None
-    trouble = _save_model(whole[0], options.save_model) if model else ""
+    trouble = _save_model(plan, chosen, whole[0], options.save_model) if model else ""
     if options.json:
         document = result_document(table, records, band, None if trouble else model)
         say_json(with_unsaved(document, outcomes))
@@ -91,23 +93,21 @@ def _check_model_name(options: argparse.Namespace, record: RunRecord) -> None:
             setting="save-model",
         )
     refuse_own_input(options.save_model, record.experiment.data.path, None, options.project)
-    if len(record.splits) > 1:
-        raise InputError(
-            f"these runs have {len(record.splits)} splits, and the combination a model for each: "
-            "leave --save-model out and export one of them in the window, or combine runs that "
-            "held out one part",
-            setting="save-model",
-        )
 
 
-def _save_model(record: RunRecord, path: str) -> str:
-    """Save the model; gives why it could not be."""
+def _save_model(plan: PlannedRun, members: list[Named], record: RunRecord, path: str) -> str:
+    """Save the model, after several splits one of all rows; gives why it could not be."""
+    from aucstudio.project.combination.combining import combine_anew
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.models.take_model import validated_model
     from aucstudio.project.store.model_file import save_model
 
     try:
-        save_model(validated_model(record, 0, None), path)
+        if len(record.splits) == 1:
+            model = validated_model(record, 0, None)
+        else:
+            model = combine_anew(plan.experiment, members, plan.table)
+        save_model(model, path)
     except KeyboardInterrupt:
         return f"interrupted before the model was written to {path}"
     except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)

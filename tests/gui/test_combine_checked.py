@@ -3,10 +3,15 @@
 import dataclasses
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.model_choice import ANEW
+from aucstudio.project.combination.combining import combine_runs
+from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import auc_summary
-from tests.gui.conftest import PATIENCE
+from tests.gui.conftest import PATIENCE, make_record, put
 
 
 @pytest.fixture
@@ -59,3 +64,25 @@ def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
     qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
     assert "shares no held-out rows with" in action.toolTip()
     assert not action.isEnabled()
+
+
+def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, qtbot):
+    session, folds, runs = table_session, Validation(scheme="folds", folds=3), []
+    for method in ("auc-rls", "logistic"):
+        record = make_record(session.table, method, validation=folds)
+        put(session, record, method)
+        runs.append((method, record))
+    put(session, combine_runs(plan_combination(runs, None, (0.0, 0.1)), runs), "Both")
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    choice = ExportModelDialog(session, session.run(session.selected), parent).choice
+    assert choice.kinds.button(ANEW).isEnabled()
+    choice.kinds.button(ANEW).setChecked(True)
+    model = choice.making()(lambda _progress: False)
+    assert model.trained_on.startswith("all ")
+    assert {share.title for share in model.scorer.members} == {"auc-rls", "logistic"}
+    session.set_looks([runs[0][1].id], "Remove run", removed=True)
+    left = ExportModelDialog(session, session.run(session.selected), parent)
+    gone = left.choice.kinds.button(ANEW)
+    assert not gone.isEnabled()
+    assert "in the list any more" in gone.toolTip()

@@ -10,9 +10,10 @@ import pytest
 from aucstudio import cli
 from aucstudio.engine import roc
 from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import select_in_bags
 from aucstudio.project.combination import combining
-from aucstudio.project.combination.combining import combine_runs
+from aucstudio.project.combination.combining import combine_anew, combine_runs
 from aucstudio.project.combination.place import Combining
 from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.combination.preparations import common_preparation
@@ -101,6 +102,33 @@ def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_f
         shares = split.model.scorer.members
         assert {share.title for share in shares} == {name for name, _ in in_folds}
         assert sum(share.weight for share in shares) == pytest.approx(1.0)
+
+
+def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(table, in_folds):
+    record = combined(in_folds)
+    model = combine_anew(record.experiment, in_folds, table)
+    assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
+    scores, mean = scores_of(model, table), np.zeros(table.rows)
+    assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)
+    # Each member by itself, on the mean of the scales of its splits.
+    for name, run in in_folds:
+        (share,) = (share for share in model.scorer.members if share.title == name)
+        alone = refit(run.experiment, table)
+        raw = scores_of(alone, table) - alone.intercept
+        scales = [a_scale(split, record.splits[k]) for k, split in enumerate(run.splits)]
+        smoothing = scales[0].smoothing
+        shift, spread = np.mean([(one.shift, one.spread) for one in scales], axis=0)
+        mean += share.weight * Scale(smoothing, shift, spread)(raw)
+    np.testing.assert_allclose(scores, mean + model.intercept, rtol=1e-9, atol=1e-9)
+    held = np.concatenate([split.test_scores for split in record.splits])
+    rows = np.concatenate([split.test_rows for split in record.splits])
+    assert np.corrcoef(scores[rows], held)[0, 1] > 0.8
+
+
+def a_scale(split, judged):
+    """The scale of a member on the rows that all of them held out."""
+    own = split.test_scores[np.isin(split.test_rows, judged.test_rows)] - split.model.intercept
+    return Scale.learn(own, 0.1 if split.model.method == "random-forest" else 0.0)
 
 
 def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
@@ -398,6 +426,20 @@ def test_a_stop_keeps_the_splits_that_were_finished(table, in_folds):
     with pytest.raises(combining.Stopped):
         combined(in_folds, listen=stop_after_one)
     assert sum(one.finished is not None for one in told) == 1
+
+
+def test_the_command_saves_a_model_of_all_rows_after_several_splits(tmp_path, capsys):
+    table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
+    common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--folds", "3"]
+    for method in ("auc-rls", "logistic"):
+        assert cli.main(["train", *common, "--method", method, "--ignore", "site"]) == 0
+    model = tmp_path / "m.aucmodel"
+    command = ["combine", str(project), "AUC-RLS", "Logistic regression", "--save-model"]
+    assert cli.main([*command, str(model), "--json"]) == 0
+    made = load_model(model)
+    assert made.trained_on.startswith("all 150 labelled rows")
+    assert len(made.scorer.members) == 2
+    assert np.isfinite(made.score(read_table(table))).all()
 
 
 def test_the_command_adds_it_to_the_project(tmp_path, capsys):

@@ -10,9 +10,12 @@ from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.chosen_threshold import Chosen
+from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.combination.combining import combine_anew
+from aucstudio.project.combination.sharing import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.choosing import (
     OWN,
@@ -78,8 +81,12 @@ class ModelChoice(QObject):
         for k, text in enumerate(self._choices()):
             self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
         self.kinds.button(VALIDATED).setChecked(True)
-        is_trained = not run.record.experiment.members
-        self.kinds.button(ANEW).setEnabled(self._table is not None and is_trained)
+        self._members = _members(session, run.record)
+        gone = len(run.record.experiment.members) - len(self._members)
+        self.kinds.button(ANEW).setEnabled(self._table is not None and not gone)
+        if gone:
+            reason = "Not all runs that it combines are in the list any more"
+            plain_tooltip(self.kinds.button(ANEW), reason)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # at once: what is shown without one is a window
         self.chooser.target_chosen.connect(self.ask)
@@ -128,12 +135,16 @@ class ModelChoice(QObject):
             model, k = self.validated(), self._split
             return lambda _post: _calibrated(model, record, calibration, k, record.splits[k].model)
         rule, table, experiment = self.threshold_rule(), self._table, record.experiment
+        members = self._members
         assert table is not None
 
         def make(post: Callable[[Any], bool]) -> Model:
             # Trained once: another threshold needs no other training.
             if self._anew is None:
-                self._anew = refit(experiment, table, post)
+                if members:
+                    self._anew = combine_anew(experiment, members, table, post)
+                else:
+                    self._anew = refit(experiment, table, post)
             made = rethresholded(self._anew, experiment, table, rule)
             return _calibrated(made, record, calibration, None, self._anew)
 
@@ -204,6 +215,13 @@ class ModelChoice(QObject):
             f"The {which} that was validated ({len(splits[at].train_rows):,} training rows)",
             "Trained anew on all labelled rows",
         ]
+
+
+def _members(session: Session, record: RunRecord) -> list[Named]:
+    """List the runs that a combination was made of, as far as they are still there."""
+    wanted = record.experiment.members
+    made = {run.record.experiment.id: (run.look.name, run.record) for run in session.shown_runs()}
+    return [made[member] for member in wanted if member in made]
 
 
 def _calibrated(

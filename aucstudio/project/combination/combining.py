@@ -3,7 +3,8 @@
 Where the runs have several splits, the weights of a split are chosen on the rows that the others
 held out. Where all held-out rows are of one split, these are dealt into folds, groups whole, and
 each fold is scored with the weights that the others chose; the model has those that all chose.
-No row is judged with weights that it had a part in.
+No row is judged with weights that it had a part in. A model of all rows, which judges none, has
+the weights that all held-out rows choose.
 
 Symbols: z scores of the members on a common scale, shape (members, rows); w weights.
 """
@@ -32,10 +33,12 @@ from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.planning import FOLDS
 from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
 from aucstudio.project.combination.sharing import Named, require_sharing
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
@@ -136,6 +139,33 @@ def combine_runs(
     return _Combining(experiment, runs, groups_of, listen).record()
 
 
+def combine_anew(
+    experiment: Experiment, runs: Sequence[Named], table: AnyTable, listen: Listener | None = None
+) -> Model:
+    """Train the members once more, on all labelled rows, and combine them: a model to take away.
+
+    All held-out rows choose the weights. The scale of a member is the mean of those of its splits.
+
+    Parameters
+    ----------
+    experiment, runs
+        As for :func:`combine_runs`.
+    table : Table
+    listen : callable, optional
+        Called with :class:`Progress`; a true answer stops.
+
+    Raises
+    ------
+    InputError
+        As for :func:`combine_runs`.
+    Stopped
+        If ``listen`` asked to.
+    """
+    runs = sorted(runs, key=lambda run: run[1].experiment.id)
+    heard = listen or (lambda _progress: False)
+    return _Combining(experiment, runs, lambda rows: None, heard).anew(table)
+
+
 class _Combining:
     def __init__(
         self,
@@ -162,6 +192,14 @@ class _Combining:
                 self._tell(k, None, results[-1])
         seconds = time.perf_counter() - began
         return RunRecord.made(self._experiment, DONE, results, created, seconds)
+
+    def anew(self, table: AnyTable) -> Model:
+        parts = [self._part(splits) for splits in self._splits]
+        chosen = self._choose(*_together(parts), 0, (0, 1))
+        models = [refit(record.experiment, table, self._listen) for _, record in self._runs]
+        scales = zip(*(part.scales for part in parts), strict=True)
+        whole = dataclasses.replace(parts[0], models=models, scales=list(map(_mean_scale, scales)))
+        return self._combined(whole, chosen)[0]
 
     def _part(self, splits: Sequence[SplitResult]) -> _Part:
         """Put the held-out scores of all members on a common scale, which no class has a say in."""
@@ -364,6 +402,12 @@ class _Combining:
         told = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
         if self._listen(told) and finished is None:
             raise Stopped("choosing weights")
+
+
+def _mean_scale(scales: Sequence[Scale]) -> Scale:
+    """Average the scales of a member's splits, whose link is the same."""
+    shift, spread = (float(np.mean([getattr(s, n) for s in scales])) for n in ("shift", "spread"))
+    return Scale(scales[0].smoothing, shift, spread)
 
 
 def _both_classes(positive: Mask, counts: Array | None) -> bool:
