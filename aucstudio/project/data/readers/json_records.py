@@ -105,7 +105,7 @@ def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
         return records[0]
     if (rows := _named_rows(lists)) is not None:
         return rows
-    columns = {
+    columns: dict[str, dict[Any, Any]] = {
         name: value if isinstance(value, dict) else dict(enumerate(value))
         for name, value in whole.items()
         if isinstance(value, (dict, list))
