@@ -377,3 +377,42 @@ def test_findings_of_a_table_on_disk_are_those_that_some_rows_show(awkward):
         assert inspection(disk)["columns"][1]["auc"] == inspection(whole)["columns"][1]["auc"]
     finally:
         disk.close()
+
+
+def test_another_table_beside_is_told(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{k},{k}.5,{'uv'[k % 2]},,{f'S{k},{k}' if k < 4 else ','}" for k in range(20)]
+    path.write_text("a,b,y,,site,n\n" + "\n".join(rows) + "\n")
+    sentences = [finding.sentence for finding in find(read_table(path))]
+    assert (
+        "columns site, n end in row 4 of 20: they may be another table that stands beside this one"
+    ) in sentences
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # Cells are missing here and there, or one column ends, or all do.
+        [f"{k},{k}.5,{'uv'[k % 2]},{k if k % 3 else ''},{k if k % 3 else ''}" for k in range(20)],
+        [f"{k},{k}.5,{'uv'[k % 2]},{k},{k if k < 4 else ''}" for k in range(20)],
+        [f"{k},{k}.5,{'uv'[k % 2]},,{k}" for k in range(20)],
+    ],
+)
+def test_missing_cells_are_no_other_table(tmp_path, rows):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,y,n,m\n" + "\n".join(rows) + "\n")
+    assert not any("another table" in f.sentence for f in find(read_table(path)))
+
+
+def test_a_table_on_its_side_is_told(tmp_path):
+    path = tmp_path / "data.csv"
+    lines = [
+        ["age", *(str(20 + k) for k in range(8))],
+        ["dose", *(f"{k}.5" for k in range(8))],
+        ["y", *("uv" * 4)],
+    ]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    assert any("may lie on its side" in f.sentence for f in find(read_table(path)))
+    standing = ["".join(f"{','.join(row)}\n" for row in zip(*lines, strict=True))]
+    path.write_text("".join(standing))
+    assert not any("its side" in f.sentence for f in find(read_table(path)))

@@ -49,6 +49,37 @@ def test_names_and_rows_may_stand_in_lists_of_their_own(tmp_path):
     assert understood(read_table(path)) == ABC
 
 
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ([["a", "b", "y"], [1, 2.5, "u"], [2, None, "v"], [3, 4.5, "u"]], {}),
+        (
+            {
+                "p": {"a": 1, "b": 2.5, "y": "u"},
+                "q": {"a": 2, "b": None, "y": "v"},
+                "r": {"a": 3, "b": 4.5, "y": "u"},
+            },
+            {"row": ["p", "q", "r"]},
+        ),
+    ],
+)
+def test_rows_may_be_lists_or_have_names(tmp_path, content, names):
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(content))
+    assert understood(read_table(path)) == names | ABC
+
+
+def test_a_mark_before_records_is_none_of_them(tmp_path):
+    path = tmp_path / "data.jsonl"
+    rows = [
+        {"a": 1, "b": 2.5, "y": "u"},
+        {"a": 2, "b": None, "y": "v"},
+        {"a": 3, "b": 4.5, "y": "u"},
+    ]
+    path.write_text("\ufeff" + "".join(f"{json.dumps(row)}\r\n" for row in rows), "utf-8")
+    assert understood(read_table(path)) == ABC
+
+
 def test_records_within_records_have_columns_of_their_own(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(

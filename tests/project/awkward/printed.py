@@ -52,6 +52,37 @@ MARKUP = [
         notes="stands in LaTeX",
     ),
     case(
+        "asciidoc",
+        "a table of AsciiDoc",
+        ".Results\n|===\n|a |b |y\n\n"
+        + "".join(f"|{a} |{b} | {y}\n" for a, b, y in LINES)
+        + "|===\n",
+        ABC,
+        notes="stands in AsciiDoc",
+    ),
+    case(
+        "keyed",
+        "a row is a paragraph, a cell a line with its name; one is missing",
+        "\n".join(f"a: {a}\nb: {b if k else ''}\ny: {y}\n" for k, (a, b, y) in enumerate(LINES)),
+        ABC | {"b": [None, 3.5, 4.5, 5.5]},
+        notes="each row stood as lines of names and values",
+    ),
+    case(
+        "keyed-stars",
+        "the same as databases print it",
+        "".join(
+            f"******** {k}. row ********\n  a: {a}\n  b: {b}\n  y: {y}\n"
+            for k, (a, b, y) in enumerate(LINES)
+        ),
+        ABC,
+    ),
+    case(
+        "keyed-none",
+        "times and words with colons are no names",
+        "a,y\n" + "".join(f"at 10:{k}0: x{k},{y}\n" for k, (_, _, y) in enumerate(LINES)),
+        {"a": [f"at 10:{k}0: x{k}" for k in range(4)], "y": Y},
+    ),
+    case(
         "rst",
         "a simple table between rulers",
         "===  ===  =\na    b    y\n===  ===  =\n"
@@ -191,6 +222,27 @@ BELOW = [
         },
     ),
 ]
+PLACES = [
+    case(
+        "long-names",
+        "names of two words above columns of numbers",
+        "A   BLOOD VALUE  Y\n" + "".join(f"{a}  {b:>12}  {y}\n" for a, b, y in LINES),
+        {"A": ABC["a"], "BLOOD VALUE": ABC["b"], "Y": Y},
+    ),
+    case(
+        "remarked-units",
+        "names in a remark, and units in the next one",
+        "# a,b,y\n# mg,cm,\n" + ROWS,
+        ABC,
+    ),
+    case(
+        "months-or-days",
+        "two digits beside a month may be a year or a day",
+        "m,y\nJan 20,u\nFeb 20,v\nMar 20,u\nApr 20,v\n",
+        {"m": ["Jan 20", "Feb 20", "Mar 20", "Apr 20"], "y": Y},
+        notes="may be years or days, as in 'Jan 20'",
+    ),
+]
 MONTHS = [
     dates(
         "french", "days in French", ["1er janv. 2025", "3 mars 2025", "28 avr. 2025", "5 déc. 2025"]
@@ -217,4 +269,4 @@ MONTHS = [
         ["1 января 2025", "3 марта 2025", "28 апр. 2025", "5 дек. 2025"],
     ),
 ]
-CASES = [*MARKUP, *QUOTES, *BELOW, *MONTHS]
+CASES = [*MARKUP, *QUOTES, *BELOW, *PLACES, *MONTHS]

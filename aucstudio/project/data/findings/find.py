@@ -14,12 +14,13 @@ from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.identifiers import groups, identifiers
 from aucstudio.project.data.findings.leaks import leaks
 from aucstudio.project.data.findings.sentinels import sentinels
+from aucstudio.project.data.findings.shape import shape
 from aucstudio.project.data.findings.spellings import spellings
 from aucstudio.project.data.findings.weights import weights
 from aucstudio.project.data.table import Table
 
 # Looked for in the cells.
-_SEARCHES = (weights, leaks, sentinels, spellings, groups, identifiers, copies)
+_SEARCHES = (shape, weights, leaks, sentinels, spellings, groups, identifiers, copies)
 # What holds of some rows does so of all: not that no number occurs twice, nor how often rows do.
 _IN_SOME = (leaks, sentinels, spellings)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ _LONGEST_RECORD = 64_000_000
 _DEEPEST = 4
 _RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
+_LISTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\[\s*"[^"\\]*"\s*,\s*"')
 
 
 def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
@@ -24,7 +27,10 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     import duckdb
 
     with path.open("rb") as file:
-        is_list = _LIST.match(file.read(1 << 16)) is not None
+        head = file.read(1 << 16)
+    is_list = _LIST.match(head) is not None
+    if head.startswith(codecs.BOM_UTF8):
+        path = _without_mark(path, target.with_suffix(".bare.json"))
     if not is_list and (rows := _rows_of_one(path)) is not None:
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
@@ -71,21 +77,35 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _without_mark(path: Path, target: Path) -> Path:
+    """Copy a file without its byte-order mark."""
+    with path.open("rb") as file, target.open("wb") as copy:
+        file.seek(len(codecs.BOM_UTF8))
+        shutil.copyfileobj(file, copy)
+    return target
+
+
 def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
-    """Give the rows of a file that is one object: a list of records in it, or columns."""
+    """Give the rows of a file that is one value.
+
+    That is an object with a list of records, or columns, or records by their names; or lists, of
+    which the first holds the names.
+    """
     if path.stat().st_size > _LONGEST_RECORD:
         return None
     try:
         whole = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError:
         return None  # a record a line, which the reader judges
+    if isinstance(whole, list):
+        return _named_rows([whole[0], whole[1:]])
     lists = [value for value in whole.values() if isinstance(value, list) and value]
     records = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
     if len(records) == 1:
         return records[0]
     if (rows := _named_rows(lists)) is not None:
         return rows
-    columns = {
+    columns: dict[str, dict[Any, Any]] = {
         name: value if isinstance(value, dict) else dict(enumerate(value))
         for name, value in whole.items()
         if isinstance(value, (dict, list))
@@ -93,7 +113,15 @@ def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
     if len(columns) < len(whole) or len({tuple(column) for column in columns.values()}) != 1:
         return None
     keys = next(iter(columns.values()))
+    if all(map(_is_record, columns.values())):
+        return [{"row": name, **record} for name, record in columns.items()]
     return [{name: column[key] for name, column in columns.items()} for key in keys]
+
+
+def _is_record(values: Mapping[Any, Any]) -> bool:
+    """Tell whether values are of one row, being of several kinds, and no column."""
+    kinds = {isinstance(value, str) for value in values.values() if value is not None}
+    return len(kinds) > 1 and all(isinstance(key, str) for key in values)
 
 
 def _named_rows(lists: Sequence[list[Any]]) -> list[dict[str, Any]] | None:
@@ -111,7 +139,7 @@ def _named_rows(lists: Sequence[list[Any]]) -> list[dict[str, Any]] | None:
 
 
 def _is_json(_path: Path, head: bytes) -> bool:
-    return (_RECORD.match(head) or _LIST.match(head)) is not None
+    return any(way.match(head) for way in (_RECORD, _LIST, _LISTS))
 
 
 FORMATS = (

@@ -81,6 +81,11 @@ def is_iso(cell: str) -> bool:
     return re.fullmatch(pattern(ISO), cell.lower()) is not None
 
 
+def is_short_month(cell: str) -> bool:
+    """Tell whether a stripped cell is a month with two digits, which may be a year or a day."""
+    return re.fullmatch(rf"{_NAME}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
+
+
 def ways_of(layout: str) -> tuple[str, ...]:
     """List the layouts that cells of a layout may have, the one to try first in front."""
     return (layout,) if layout in (ISO, CLOCK) else (ISO, layout)

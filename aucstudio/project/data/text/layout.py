@@ -431,22 +431,27 @@ def _with_commented_names(
     text: str, rows: list[Record], comments: Sequence[int], dialect: Dialect, width: int
 ) -> list[Record]:
     """Put the last of the leading remarks before the rows, if it holds their names."""
-    before = [line for line in comments if rows and line < rows[0][0]]
+    mark, before = dialect.comment, [line for line in comments if rows and line < rows[0][0]]
     if not before:
         return rows
     bare = dataclasses.replace(dialect, comment="", skip=0)
-    line = uncommented(text.split("\n")[before[-1] - 1], dialect.comment)
-    names = [(before[-1], row) for _, row in cut(line, True, bare)]
     kept = [row for _, row in rows if len(row) == width]
-    if not names or len(names[0][1]) not in (width, width - 1) or not kept:
+    if not kept or not any(map(is_value, kept[0])) or _first_of_body(rows, 0, width):
         return rows
-    if any(is_value(cell) or "=" in cell for cell in names[0][1]):
+    lines = text.split("\n")
+    names = [
+        [(line, row) for _, row in cut(uncommented(lines[line - 1], mark), True, bare)]
+        for line in before[-2:]
+    ]
+    # The last one may hold the units.
+    if len(names) > 1 and names[0] and names[1] and _is_lower(names[1][0][1]):
+        names.pop()
+    found = names[-1]
+    if not found or len(found[0][1]) not in (width, width - 1):
         return rows
-    if not any(map(is_value, kept[0])):
+    if any(is_value(cell) or "=" in cell for cell in found[0][1]):
         return rows
-    if _first_of_body(rows, 0, width) not in (0, None):
-        return rows
-    return [*names, *rows]
+    return [*found, *rows]
 
 
 def _comments_between(

@@ -102,7 +102,8 @@ def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
     by_blanks, width = fit(rows)
     if len(rows) < _LEAST_LINES or not _holds_values(rows, width):
         by_blanks = 0.0
-    if max(best, by_blanks) < _LIKELY and (edges := _edges(text)):
+    is_unlikely = max(best, by_blanks) < _LIKELY or _has_long_names(text, rows, width)
+    if is_unlikely and (edges := _edges(text)):
         placed = dataclasses.replace(found, delimiter=BLANK, quote="", edges=edges)
         by_place, width = fit(cut(text, whole, placed))
         if by_place > max(best, by_blanks) and _holds_values(cut(text, whole, placed), width):
@@ -125,6 +126,13 @@ def _is_run(cell: str) -> bool:
     """Tell whether a cell is several values with blanks between, more than a day with its time."""
     parts = cell.split()
     return len(parts) > 2 and all(is_value(part) or is_missing_number(part) for part in parts)
+
+
+def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
+    """Tell whether names are of several words, and two blanks or more stand between them."""
+    if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
+        return False
+    return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
 
 
 def _cuts_alike(rows: Sequence[Record]) -> bool:
@@ -166,7 +174,14 @@ def _edges(text: str) -> tuple[int, ...]:
         starts = [k for k in range(length) if used[k] and (k == 0 or not used[k - 1])]
         # Words of a cell may all end at one place: there is no name above the next ones.
         ends = [*starts[1:], length]
-        edges = [i for i, j in zip(starts, ends, strict=True) if padded[0][i:j].strip()]
+        places = [(i, j) for i, j in zip(starts, ends, strict=True) if padded[0][i:j].strip()]
+        edges, is_one_name = list[int](), False
+        for i, j in places:
+            edges += [] if is_one_name else [i]
+            # Below the first words of a name there may be nothing.
+            is_one_name = padded[0][j - 2 : j - 1].strip() != "" and not any(
+                line[i:j].strip() for line in padded[1:]
+            )
         if len(edges) > 1:
             return (0, *edges[1:])
     return ()

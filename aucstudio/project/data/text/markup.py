@@ -33,6 +33,8 @@ def find_markup(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
     """Find the markup of a table in the first lines: how to rewrite it, and a sentence about it."""
     if any(map(_WIKI.match, lines)) and any(line.startswith("|-") for line in lines):
         return _from_wiki, "the table stands in the markup of a wiki"
+    if lines.count("|===") > 1:
+        return _from_asciidoc, "the table stands in AsciiDoc"
     if any(map(_TABULAR.match, lines)) and any("&" in line for line in lines):
         return _from_latex, "the table stands in LaTeX"
     return None
@@ -48,12 +50,12 @@ def _from_wiki(lines: Iterable[str]) -> Iterator[str]:
             is_inside = is_inside or _WIKI.match(bare) is not None
             yield "\n"
         elif bare.startswith(("|-", "|}", "|+")):
-            yield from _written(_wiki_cells(row), len(row))
+            yield from written(_wiki_cells(row), len(row))
             yield "\n"
             row, is_done = [], bare.startswith("|}")
         else:
             row.append(bare)
-    yield from _written(_wiki_cells(row), len(row))
+    yield from written(_wiki_cells(row), len(row))
 
 
 def _wiki_cells(lines: Iterable[str]) -> Row:
@@ -71,6 +73,16 @@ def _plain_wiki(text: str) -> str:
     return _BOLD.sub("", _LINK.sub(r"\1", text)).strip()
 
 
+def _from_asciidoc(lines: Iterable[str]) -> Iterator[str]:
+    """Rewrite the first table between rulers, in which a row has a line."""
+    rulers = 0
+    for line in lines:
+        bare = line.strip()
+        rulers += bare == "|==="
+        is_row = rulers == 1 and bare.startswith("|") and bare != "|==="
+        yield from written([cell.strip() for cell in bare[1:].split("|")] if is_row else [], 1)
+
+
 def _from_latex(lines: Iterable[str]) -> Iterator[str]:
     """Rewrite the first table of LaTeX; two backslashes end a row."""
     row: list[str] = []
@@ -84,7 +96,7 @@ def _from_latex(lines: Iterable[str]) -> Iterator[str]:
             continue
         row.append(bare)
         if "\\\\" in bare or not any(row):
-            yield from _written(_latex_cells(" ".join(row).split("\\\\")[0]), len(row))
+            yield from written(_latex_cells(" ".join(row).split("\\\\")[0]), len(row))
             row = []
     yield "\n" * len(row)
 
@@ -101,7 +113,7 @@ def _latex_cells(row: str) -> Row:
     return cells
 
 
-def _written(cells: Row, lines: int) -> Iterator[str]:
+def written(cells: Sequence[str], lines: int) -> Iterator[str]:
     """Write a row in the place of several lines."""
     if lines and any(cells):
         out = io.StringIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
 from aucstudio.project.data.text.settle import CURRENCIES, date_forms, unit_of
@@ -27,6 +28,8 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
         return ""
     if all(map(_LASTING.fullmatch, known)):
         return f"its cells may be times of day or how long something takes, as in {known[0]!r}"
+    if all(map(dates.is_short_month, known)):
+        return f"what is beside the months may be years or days, as in {known[0]!r}"
     if len(units := _units_among(known)) > 1:
         return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
     one, other = _written_variously(known, dialect.decimal)

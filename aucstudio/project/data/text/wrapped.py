@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.keyed import find_keyed
 from aucstudio.project.data.text.markup import Rewrite, find_markup
 from aucstudio.project.data.text.numerals import BLANKS
 
@@ -33,7 +34,7 @@ _BOOKISH = re.compile(
 def find_wrapping(text: str) -> tuple[Rewrite, str] | None:
     """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
     lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
-    if marked := find_markup(lines):
+    if marked := find_markup(lines) or find_keyed(lines):
         return marked
     found = _wrapping_of_lines(text, lines)
     return found and (_each(found[0]), found[1])
