@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.boundary import DONE
 from aucstudio.commands.table_options import add_dialect_options, read_dialect
@@ -97,16 +98,24 @@ def _explained(
             bar(min(share, 0.99), "")
         return interrupted()
 
-    rows, weights = np.arange(others.rows), None
-    if others.weight is not None:
-        cells = np.nan_to_num(others.column(others.weight).measured())
-        weights = cells if cells.any() else None
+    rows, weights = np.arange(others.rows), _weights(others)
     detail = explain_row(
         table, model, row, rows, against=others, weights=weights, seed=seed, listen=listen
     )
     if bar is not None:
         bar(1.0, "")
     return detail
+
+
+def _weights(table: Table) -> NDArray[np.float64] | None:
+    """Give what the rows weigh, labelled or not; None where each counts once, or none does."""
+    from aucstudio.project.data.weights import usable_weights
+
+    if table.weight is None:
+        return None
+    column = table.column(table.weight)
+    weights = usable_weights(table.path, column, column.measured(), table.file_rows)
+    return weights if weights.any() else None
 
 
 def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Namespace) -> None:

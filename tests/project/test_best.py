@@ -285,6 +285,15 @@ def test_on_labels_of_chance_the_estimate_centres_on_one_half_and_nothing_is_set
     assert claims <= 4
 
 
+def test_without_an_interval_it_is_said_that_rows_are_too_few(tmp_path):
+    lines = ["a,label", *(f"{k % 7},{'yes' if k % 30 == 0 else 'no'}" for k in range(100))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    table = read_table(tmp_path / "t.csv", label="label", positive="yes")
+    said = sentences(find_best(table, Validation(), entrants=QUICK[:1]))[0]
+    assert "(1 positive)" in said
+    assert said.count("(too few rows for an interval)") == 2
+
+
 def test_members_are_written_and_read_back():
     members = [
         Member.of("logistic", C=0.1, class_weight="balanced"),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
+from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -31,8 +34,10 @@ from aucstudio.project.runs.given_scores import scored_by
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
+from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.verdict import sentences
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -187,6 +192,19 @@ def test_thresholds_and_subgroups_are_weighted(table, record):
         rows = np.array([table.column("part").values[r] == group.level for r in split.test_rows])
         data = split.test_positive[rows], split.test_scores[rows]
         assert group.auc.value == pytest.approx(roc.auc(*data, weights=weights[rows]))
+        assert group.rows == np.count_nonzero(weights[rows])
+
+
+def test_a_level_whose_rows_weigh_nothing_is_not_there(written, tmp_path):
+    path = tmp_path / "t.csv"
+    head, *lines = written.read_text().splitlines()
+    cells = [line.split(",") for line in lines]
+    for k in range(0, len(cells), 5):
+        cells[k][2:4] = "0", "void"
+    path.write_text("\n".join([head, *map(",".join, cells)]) + "\n")
+    table = read_table(path, label="label", positive="1", roles={"w": "weight"})
+    found = subgroups(run(table), table, "part", BAND)
+    assert {group.level for group in found.groups} == {"yes", "no"}
 
 
 def test_weights_are_kept_with_the_run(table, record, tmp_path):
@@ -307,6 +325,10 @@ def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_pa
     board = find_best(table, Validation(), entrants=few)
     judged = {entry.method: entry for entry in board.entries}
     assert set(judged) == {"logistic", "rls", "auc-ensemble"}
+    (held,) = board.best.record.splits
+    count = np.count_nonzero(held.test_weights)
+    assert count < held.n_test
+    assert f"on {count} rows (" in sentences(board)[0]
     assert any("svm-pauc" in said and "weights" in said for said in board.failed)
     for entry in judged.values():
         (split,) = entry.record.splits
@@ -317,3 +339,49 @@ def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_pa
     again = execute(judged["auc-ensemble"].record.experiment, table).splits[0]
     (split,) = judged["auc-ensemble"].record.splits
     np.testing.assert_allclose(again.test_scores, split.test_scores, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("cell", "said"), [("1e+300", "too large"), ("1e-200", "too close to 0")])
+def test_weights_whose_squares_are_no_numbers_are_refused(tmp_path, written, cell, said):
+    path = tmp_path / "far.csv"
+    head, *lines = written.read_text().splitlines()
+    lines[6] = ",".join([*lines[6].split(",")[:2], cell, *lines[6].split(",")[3:]])
+    path.write_text("\n".join([head, *lines]) + "\n")
+    table = read_table(path, label="label", positive="1", roles={"w": "weight"})
+    with pytest.raises(InputError, match=f"row 7 has {re.escape(cell)}.*{said}"):
+        _ = table.weights
+
+
+def test_a_class_that_weighs_nothing_is_told_before_a_tournament_begins(tmp_path):
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(3)
+    validation, positive = Validation(seed=2), np.arange(120) % 3 == 0
+    (split,) = draw_splits(positive, validation)
+    weights = np.ones(120)
+    weights[[row for row in split.test if positive[row]]] = 0.0
+    rows = zip(rng.normal(size=120), weights, positive, strict=True)
+    lines = ["a,w,label", *(f"{a:.4f},{w:g},{'yes' if p else 'no'}" for a, w, p in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    table = read_table(path, label="label", positive="yes", roles={"w": "weight"})
+    with pytest.raises(InputError, match="no positive row of the held-out part has a weight"):
+        find_best(table, validation)
+    with pytest.raises(InputError, match="no positive row of the test file has a weight"):
+        find_best(_none_weigh(path, table), Validation("file", test_file=str(path)))
+
+
+def _none_weigh(path, table):
+    """Give the table as it was before its file said that no positive row weighs anything."""
+    path.write_text(path.read_text().replace(",1,yes", ",0,yes"))
+    return table
+
+
+def test_weights_that_are_none_are_refused_in_the_rows_compared_with(
+    record, written, tmp_path, capsys
+):
+    model, spoilt = tmp_path / "m.aucmodel", tmp_path / "t.csv"
+    save_model(record.splits[0].model, model)
+    head, *lines = written.read_text().splitlines()
+    lines[6] = ",".join([*lines[6].split(",")[:2], "-2", *lines[6].split(",")[3:]])
+    spoilt.write_text("\n".join([head, *lines]) + "\n")
+    assert main(["explain", str(model), str(spoilt), "--row", "9"]) == 2
+    assert "row 7 has -2, which is below 0" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
     QDialog,
@@ -28,7 +30,6 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.enough import few_rows_caution
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
 
@@ -112,13 +113,15 @@ class FindBestDialog(QDialog):
 
     def _warn(self) -> None:
         """Say what so few rows let figures be worth, before anybody waits for them."""
+        # Here, as the tournament brings libraries along that the start page does without.
+        from aucstudio.project.tournament.hold_out import few_rows_words
+
         table = self._session.table
         words = ""
         if table is not None and table.positive is not None:
-            positive = table.is_positive()
-            m = int(positive.sum())
             validation = self._session.plan.validation
-            words = few_rows_caution(m, len(positive) - m, validation)
+            with contextlib.suppress(InputError):  # beginning says what cannot be weights
+                words = few_rows_words(table, validation)
             if validation.scheme == FORWARD:
                 words = f"{words} {_NOT_IN_TIME}".strip()
         tell(self.caution, words, "warning")

@@ -11,6 +11,8 @@ from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
 
+_FARTHEST = 1e100  # from 1, up or down: squares of weights are added up
+
 
 def usable_weights(
     path: object, column: ColumnInfo, cells: Array, rows: NDArray[np.int64]
@@ -29,11 +31,12 @@ def usable_weights(
     Raises
     ------
     InputError
-        If a weight is negative or infinite.
+        If a weight is negative, infinite, or so large or small that its square is no number.
     """
-    bad = np.flatnonzero((cells < 0) | np.isinf(cells))
+    far = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
+    bad = np.flatnonzero((cells < 0) | far)
     if len(bad):
-        what = "below 0" if cells[bad[0]] < 0 else "infinite"
+        what = _what_is_wrong(float(cells[bad[0]]))
         raise InputError(
             f"column {column.name!r} of {path} weighs the rows, and {len(bad):,} of its cells "
             f"cannot be weights: row {int(rows[bad[0]])} has {cells[bad[0]]:g}, which is {what}; "
@@ -43,6 +46,14 @@ def usable_weights(
             setting="weight",
         )
     return np.where(np.isnan(cells), 0.0, cells)
+
+
+def _what_is_wrong(weight: float) -> str:
+    if weight < 0:
+        return "below 0"
+    if np.isinf(weight):
+        return "infinite"
+    return "too large" if weight > 1 else "too close to 0"
 
 
 def weight_notes(name: str | None, weights: Array | None) -> tuple[str, ...]:

@@ -135,7 +135,7 @@ def subgroups(
     cuts: Sequence[float] = (),
     thresholds: Sequence[float] | None = None,
 ) -> Subgroups:
-    """Look at a run's held-out rows by the levels of a column.
+    """Look at a run's held-out rows by the levels of a column; at those that weigh anything.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def subgroups(
         thresholds = [_whole(split, band[1]) for split in splits]
     groups = []
     for k, level in enumerate(parting.names):
-        picked = [(split, parting.part[split.test_rows] == k) for split in splits]
+        picked = [(s, (parting.part[s.test_rows] == k) & _counts(s)) for s in splits]
         parts = [
             (
                 split.test_positive[rows],
@@ -194,6 +194,12 @@ def equality(areas: Sequence[inference.Interval]) -> float:
     return float(scipy.special.chdtrc(len(told) - 1, spread))
 
 
+def _counts(split: SplitResult) -> NDArray[np.bool_]:
+    """Tell which held-out rows weigh anything."""
+    weights = split.test_weights
+    return np.ones(split.n_test, dtype=bool) if weights is None else weights > 0
+
+
 def _whole(split: SplitResult, fpr: float) -> float:
     rows = ~split.test_positive
     weights = None if split.test_weights is None else split.test_weights[rows]
@@ -220,7 +226,7 @@ def _group(level: str, parts: Parts, band: Band, thresholds: Sequence[float]) ->
     ranked = [
         roc.Ranking.of(positive, scores, weights=weights)
         for positive, scores, weights in parts
-        if _both_count(positive, weights)
+        if 0 < int(np.count_nonzero(positive)) < len(positive)
     ]
     threshold = math.nan
     if len(parts) == 1 and ranked:
@@ -265,12 +271,6 @@ def _curve(ranked: Sequence[roc.Ranking]) -> tuple[Array, Array]:
         fpr, tpr, _ = roc.vertical_average(curves, grid)
         fpr, tpr = np.append(0.0, fpr), np.append(0.0, tpr)
     return fpr, tpr
-
-
-def _both_count(positive: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> bool:
-    """Tell whether there are rows of both classes, with a weight if they have any."""
-    counted = positive if weights is None else positive[weights > 0]
-    return 0 < int(np.count_nonzero(counted)) < len(counted)
 
 
 def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:

@@ -83,8 +83,8 @@ def rows_of_split(
         prepared(preparation, held, test_rows),
         table.groups and table.groups.part(split.train),
         (*notes, *_preparation_notes(preparation, table)),
-        _weights(table, split.train, "training part"),
-        _weights(held, split.test, "held-out part"),
+        part_weights(table, split.train, "training part"),
+        part_weights(held, split.test, "held-out part"),
     )
 
 
@@ -96,8 +96,14 @@ def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[st
         yield far.describe()
 
 
-def _weights(table: AnyTable, places: Rows, part: str) -> Array | None:
-    """Give the weights of some of the labelled rows, both of whose classes must count."""
+def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
+    """Give the weights of some of the labelled rows.
+
+    Raises
+    ------
+    InputError
+        If no row of a class counts; ``part`` says in it which rows they are.
+    """
     if table.weights is None:
         return None
     weights: Array = table.weights[places]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.enough import few_rows_caution
+from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -27,7 +28,13 @@ from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
 from aucstudio.project.tournament.contest import Contest, Tell
-from aucstudio.project.tournament.hold_out import FOLDS, counted_places, draw, read_held_out
+from aucstudio.project.tournament.hold_out import (
+    FOLDS,
+    counted_places,
+    draw,
+    few_rows_words,
+    read_held_out,
+)
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
     Candidate,
@@ -159,9 +166,6 @@ class _Tournament:
             self.watch(self._live(words))
 
     def _live(self, words: str) -> Standings:
-        held = self.table.is_positive()[self._split.test]
-        if self._test_table is not None:
-            held = self._test_table.is_positive()
         start = Standings(
             self._created,
             self.range,
@@ -170,12 +174,14 @@ class _Tournament:
             preparation=self.preparation,
             doing=words,
         )
-        return live_standings(start, self._contest, held, self._combined, self._records)
+        parts = self._contest, self._held, self._combined, self._records
+        return live_standings(start, *parts)
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
         table, validation = self.table, self.validation
-        split = self._split = draw(table, validation, self.folds)
-        labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split)
+        split = draw(table, validation, self.folds)
+        self._held = self._held_classes(split)
+        labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
         preparation = learn_preparation(table, labelled[split.train], self.preparation)
         X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
@@ -187,6 +193,14 @@ class _Tournament:
         criterion = Criterion.of_range(self.range, positive, weights)
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         return Contest(*parts, self.budget, self._say)
+
+    def _held_classes(self, split: Split) -> NDArray[np.bool_]:
+        """Give the classes of the held-out rows that weigh anything."""
+        held, places = self.table, split.test
+        if self._test_table is not None:
+            held = self._test_table
+            places = np.arange(len(held.is_positive()))
+        return held.is_positive()[counted_places(held, places)]
 
     def _plan(self) -> list[Candidate]:
         """List what is to be judged on the held-out rows, the simplest first."""
@@ -286,7 +300,5 @@ class _Tournament:
         return tuple(map(Duel, judged[1:], tests, corrected))
 
     def _notes(self) -> tuple[str, ...]:
-        positive = self.table.is_positive()
-        m = int(np.count_nonzero(positive))
-        caution = few_rows_caution(m, len(positive) - m, self.validation)
+        caution = few_rows_words(self.table, self.validation)
         return (caution,) if caution else ()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.project.data.splitting.enough import few_rows_caution
 from aucstudio.project.data.splitting.split import Split, draw_splits
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table
@@ -13,6 +14,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.split_rows import part_weights
 from aucstudio.project.tournament.leaderboard import COMBINATION
 
 FOLDS = 5
@@ -37,10 +39,18 @@ def check_table(table: Table) -> None:
     table.weights  # noqa: B018  (refuses what cannot be weights)
 
 
-def counted_places(table: Table, split: Split) -> NDArray[np.intp]:
-    """Give the training rows, among those with a label; without those that weigh nothing."""
+def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give those of some labelled rows that weigh anything."""
     weights = table.weights
-    return split.train if weights is None else split.train[weights[split.train] > 0]
+    return places if weights is None else places[weights[places] > 0]
+
+
+def few_rows_words(table: Table, validation: Validation) -> str:
+    """Say what so few rows of a class that weigh anything let figures be worth."""
+    positive = table.is_positive()
+    positive = positive[counted_places(table, np.arange(len(positive)))]
+    m = int(np.count_nonzero(positive))
+    return few_rows_caution(m, len(positive) - m, validation)
 
 
 def read_held_out(table: Table, validation: Validation) -> Table | None:
@@ -58,7 +68,7 @@ def read_held_out(table: Table, validation: Validation) -> Table | None:
     assert test_table is not None
     experiment.tested_on(test_table)
     check_groups(validation, table, test_table)
-    test_table.weights  # noqa: B018  (refuses what cannot be weights)
+    part_weights(test_table, np.arange(len(test_table.is_positive())), "test file")
     return test_table
 
 
@@ -68,13 +78,17 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     Raises
     ------
     InputError
-        If the others cannot be parted into folds that have both classes.
+        If the others cannot be parted into folds that have both classes, or no row of a class
+        counts.
     """
     check_table(table)
     check_groups(validation, table, None)
     positive = table.is_positive()
     (split,) = draw_splits(positive, validation, table.groups)
-    places = counted_places(table, split)
+    part_weights(table, split.train, "training part")
+    if validation.scheme != FILE:
+        part_weights(table, split.test, "held-out part")
+    places = counted_places(table, split.train)
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(

@@ -96,7 +96,10 @@ def verdict(board: Leaderboard) -> Verdict:
     if best is None or best.record is None:
         return Verdict("No method was judged on the held-out rows.")
     (split,) = best.record.splits
-    positives = int(np.count_nonzero(split.test_positive))
+    judged = split.test_positive
+    if split.test_weights is not None:
+        judged = judged[split.test_weights > 0]
+    positives = int(np.count_nonzero(judged))
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
     point = operating_point(board)
@@ -104,7 +107,7 @@ def verdict(board: Leaderboard) -> Verdict:
     weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {split.n_test} rows{_of_file(best.record.experiment.validation)} "
+        f"{_figure(part)}, on {len(judged)} rows{_of_file(best.record.experiment.validation)} "
         f"({counted(positives, 'positive')}) that no choice has seen.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
@@ -120,7 +123,9 @@ def _of_file(validation: Validation) -> str:
 
 
 def _figure(found: Summary) -> str:
-    return f"{figure_words(found.value)} ({_interval(found.low, found.high)})"
+    told = np.isfinite(found.low)
+    interval = _interval(found.low, found.high) if told else "too few rows for an interval"
+    return f"{figure_words(found.value)} ({interval})"
 
 
 def _difference(test: TestResult) -> str:

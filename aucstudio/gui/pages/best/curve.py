@@ -110,6 +110,8 @@ class CurvePlot:
                 self._work.start(record, lambda _post: _band_of(record))
             return
         found = self._band
+        if not len(found.fpr):
+            return
         outline = np.r_[found.fpr, found.fpr[::-1]], np.r_[found.low, found.high[::-1]]
         colour = run_colour(current_theme(), run.look.colour)
         self.band.setPath(pg.arrayToQPath(*outline))
@@ -150,6 +152,8 @@ def _corners(run: ShownRun) -> tuple[np.ndarray, np.ndarray]:
 
 def _band_of(record: RunRecord) -> _Band:
     (split, *_) = record.splits
+    if split.test_weights is not None:  # the melded bounds count rows
+        return _Band(record, *(np.empty(0) for _ in range(3)))
     found = inference.pointwise_band(split.test_positive, split.test_scores, LEVEL, positive=True)
     return _Band(record, found.fpr, found.low, found.high)
 
