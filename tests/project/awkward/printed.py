@@ -99,6 +99,55 @@ MARKUP = [
         notes="no header row",
     ),
 ]
+BOXES = [
+    case(
+        "box",
+        "what DuckDB prints: a box, and types below the names",
+        "┌───────┬────────┬─────────┐\n│   a   │   b    │    y    │\n│ int64 │ double │ varchar │\n"
+        "├───────┼────────┼─────────┤\n"
+        + "".join(f"│ {a:>5} │ {b:>6} │ {y:7} │\n" for a, b, y in LINES)
+        + "└───────┴────────┴─────────┘\n",
+        ABC,
+        notes=("stood in a box", "line 3 holds units or types"),
+    ),
+    case(
+        "box-polars",
+        "what polars prints, its rows and columns above",
+        "shape: (4, 3)\n┌─────┬─────┬─────┐\n│ a   ┆ b   ┆ y   │\n│ --- ┆ --- ┆ --- │\n"
+        "│ i64 ┆ f64 ┆ str │\n╞═════╪═════╪═════╡\n"
+        + "".join(f"│ {a:3} ┆ {b:3} ┆ {y:3} │\n" for a, b, y in LINES)
+        + "└─────┴─────┴─────┘\n",
+        ABC,
+    ),
+    case(
+        "tibble",
+        "what R prints of a tibble: types below names, and numbers of rows without one",
+        "# A tibble: 4 x 3\n      a     b y    \n  <dbl> <dbl> <chr>\n"
+        + "".join(f"{k}     {a}   {b} {y}    \n" for k, (a, b, y) in enumerate(LINES, 1)),
+        {"row": [1, 2, 3, 4], **ABC},
+        notes="line 3 holds units or types and no row: a <dbl>, b <dbl>, y <chr>",
+    ),
+    case(
+        "direction",
+        "marks of direction around cells, as Windows copies days",
+        "a,b,y\n" + "".join(f"\u200e{a}\u200f,\u200f{b},{y}\u200e\n" for a, b, y in LINES),
+        ABC,
+    ),
+    case(
+        "shorthand",
+        "what is withheld, in the shorthand of an office",
+        "a,b,y\n1,2.5,u\n2,[c],v\n3,4.5,u\n4,[low],v\n5,6.5,u\n6,7.5,v\n",
+        {"a": [1, 2, 3, 4, 5, 6], "b": [2.5, None, 4.5, None, 6.5, 7.5], "y": ["u", "v"] * 3},
+    ),
+    case(
+        "thai",
+        "Thai in its Windows page",
+        "อายุ,ผล\n20,บวก\n31,ลบ\n42,บวก\n53,ลบ\n",
+        {"อายุ": [20, 31, 42, 53], "ผล": ["บวก", "ลบ"] * 2},
+        encoding="cp874",
+        notes="cp874",
+    ),
+]
 QUOTES = [
     case(
         "smart",
@@ -269,4 +318,4 @@ MONTHS = [
         ["1 января 2025", "3 марта 2025", "28 апр. 2025", "5 дек. 2025"],
     ),
 ]
-CASES = [*MARKUP, *QUOTES, *BELOW, *PLACES, *MONTHS]
+CASES = [*MARKUP, *BOXES, *QUOTES, *BELOW, *PLACES, *MONTHS]

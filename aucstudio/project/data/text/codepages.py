@@ -24,6 +24,9 @@ _COMMON_CYRILLIC = "оеаинтсрвлкмдпуя"
 _GREEK = "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ"
 _HEBREW = "אבגדהוזחטיךכלםמןנסעףפץצקרשת"
 _ARABIC = "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىآأإؤئء"
+_THAI = "".join(map(chr, range(0x0E01, 0x0E5C)))
+# Vowels above and below letters, which are no letters of their own.
+_THAI_SIGNS = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
 # Symbols that stand in tables beside words in any language.
 _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º\u00a0¿¡¢¥¹¶")
 
@@ -31,7 +34,7 @@ _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º
 _CANDIDATES = (
     "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr",
     "koi8_r", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866",
-    "iso8859_5", "iso8859_2",
+    "iso8859_5", "iso8859_2", "cp874",
 )  # fmt: skip
 _ALPHABETS = {
     "cp1252": _LATIN["cp1252"], "iso8859_15": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"],
@@ -39,8 +42,9 @@ _ALPHABETS = {
     "cp1250": _LATIN["cp1250"], "iso8859_2": _LATIN["cp1250"], "cp1254": _LATIN["cp1254"],
     "cp1257": _LATIN["cp1257"], "cp1251": [_CYRILLIC], "koi8_r": [_CYRILLIC], "cp866": [_CYRILLIC],
     "iso8859_5": [_CYRILLIC], "cp1253": [_GREEK], "cp1255": [_HEBREW], "cp1256": [_ARABIC],
+    "cp874": [_THAI],
 }  # fmt: skip
-_OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256")
+_OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256", "cp874")
 _NEAR = 0.9
 _MOST_WORDS = 200
 _WORD = re.compile(r"[^\W\d_]+")
@@ -120,6 +124,7 @@ def _words(text: str) -> list[str]:
 
 def _score(text: str, encoding: str) -> float:
     """Judge a reading between 0 and 1."""
+    text = _THAI_SIGNS.sub("", text)
     strange = [c for c in text if not c.isascii()]
     if not strange:
         return 0.0

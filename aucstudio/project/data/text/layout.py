@@ -44,7 +44,7 @@ _UNITS = re.compile(
     r"units?|a\.u\.|n/a)",
 )
 _TYPES = re.compile(
-    r"(?:continuous|discrete|string|numeric|nominal|ordinal|categorical|category|factor|integer|int"
+    r"(?:<[a-z0-9+]{3,6}>|[iuf](?:8|16|32|64)|str|bigint|hugeint|continuous|discrete|string|numeric|nominal|ordinal|categorical|category|factor|integer|int"
     r"(?:8|16|32|64)?|float(?:32|64)?|double|real|number|text|char|varchar(?:\(\d+\))?|bool(?:ean)?|"
     r"date(?:time)?|time(?:stamp)?|object|class|meta|c|d|s|n|i)"
 )
@@ -255,9 +255,11 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
         if header or named:
             return _Place(start, start + 1, 0, rows[start][0])
         return _Place(None, start, 0, rows[start][0])
-    if rows[body - 1][0] > rows[body - 2][0] + 1 and body - 2 >= start:
+    last_line, last = rows[body - 1]
+    is_apart = body - 2 >= start and last_line > rows[body - 2][0] + 1
+    if is_apart and len(last) == width and not _is_lower(last):
         # What a blank line parts from the names is no part of the table.
-        start = body - 1 if len(rows[body - 1][1]) == width else start
+        start = body - 1
     upper = _upper(rows, start, body, width)
     names = start + upper
     lower = rows[names + 1 : body]
@@ -302,7 +304,7 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
         return True  # what a program shows a matrix with
     if len(row) == width - 1 and all(row):
         # Names with one too few, if cells come next; a title of as many cells comes before names.
-        return len(below) < width or _is_names(below)
+        return not _is_lower(below) and (len(below) < width or _is_names(below))
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False

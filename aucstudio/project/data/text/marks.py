@@ -174,7 +174,11 @@ def _edges(text: str) -> tuple[int, ...]:
         starts = [k for k in range(length) if used[k] and (k == 0 or not used[k - 1])]
         # Words of a cell may all end at one place: there is no name above the next ones.
         ends = [*starts[1:], length]
-        places = [(i, j) for i, j in zip(starts, ends, strict=True) if padded[0][i:j].strip()]
+        places = [
+            (i, j)
+            for i, j in zip(starts, ends, strict=True)
+            if padded[0][i:j].strip() or i == starts[0]
+        ]
         edges, is_one_name = list[int](), False
         for i, j in places:
             edges += [] if is_one_name else [i]

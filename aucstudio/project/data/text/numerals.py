@@ -41,7 +41,7 @@ MISSING_NUMBER = MISSING_TEXT | {"none", "-", "--", "."}
 
 # What may stand around a cell: ASCII's blanks, which DuckDB's numbers may have too, Excel's, and
 # what nobody sees.
-BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
+BLANKS = " \t\n\v\f\r\u00a0\u200b\u200e\u200f\ufeff"
 # More digits than a double holds are an account or a barcode, nothing to calculate with.
 _MOST_DIGITS = 15
 LONGEST_INTEGER = 10.0**_MOST_DIGITS

@@ -31,6 +31,7 @@ _REMARKS = re.compile(
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
     r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
     r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
+    r"\[[a-z]{1,3}\]|\[low\]|"
     r"redacted|skipped|declined|0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
 )
 # Of these, what says so in a column of words too.

@@ -20,6 +20,9 @@ _RULE = re.compile(r"[ \t|+:=-]*(?:---|===)[ \t|+:=-]*")
 _GUARDED = re.compile(r'(?:(?<=[,;\t])|^)(?:="([^"\n]*)"|"=""([^"\n]*)""")(?=[,;\t\r\n]|$)', re.M)
 _LOOKED_AT, _TITLES = 200, 10
 _BARRED = re.compile(r"\|.*\|.*\|")
+# What is drawn with characters for boxes.
+_BOX_RULE = re.compile("[ \u2500-\u257f]*[\u2500\u2501\u2550\u254c\u254d]{3}[ \u2500-\u257f]*")
+_BOX_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
 # Of commas and tabs it is more likely that a column between two is empty.
 _DOUBLED = ("||", ";;", "::", "~~")
 # What letters and books put around words, and around cells that hold delimiters.
@@ -51,6 +54,8 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
             return _without_quotes, "each line stood in quotation marks as a whole"
     if len(lines) > 1 and all(line.startswith(">") for line in lines):
         return _without_answer, "each line stood behind >, as in an answer to a letter"
+    if any(map(_BOX_RULE.fullmatch, lines)) and any(map(_BOX_BAR.search, lines)):
+        return _without_box, "the table stood in a box"
     barred = [line for line in lines if not _RULE.fullmatch(line)]
     # A report has its titles above.
     above = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
@@ -90,6 +95,11 @@ def _without_quotes(line: str) -> str:
     if not _QUOTED.fullmatch(bare):
         return line
     return bare[1:-1].replace('""', '"') + line[len(bare) :]
+
+
+def _without_box(line: str) -> str:
+    bare = line.strip()
+    return "\n" if _BOX_RULE.fullmatch(bare) else _without_bars(_BOX_BAR.sub("|", line))
 
 
 def _without_answer(line: str) -> str:
