@@ -352,6 +352,34 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
     assert ("kernel-rank-svm" in {m.method for m in found}) == (count <= _library._MOST_KERNEL_ROWS)
 
 
+@pytest.mark.parametrize("name", ["quick", "thorough"])
+@pytest.mark.parametrize("count", [50, 100_000])
+def test_no_two_members_differ_in_chance_and_number_of_trees_alone(name, count):
+    kinds = [
+        (m.method, tuple(p for p in m.params if p[0] not in ("n_trees", "random_state")))
+        for m in library(name, count, 0)
+        if m.method in ("random-forest", "extra-trees")
+    ]
+    assert len(set(kinds)) == len(kinds)
+
+
+def test_extra_trees_of_a_third_take_part_for_what_they_see_among_columns_of_noise():
+    found = [m for m in library("quick", 400, 0) if m.method == "extra-trees"]
+    third, root = (
+        next(m for m in found if ("feature_share", "third") in m.params),
+        next(m for m in found if dict(m.params)["min_samples_leaf"] == 1),
+    )
+    assert dict(third.params)["n_trees"] == dict(root.params)["n_trees"]
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(800, 40))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=800) > 1
+    held = [
+        roc.auc(y[400:], METHODS[m.method](**dict(m.params)).fit(X[:400], y[:400]).scorer_(X[400:]))
+        for m in (third, root)
+    ]
+    assert held[0] > held[1] + 0.02
+
+
 def test_members_are_named_by_what_tells_them_apart():
     for name in ("quick", "thorough", "few"):
         named = titles(library(name, 100, 0))
