@@ -282,6 +282,17 @@ def test_models_of_folds_make_room_for_the_combination():
     assert peak < 2.2 * size  # all of them beside all of it, and copies of copies, took 2.9
 
 
+def test_the_estimate_counts_what_trains_side_by_side_and_what_stays(monkeypatch):
+    ensemble, found = METHODS["auc-ensemble"](), []
+    for processors in (1, 2):
+        monkeypatch.setattr("os.cpu_count", lambda n=processors: n)
+        found.append(ensemble.estimate(30_000, 70_000, 50).bytes)
+    largest = METHODS["nbauc"]().estimate(24_000, 56_000, 50).bytes
+    rows = 8 * 80_000 * 50
+    assert found[1] - found[0] == pytest.approx(largest + rows, rel=0.01)
+    assert found[0] > largest + rows + 9e7  # the trees, as they were measured
+
+
 def test_what_is_shown_while_members_train_is_what_is_kept():
     X, y = rows()
     shown = []

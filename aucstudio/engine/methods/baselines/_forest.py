@@ -62,13 +62,20 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
         N = positives + negatives
-        leaves = max(2.0, N / (1.5 * self.min_samples_leaf))
+        leaves = self._leaves(N)
         depth = 1.5 * np.log2(max(2.0, leaves))
         share = {"sqrt": np.sqrt(features), "third": features / 3, "all": features}
         a_tree = Work(numbers=25.0 * N * depth * max(1.0, share[self.feature_share]), steps=30)
         memory = 4.0 * N * features + 2.0 * NUMBER * 7 * 2 * leaves * self.n_trees
         fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
         return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
+
+    def model_bytes(self, rows: int) -> float:
+        """Give about how much memory the trees of so many rows take."""
+        return (5.0 * NUMBER + 1.0) * 2.0 * self._leaves(rows) * self.n_trees
+
+    def _leaves(self, rows: int) -> float:
+        return max(2.0, rows / (1.5 * self.min_samples_leaf))
 
     @abstractmethod
     def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:

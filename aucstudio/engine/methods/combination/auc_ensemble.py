@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select_in_bags
 from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._board import (
     Board,
     Outcome,
@@ -119,12 +121,18 @@ class AUCEnsemble(WeighsRows):
         N = positives + negatives
         share = (self.n_folds - 1) / self.n_folds
         held = int(share * positives), int(share * negatives), features
-        work, seconds = 0.0, 0.0
+        work, seconds, models = 0.0, 0.0, 0.0
         members, _ = able(self._members(N), *held)
         for estimator in members.values():
-            cost = share_trees(estimator, self.n_folds).estimate(*held)
+            dealt = share_trees(estimator, self.n_folds)
+            cost = dealt.estimate(*held)
             work, seconds = max(work, cost.bytes), seconds + (cost.seconds or 0.0)
-        own = cost_of(N, NUMBER * N * (features + 2.0 * len(members)) + work, Work())
+            if isinstance(dealt, ForestClassifier):
+                models += self.n_folds * dealt.model_bytes(sum(held[:2]))
+        # Each of those that train side by side has rows of its own.
+        at_once = min(os.cpu_count() or 1, max(1, self.n_folds * len(members)))
+        fits = at_once * (work + share * NUMBER * N * features)
+        own = cost_of(N, 2.0 * NUMBER * N * len(members) + models + fits, Work())
         bags = BAGS * STEPS * len(members) * Work(numbers=100.0 * min(N, 20_000)).seconds
         return dataclasses.replace(
             own,

@@ -118,16 +118,14 @@ class TrainingPlots(QVBoxLayout):
             With whether a course is a strong one.
         axis : {"iteration", "seconds"}
         what : {"distance", "objective"}
-            How far it can still fall, on a logarithmic scale, where that is proven; or the
-            objective itself.
+            How far it can still fall, on a logarithmic scale, or the objective itself. What proves
+            no gap has an empty line, so that both plots reach as far to the right.
         live : bool
             Whether these are of the run in flight.
         """
         self.upper.setLogMode(y=what == DISTANCE)
         lines = []
         for course, strong in courses:
-            if what == DISTANCE and not course.is_proven:
-                continue
             x = course.steps_along(axis)
             y = course.distance if what == DISTANCE else course.objective
             lines.append(CourseLine(course, x, y, _pen(course, strong), strong))
