@@ -285,6 +285,13 @@ PLACES = [
         ABC,
     ),
     case(
+        "facts-above",
+        "facts of fewer cells above names that could be types",
+        "Account,Checking\nBalance,5\n\nDate,Amount,Category\n"
+        + "".join(f"2025-01-{k:02d},{b},{y}\n" for k, (_, b, y) in enumerate(LINES, 1)),
+        {"Date": [20089, 20090, 20091, 20092], "Amount": ABC["b"], "Category": Y},
+    ),
+    case(
         "months-or-days",
         "two digits beside a month may be a year or a day",
         "m,y\nJan 20,u\nFeb 20,v\nMar 20,u\nApr 20,v\n",

@@ -255,9 +255,9 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
         if header or named:
             return _Place(start, start + 1, 0, rows[start][0])
         return _Place(None, start, 0, rows[start][0])
-    last_line, last = rows[body - 1]
-    is_apart = body - 2 >= start and last_line > rows[body - 2][0] + 1
-    if is_apart and len(last) == width and not _is_lower(last):
+    (line, above), (last_line, last) = rows[body - 2], rows[body - 1]
+    is_apart = body - 2 >= start and last_line > line + 1
+    if is_apart and len(last) == width and not (len(above) == width and _is_lower(last)):
         # What a blank line parts from the names is no part of the table.
         start = body - 1
     upper = _upper(rows, start, body, width)
@@ -304,7 +304,9 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
         return True  # what a program shows a matrix with
     if len(row) == width - 1 and all(row):
         # Names with one too few, if cells come next; a title of as many cells comes before names.
-        return not _is_lower(below) and (len(below) < width or _is_names(below))
+        if len(below) == len(row) and _is_lower(below):
+            return False
+        return len(below) < width or _is_names(below)
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False
