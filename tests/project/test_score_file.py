@@ -117,10 +117,10 @@ def test_a_date_is_no_number_of_a_row(tmp_path):
     table = read_table(tmp_path / "t.csv", label="y")
     file = tmp_path / "s.csv"
     file.write_text("\n".join(["day,s", *(f"{14610 + k},{k / 30}" for k in range(30))]) + "\n")
-    with pytest.raises(InputError, match="holds dates and .* plain numbers"):
+    with pytest.raises(InputError, match=r"holds dates and .* plain numbers"):
         join_scores(table, read_score_file(file), "s", "day")
     file.write_text("\n".join(["day,s", *(f"2011-02-{k + 1:02},{k / 30}" for k in range(28))]))
-    with pytest.raises(InputError, match="such as 2011-02-01, .* such as 2010-01-01, 2010-01-02"):
+    with pytest.raises(InputError, match=r"such as 2011-02-01, .* such as 2010-01-01, 2010-01-02"):
         join_scores(table, read_score_file(file), "s", "day")
     dotted = [f"{day[8:]}.01.2010,{k / 30}" for k, day in enumerate(days)]
     file.write_text("\n".join(["day,s", *dotted]) + "\n")
