@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         table_text,
     )
 
-    check_model_name(options)
+    check_model_name(options, options.data)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
     how = {"test_size": options.test_size}
     if options.test_file is not None:
