@@ -338,6 +338,16 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
     assert "on 60 rows of later5.csv (" in sentences(one)[0]
 
 
+def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
+    head, *lines = file.read_text().splitlines()
+    (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
+    for path, said in ((file, "the very file"), (tmp_path / "again.csv", "40 of the 40 rows")):
+        tested = Validation(scheme="file", test_file=str(path))
+        board = find_best(table, tested, entrants=QUICK[:1])
+        assert any(said in note for note in board.notes)
+        assert ", some of which were trained on." in sentences(board)[0]
+
+
 def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
     path = tmp_path / "other.csv"
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
