@@ -24,6 +24,7 @@ from aucstudio.project.tournament import find
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers, settings_of
 from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.tournament.verdict import best_document, remarks, sentences, table_text
 
 QUICK = [Member.of("logistic"), Member.of("auc-rls")]
@@ -379,6 +380,11 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     runs = {record.id: record for record in ProjectFile(project).runs()}
     assert {one["run"] for one in document["leaderboard"]} == set(runs)
     best = document["best"]
+    (kept,) = ProjectFile(project).read().standings.values()
+    standings = Standings.from_json(kept)
+    assert (standings.ended, standings.best) == ("done", best["run"])
+    assert {one.run for one in standings.entries} == set(runs)
+    assert list(standings.verdict.sentences) == document["says"]
     assert best["run"] == document["leaderboard"][0]["run"]
     assert document["leaderboard"][0]["behind"] is None
     saved = load_model(model)
@@ -393,6 +399,23 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     said = capsys.readouterr().out
     assert "optimism" in said
     assert "The best is " in said
+
+
+def test_how_it_ended_is_told_where_it_cannot_be_kept(tmp_path, file, monkeypatch, capsys):
+    def refuse(self, *_what):
+        raise InputError(f"cannot read or write the project {self.path}: the disk is full")
+
+    monkeypatch.setattr(find, "openers", lambda *_: QUICK[:1])
+    monkeypatch.setattr(ProjectFile, "keep_standings", refuse)
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    options = ["--label", "label", "--positive", "yes", "--project", str(project), "--json"]
+    assert main(["best", str(file), *options, "--save-model", str(model)]) == 2
+    said = capsys.readouterr()
+    assert "the disk is full" in said.err
+    document = json.loads(said.out)
+    assert "the disk is full" in document["unsaved"]
+    assert model.exists()
+    assert len(ProjectFile(project).runs()) == len(document["runs"])
 
 
 @pytest.mark.parametrize(
