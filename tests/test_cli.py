@@ -487,11 +487,19 @@ def test_an_export_that_cannot_be_is_one_line(run, model_file, tmp_path, changes
     assert not (tmp_path / "model.json").exists()
 
 
-def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path):
-    project = tmp_path / "p.aucproj"
+def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path, monkeypatch):
+    project, folder = tmp_path / "p.aucproj", tmp_path / "goes"
+    folder.mkdir()
+    take_off = ProjectFile.add_run
+
+    def add_and_lose_the_folder(self, record):
+        folder.rmdir()
+        return take_off(self, record)
+
+    monkeypatch.setattr(ProjectFile, "add_run", add_and_lose_the_folder)
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--project", project,
-        "--save-model", tmp_path / "absent" / "m.aucmodel",
+        "--save-model", folder / "m.aucmodel",
     )  # fmt: skip
     assert status == 2
     assert "cannot write" in err

@@ -82,6 +82,22 @@ def test_a_model_never_replaces_what_its_run_needs(run, files, tmp_path, what):
     assert not project.exists()
 
 
+@pytest.mark.parametrize("command", ["best", "train"])
+@pytest.mark.parametrize("where", ["there", "absent/m.aucmodel", "file/m.aucmodel", "loop"])
+def test_a_model_that_can_have_no_place_is_refused_before_any_work(
+    run, files, tmp_path, command, where
+):
+    table, _ = files
+    (tmp_path / "file").write_text("")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    method = ["--method", "auc-rls"] if command == "train" else []
+    project = tmp_path / "p.aucproj"
+    how = [*method, "--save-model", tmp_path / where, "--project", project]
+    assert "cannot write" in refused(run, command, table, *how)
+    assert not project.exists()
+
+
 def test_a_hyphen_is_the_standard_output(run, files, tmp_path, monkeypatch):
     table, model = files
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import collections
+import dataclasses
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
@@ -16,10 +19,13 @@ from aucstudio.commands.table_options import (
 )
 from aucstudio.commands.values import add_json, folds, minutes
 from aucstudio.console import complain, note, progress, say, say_json
+from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
+    from aucstudio.project.store.project.project_file import ProjectFile
     from aucstudio.project.tournament.leaderboard import Leaderboard
+    from aucstudio.project.tournament.standings import Standings
 
 IN_WORDS = "find the best model for a table, by a tournament within its training rows"
 
@@ -76,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         table_text,
     )
 
-    check_model_name(options)
+    check_model_name(options, options.data)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
     how = {"test_size": options.test_size}
     if options.test_file is not None:
@@ -89,6 +95,7 @@ def run(options: argparse.Namespace) -> int:
     )
     store = None if options.project is None else open_or_create(options.project)
     bar = progress("best")
+    told: collections.deque[Standings] = collections.deque(maxlen=1)
     with signals.noted() as interrupted:
         board = find_best(
             table,
@@ -98,10 +105,12 @@ def run(options: argparse.Namespace) -> int:
             budget=Budget(60.0 * options.minutes, interrupted),
             tell=lambda words, share: None if bar is None else bar(share, words),
             store=store,
+            watch=told.append,
         )
         was_stopped = interrupted()
     if bar is not None:
         bar(1.0, "")
+    board = dataclasses.replace(board, unsaved=board.unsaved or _keep(store, told))
     trouble = _save_model(board, options.save_model)
     model = None if trouble or board.best is None else options.save_model
     if options.json:
@@ -117,6 +126,18 @@ def run(options: argparse.Namespace) -> int:
     if was_stopped:
         return signals.exit_status()
     return RUN_FAILED if board.best is None else DONE
+
+
+def _keep(store: ProjectFile | None, told: Collection[Standings]) -> str:
+    """Keep how it ended, for the page Best of the window; gives why it could not be."""
+    if store is None:
+        return ""
+    try:
+        for standings in told:
+            store.keep_standings(standings.created, standings.as_json())
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _save_model(board: Leaderboard, path: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from aucstudio.commands.outcomes import ended, with_unsaved
+from aucstudio.commands.outcomes import check_model_name, ended, with_unsaved
 from aucstudio.commands.run_options import read_band
 from aucstudio.commands.values import add_json
 from aucstudio.console import complain, progress, say, say_json
@@ -64,8 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if options.fpr_range is not None:
         band = read_band(options.fpr_range)
     experiment = plan_combination(chosen, band, band, options.name)
-    if options.save_model:
-        _check_model_name(options, chosen[0][1])
+    check_model_name(options, chosen[0][1].experiment.data.path)
     table = experiment.data.open()
     plan = PlannedRun(experiment, table, read_test_table(experiment))
     with Combining(chosen) as place:
@@ -82,17 +81,6 @@ def run(options: argparse.Namespace) -> int:
         for remark in whole[0].notes:
             say(f"note: {remark}")
     return ended(outcomes, 1, trouble)
-
-
-def _check_model_name(options: argparse.Namespace, record: RunRecord) -> None:
-    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input
-
-    if options.save_model == STANDARD_OUTPUT:
-        raise InputError(
-            "the results go to the standard output, so the model cannot: give --save-model a file",
-            setting="save-model",
-        )
-    refuse_own_input(options.save_model, record.experiment.data.path, None, options.project)
 
 
 def _save_model(plan: PlannedRun, members: list[Named], record: RunRecord, path: str) -> str:

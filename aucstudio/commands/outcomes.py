@@ -51,14 +51,17 @@ def ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
     return signals.exit_status() if stopped or len(records) < planned else DONE
 
 
-def check_model_name(options: argparse.Namespace) -> None:
+def check_model_name(options: argparse.Namespace, data: str) -> None:
     """Refuse a name for the model before a run is made whose model could not be written."""
-    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input
+    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input, refuse_unwritable
 
+    if options.save_model is None:
+        return
     if options.save_model == STANDARD_OUTPUT:
         raise InputError(
             "the results go to the standard output, so the model cannot: give --save-model a file",
             setting="save-model",
         )
     tested = getattr(options, "test_file", None)
-    refuse_own_input(options.save_model, options.data, tested, options.project)
+    refuse_own_input(options.save_model, data, tested, options.project)
+    refuse_unwritable(options.save_model)

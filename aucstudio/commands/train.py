@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.runs.models.calibrating import check_kind
     from aucstudio.project.runs.progress_words import search_result
 
-    check_model_name(options)
+    check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     if options.calibrate is not None:
         check_kind(options.calibrate)

@@ -24,6 +24,7 @@ from aucstudio.project.tournament import find
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers, settings_of
 from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.tournament.verdict import best_document, remarks, sentences, table_text
 
 QUICK = [Member.of("logistic"), Member.of("auc-rls")]
@@ -338,6 +339,16 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
     assert "on 60 rows of later5.csv (" in sentences(one)[0]
 
 
+def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
+    head, *lines = file.read_text().splitlines()
+    (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
+    for path, said in ((file, "the very file"), (tmp_path / "again.csv", "40 of the 40 rows")):
+        tested = Validation(scheme="file", test_file=str(path))
+        board = find_best(table, tested, entrants=QUICK[:1])
+        assert any(said in note for note in board.notes)
+        assert ", some of which were trained on." in sentences(board)[0]
+
+
 def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
     path = tmp_path / "other.csv"
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
@@ -369,6 +380,11 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     runs = {record.id: record for record in ProjectFile(project).runs()}
     assert {one["run"] for one in document["leaderboard"]} == set(runs)
     best = document["best"]
+    (kept,) = ProjectFile(project).read().standings.values()
+    standings = Standings.from_json(kept)
+    assert (standings.ended, standings.best) == ("done", best["run"])
+    assert {one.run for one in standings.entries} == set(runs)
+    assert list(standings.verdict.sentences) == document["says"]
     assert best["run"] == document["leaderboard"][0]["run"]
     assert document["leaderboard"][0]["behind"] is None
     saved = load_model(model)
@@ -383,6 +399,23 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     said = capsys.readouterr().out
     assert "optimism" in said
     assert "The best is " in said
+
+
+def test_how_it_ended_is_told_where_it_cannot_be_kept(tmp_path, file, monkeypatch, capsys):
+    def refuse(self, *_what):
+        raise InputError(f"cannot read or write the project {self.path}: the disk is full")
+
+    monkeypatch.setattr(find, "openers", lambda *_: QUICK[:1])
+    monkeypatch.setattr(ProjectFile, "keep_standings", refuse)
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    options = ["--label", "label", "--positive", "yes", "--project", str(project), "--json"]
+    assert main(["best", str(file), *options, "--save-model", str(model)]) == 2
+    said = capsys.readouterr()
+    assert "the disk is full" in said.err
+    document = json.loads(said.out)
+    assert "the disk is full" in document["unsaved"]
+    assert model.exists()
+    assert len(ProjectFile(project).runs()) == len(document["runs"])
 
 
 @pytest.mark.parametrize(

@@ -373,6 +373,8 @@ def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
     with pytest.raises(InputError, match="again is the same run as linear"):
         plan_combination([linear, ("again", linear[1])], BAND, BAND)
+    with pytest.raises(InputError, match="linear is named twice"):
+        plan_combination([linear, trees, linear], BAND, BAND)
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
     assert why_not([linear, ("pairs", pairs)]) == "pairs ordered pairs, and held no rows out"
     both = combined([linear, trees])

@@ -110,6 +110,24 @@ def test_numbers_name_rows_however_they_are_spelled(tmp_path):
     np.testing.assert_array_equal(joined.table.column("s").values, np.arange(40) / 40)
 
 
+def test_a_date_is_no_number_of_a_row(tmp_path):
+    days = [f"2010-01-{k + 1:02}" for k in range(30)]
+    rows = [f"{day},{k * 7 % 5},{k % 2}" for k, day in enumerate(days)]
+    (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *rows]) + "\n")
+    table = read_table(tmp_path / "t.csv", label="y")
+    file = tmp_path / "s.csv"
+    file.write_text("\n".join(["day,s", *(f"{14610 + k},{k / 30}" for k in range(30))]) + "\n")
+    with pytest.raises(InputError, match=r"holds dates and .* plain numbers"):
+        join_scores(table, read_score_file(file), "s", "day")
+    file.write_text("\n".join(["day,s", *(f"2011-02-{k + 1:02},{k / 30}" for k in range(28))]))
+    with pytest.raises(InputError, match=r"such as 2011-02-01, .* such as 2010-01-01, 2010-01-02"):
+        join_scores(table, read_score_file(file), "s", "day")
+    dotted = [f"{day[8:]}.01.2010,{k / 30}" for k, day in enumerate(days)]
+    file.write_text("\n".join(["day,s", *dotted]) + "\n")
+    joined = join_scores(table, read_score_file(file), "s", "day")
+    np.testing.assert_array_equal(joined.table.column("s").values, np.arange(30) / 30)
+
+
 @pytest.mark.parametrize("of_table", [False, True])
 def test_a_row_that_is_named_twice_is_refused(patients, scores, capsys, of_table):
     path = patients if of_table else scores

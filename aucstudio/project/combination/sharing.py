@@ -67,9 +67,11 @@ def require_likely(runs: Sequence[Named]) -> None:
     """
     reason, known = why_not(runs), dict[str, str]()
     for name, record in runs:
-        twin = known.setdefault(record.experiment.id, name)
-        if twin != name and not reason:
-            reason = f"{name} is the same run as {twin}"
+        twin = known.get(record.experiment.id)
+        if twin is not None and not reason:
+            same = "is named twice" if twin == name else f"is the same run as {twin}"
+            reason = f"{name} {same}"
+        known[record.experiment.id] = name
     if reason:
         raise InputError(reason, setting="runs")
 

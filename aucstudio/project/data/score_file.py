@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted, suggestion
@@ -210,6 +210,7 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
             "column of numbers",
             given.column,
         )
+    _require_one_meaning(table.column(given.identifier), table, scores.column(given.key), scores)
     keys, rows = _names(scores, given.key), _names(table, given.identifier)
     found = {key: place for place, key in enumerate(keys) if key is not None}
     places = np.array([-1 if row is None else found.get(row, -1) for row in rows], dtype=np.intp)
@@ -222,7 +223,8 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
         raise _wrong(
             scores,
             f"no row of {table.path} has a score in {scores.path}: its {given.key} are such as "
-            f"{_examples(keys)}, and the {given.identifier} of the table such as {_examples(rows)}",
+            f"{_examples(scores, given.key)}, and the {given.identifier} of the table such as "
+            f"{_examples(table, given.identifier)}",
             given.key,
         )
     made = Column.of_cells(given.name, values, missing, len(np.unique(values[~np.isnan(values)])))
@@ -264,9 +266,25 @@ def _names(table: Table, name: str) -> list[str | None]:
     return spelled
 
 
-def _examples(names: list[str | None]) -> str:
-    there = [name for name in names if name is not None]
-    return listed(there[:_NAMED]) if there else "missing"
+def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Table) -> None:
+    """Refuse numbers of days beside plain numbers: a date is no row's number."""
+    if mine.kind != "number" or theirs.kind != "number" or mine.is_date == theirs.is_date:
+        return
+    dated, plain = (table, scores) if mine.is_date else (scores, table)
+    names = (mine.name, theirs.name) if mine.is_date else (theirs.name, mine.name)
+    raise _wrong(
+        scores,
+        f"column {names[0]!r} of {dated.path} holds dates and column {names[1]!r} of {plain.path} "
+        "plain numbers: they do not name the same rows",
+        theirs.name,
+    )
+
+
+def _examples(table: Table, name: str) -> str:
+    column = table.column(name)
+    cells = column.values[column.known()][:_NAMED].tolist()
+    numbers = column.kind == "number"
+    return listed([spell_cell(column, c) if numbers else str(c) for c in cells]) or "missing"
 
 
 def _wrong(table: Table, sentence: str, column: str) -> InputError:

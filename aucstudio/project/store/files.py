@@ -110,6 +110,26 @@ def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> N
             )
 
 
+def refuse_unwritable(path: str | Path) -> None:
+    """Refuse what is seen beforehand not to be writable: a folder, or a file where none can be.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        target = _end_of_links(path)
+        if _open_descriptor(target) is not None or _is_written_through(target):
+            return
+        _present(target)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def same_file(one: str | Path, other: str | Path) -> bool:
     """Tell whether two paths are one file; a file that is not there yet has its path alone."""
     try:
@@ -136,7 +156,7 @@ def _opened(target: Path) -> Iterator[BinaryIO]:
         sys.stdout.flush()
         with os.fdopen(os.dup(descriptor), "wb") as file:
             yield file
-    elif target.exists() and not target.is_file():
+    elif _is_written_through(target):
         with target.open("wb") as file:
             yield file
     else:
@@ -157,10 +177,17 @@ def _written_beside(target: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
 
 
+def _is_written_through(target: Path) -> bool:
+    """Tell whether a target is a pipe, a device or the like."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
 def _present(target: Path) -> os.stat_result | None:
     """Give what a target is that is there; one that may not be written is not replaced either."""
     if not target.exists():
         return None
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if not target.is_file():
         raise OSError(errno.EINVAL, "it is no regular file", str(target))
     if not os.access(target, os.W_OK):

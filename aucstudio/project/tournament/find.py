@@ -22,6 +22,7 @@ from aucstudio.project.results.pair_tests import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, check_band, plan_on
+from aucstudio.project.runs.grouping import group_notes, shared_notes
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import prepared, relative
 from aucstudio.project.runs.watch import Listener
@@ -119,6 +120,7 @@ class _Tournament:
         self._band = self.range or DEFAULT_BAND
         # A file that does not fit is told before anything is trained; nothing else looks at it.
         self._test_table = read_held_out(self.table, self.validation)
+        self._shared = shared_notes(self.table, self._test_table)
         self._created = RunRecord.now()
         self._unsaved = ""
         self._not_judged: list[str] = []
@@ -149,6 +151,7 @@ class _Tournament:
             (*(f"{m.text}: {why}" for m, why in contest.failed.items()), *self._failed),
             self._notes(),
             self._unsaved,
+            not self._shared,
         )
         if self.watch is not None:
             self.watch(final_standings(self._live(""), board))
@@ -179,7 +182,7 @@ class _Tournament:
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
         table, validation = self.table, self.validation
-        split = draw(table, validation, self.folds)
+        split = self._split = draw(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
         preparation = learn_preparation(table, labelled[split.train], self.preparation)
@@ -301,4 +304,6 @@ class _Tournament:
 
     def _notes(self) -> tuple[str, ...]:
         caution = few_rows_words(self.table, self.validation)
-        return (caution,) if caution else ()
+        tables = self.table, self._test_table
+        groups = group_notes(self.validation, *tables, [self._split])
+        return (*self._shared, *filter(None, [caution]), *groups)

@@ -153,6 +153,8 @@ class Leaderboard:
     not_begun, failed : tuple of str
     notes : tuple of str
     unsaved : str
+    unseen : bool
+        Whether no held-out row is a training row too, as far as that can be told.
     """
 
     entries: tuple[Entry, ...]
@@ -167,6 +169,7 @@ class Leaderboard:
     failed: tuple[str, ...]
     notes: tuple[str, ...]
     unsaved: str = ""
+    unseen: bool = True
 
     @property
     def simplest(self) -> Duel | None:

@@ -108,7 +108,7 @@ def verdict(board: Leaderboard) -> Verdict:
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
         f"{_figure(part)}, on {len(judged)} rows{_of_file(best.record.experiment.validation)} "
-        f"({counted(positives, 'positive')}) that no choice has seen.",
+        f"({counted(positives, 'positive')}){_seen_by(board)}.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It rests on {weights}." if heavy else "",
@@ -116,6 +116,10 @@ def verdict(board: Leaderboard) -> Verdict:
         _what_settles(board),
         "" if board.simplest is None else _simpler(board.simplest),
     )
+
+
+def _seen_by(board: Leaderboard) -> str:
+    return " that no choice has seen" if board.unseen else ", some of which were trained on"
 
 
 def _of_file(validation: Validation) -> str:
