@@ -36,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(arguments: list[str]) -> int:
     first = next((word for word in arguments if word not in GLOBAL_OPTIONS), None)
     if first is None or not (first in NAMES or first.startswith("-")):
+        if first is not None and not Path(first).is_file():
+            return _refuse(first)
         return _open_window(window_parser().parse_args(arguments))
     options = command_parser().parse_args(arguments)
     if options.command is None:
@@ -68,14 +70,18 @@ def _standard_input(options: argparse.Namespace) -> Path:
     return keep_stream(sys.stdin.buffer, folder)
 
 
+def _refuse(name: str) -> int:
+    """Say that something is neither a command nor a file."""
+    if near := suggestion(name, NAMES):
+        complain(f"there is no command {name!r}{near}")
+    elif Path(name).name == name and not Path(name).suffix:
+        complain(f"there is no command and no file {name!r}: see aucstudio --help")
+    else:
+        complain(f"there is no file {name}: check the name, or open one from the window")
+    return BAD_INPUT
+
+
 def _open_window(options: argparse.Namespace) -> int:
-    if options.file is not None and not Path(options.file).is_file():
-        near = suggestion(options.file, NAMES)
-        complain(
-            f"there is no file {options.file}{near or ': check the name'}, or open one from the "
-            "window"
-        )
-        return BAD_INPUT
     if not _has_display():
         complain("there is no display for the window: see aucstudio --help for what works without")
         return BAD_INPUT

@@ -58,10 +58,35 @@ def test_one_method_alone(run):
     assert "did you mean 'auc-rls'?" in err
 
 
-def test_a_command_that_is_not_known_is_no_file_either(run):
-    status, _, err = run("trian", "--quiet")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["trian", "--quiet"], "there is no command 'trian'; did you mean 'train'?\n"),
+        (["bset", "cases.csv", "--minutes", "1"], "no command 'bset'; did you mean 'best'?\n"),
+        (["--debug", "inspekt", "cases.csv"], "no command 'inspekt'; did you mean 'inspect'?\n"),
+        (["--sample", "trian"], "did you mean 'train'?"),
+        (["quuxly", "cases.csv"], "no command and no file 'quuxly'"),
+        (["cases.csv"], "no file cases.csv: check the name"),
+        (["export", "m.aucmodel", "--to", "onxx", "-o", "m"], "did you mean 'onnx'?"),
+        (["export", "m.aucmodel", "--tto", "onnx"], "did you mean '--to'?"),
+        (["train", "cases.csv", "--metod=svm"], "no option --metod; did you mean '--method'?"),
+        (["score", "--alow-unknown", "X"], "did you mean '--allow-unknown'?"),
+        (["demo", "--study", "paymnts"], "did you mean 'payments'?"),
+        (["best", "cases.csv", "--method"], "there is no option --method"),
+    ],
+)
+def test_what_is_misspelt_is_named_with_what_may_be_meant(run, words, told):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_value_that_looks_like_an_option_is_a_value_after_a_double_hyphen(run):
+    status, _, err = run("inspect", "--json", "--", "--metod.csv")
     assert status == 2
-    assert "did you mean 'train'?" in err
+    assert "--metod.csv" in err
+    assert "option" not in err
 
 
 def parsers(parser):
@@ -371,6 +396,7 @@ BAD = [
     (["--method", "svm", "--leave-pair-out"], "leave-pair-out"),
     (["--method", "svm", "--tune", "leave-pair-out"], "closed form"),
     (["--method", "svm", "--tune", "luck"], "luck"),
+    (["--method", "svm", "--tune", "acu"], "did you mean 'auc'?"),
     (["--method", "svm", "--threshold", "high", "--save-model", "m.aucmodel"], "high"),
     (["--method", "svm", "--threshold", "min-max"], "--save-model"),
     (["--method", "svm", "--test-file", "t.csv", "--repeats", "3"], "--repeats"),

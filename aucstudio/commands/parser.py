@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from aucstudio import __version__
@@ -20,13 +22,37 @@ class OneLineParser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse unknown options here: the parser of a command knows which it has."""
+        """Refuse unknown options here: the parser of a command knows which it has.
+
+        Before anything is missed for which a misspelt option may stand.
+        """
+        if self._subparsers is None:
+            self._refuse([word for word in _options(args or ()) if not self._may_be(word)])
         found, others = super().parse_known_args(args, namespace)
-        unknown = [word.partition("=")[0] for word in others if word.startswith("-")]
-        if unknown:
-            near = suggestion(unknown[0], self._option_string_actions)
-            self.error(f"there is no option {unknown[0]}{near}")
+        self._refuse([word for word in others if word.startswith("-")])
         return found, others
+
+    def _may_be(self, word: str) -> bool:
+        name = word.partition("=")[0]
+        return any(known.startswith(name) for known in self._option_string_actions)
+
+    def _refuse(self, unknown: Sequence[str]) -> None:
+        if unknown:
+            name = unknown[0].partition("=")[0]
+            self.error(f"there is no option {name}{suggestion(name, self._option_string_actions)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as wrong:
+            near = suggestion(str(value), map(str, action.choices or ()))
+            raise argparse.ArgumentError(action, f"{wrong.message}{near}") from None
+
+
+def _options(words: Sequence[str]) -> list[str]:
+    """Give the long options among words; one with a blank is taken as a value."""
+    before = takewhile(lambda word: word != "--", words)
+    return [word for word in before if word.startswith("--") and " " not in word]
 
 
 def window_parser() -> argparse.ArgumentParser:

@@ -52,6 +52,11 @@ def interval_words(low: float, high: float) -> str:
     return f"{figure_words(low)} … {figure_words(high)}"
 
 
+def class_words(name: str) -> str:
+    """Write the name of a class in a sentence; one without letters stands between quotes: “+”."""
+    return name if any(letter.isalpha() for letter in name) else f"“{name}”"
+
+
 def as_sentence(words: str) -> str:
     """Write what was noticed as a sentence that stands alone."""
     ended = words if words.endswith(("…", "?")) else words.rstrip(".") + "."

@@ -372,3 +372,18 @@ def test_a_leader_that_was_not_judged_is_named(ended):
     headline = statement(told).headline
     assert "the best that was judged" in headline
     assert "which led in the folds, was not" in headline
+
+
+@pytest.mark.parametrize("width", [560, 720, 1100])
+def test_settings_and_state_are_read_whole_however_narrow_the_page(view, ended, qtbot, width):
+    view.resize(width, 500)
+    ended.enter(view.session)
+    shown(view, qtbot)
+    board = view.board
+    header, state = board.horizontalHeader(), board.sheet.columnCount() - 1
+    assert header.length() <= board.viewport().width()
+    for column in (1, state):
+        assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 96)
+    seen = {h for k, h in enumerate(board.sheet.heads) if not board.isColumnHidden(k)}
+    assert seen >= {"Method", "Settings", "Cross-validated", "Held out", "State"}
+    assert ("Time" in seen) == (width == 1100)

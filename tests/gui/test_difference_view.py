@@ -449,3 +449,16 @@ def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
     assert view.picture is before
     assert view.compare_combo.objectName() == "compare_combo"
     assert view.figure() is view.plot
+
+
+def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    train(qtbot, session)
+    view.resize(560, 900)
+    settle(qtbot, view)
+    name = view.run_planes.chosen.name
+    assert name.isVisible()
+    view.resize(560, 330)
+    settle(qtbot, view)
+    assert view.plot.getViewBox().height() < name.textItem.boundingRect().width() + 40
+    assert not name.isVisible()

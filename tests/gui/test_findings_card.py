@@ -7,6 +7,10 @@ from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
 
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.state.first_reading import FirstReading
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.table import read_table
 
 ROWS = 300
 
@@ -231,6 +235,39 @@ def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_
         before.rule,
     )
     assert after.absent == {"a": (-999.0,)}
+
+
+def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, tmp_path, qtbot):
+    random = np.random.default_rng(5)
+    path = tmp_path / "bank.csv"
+    lines = ["Größe;Konto;Tag;Fällig"]
+    for k in range(200):
+        due = "ja" if random.random() < 0.3 else "nein"
+        lines.append(f"{random.normal():.2f};00{k % 60:03d};{k % 27 + 1:02d}.04.2024;{due}")
+    path.write_bytes("\n".join([*lines, "Summe;;;"]).encode("cp1252"))
+    session.open_data(path)
+    at_first = session.table
+    session.save_as(tmp_path / "bank.aucproj")
+    session.close_study()
+    session.open_project(tmp_path / "bank.aucproj")
+    again = session.table
+    found = find(at_first)
+    assert {"encoding", "identifier", "kind", "positive", "rejected"} <= {f.kind for f in found}
+    assert find(again) == found
+    assert set(again.notes) == set(at_first.notes)
+    assert again.schema == at_first.schema
+    session.set_roles(positive=["nein"])
+    assert not any("guessed to be the positive" in note for note in session.table.notes)
+
+
+def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("a,y\n1,0\n2,1\n3,0\n4,1\n")
+    table = read_table(path)
+    for spoiled in (7, [], {"findings": 3}, {"guessed": [1]}, {"whys": ["a"]}):
+        assert FirstReading.from_json(spoiled) == FirstReading()
+    odd = Finding("no kind", "of none"), Finding("leak", "elsewhere", ("gone",))
+    assert FirstReading(odd, ("weather",), {"gone": "x"}).told_of(table).findings == ()
 
 
 def test_an_account_number_becomes_the_identifier(session, tmp_path, qtbot):

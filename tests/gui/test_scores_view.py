@@ -10,11 +10,12 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.gui.pages.scores.plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
+from aucstudio.gui.pages.scores.words import threshold_sentence
 from aucstudio.gui.pages.scores.worst import Worst
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.distribution import ScoreDistribution, bin_edges
+from aucstudio.project.results.distribution import Confusion, ScoreDistribution, bin_edges
 from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 
@@ -382,3 +383,8 @@ def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
     assert view.side.isVisible()
     view.resize(400, 500)
     assert not view.side.isVisible()
+
+
+def test_signs_that_name_classes_are_quoted_in_sentences():
+    told = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
+    assert told == "At its own threshold, 0, Run misses 1 of 6 “+” and takes 2 of 10 “-” for “+”."

@@ -155,7 +155,7 @@ def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
     roc_chooser.choose_rule("fpr")
     qtbot.mouseClick(roc_chooser.everywhere, Qt.MouseButton.LeftButton)
     for chooser in (roc_chooser, scores_chooser):
-        qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "Used everywhere")
+        qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "In use for all runs")
         assert not chooser.everywhere.isEnabled()
     places = []
     for record, k in ((first, 0), (first, 1), (second, 0)):
@@ -174,7 +174,7 @@ def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_cho
     there = session.focus.threshold
     assert not session.undo_stack.canUndo()
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
-    assert session.undo_stack.undoText() == "Use threshold everywhere"
+    assert session.undo_stack.undoText() == "Use threshold for all runs"
     session.undo_stack.undo()
     assert (session.focus.threshold, session.plan.target) == (0.0, Target())
     assert scores_chooser.rule.currentData() == "own"

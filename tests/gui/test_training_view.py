@@ -493,3 +493,10 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
     above = view.plots_.upper.getViewBox().sceneBoundingRect().top()
     assert legend.sceneBoundingRect().bottom() <= above + 1
     assert {one.id, two.id} == {line.course.run for line in areas(view)}
+
+
+def test_vertical_axes_have_room_for_their_numbers_and_stand_in_line(view, qtbot):
+    upper, lower = (plot.getAxis("left") for plot in view.plots_.both())
+    for widest in (20, 120):
+        lower._updateMaxTextSize(widest)
+        assert upper.fixedWidth == lower.fixedWidth >= widest + lower.label.boundingRect().height()

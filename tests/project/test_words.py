@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.project.words import (
+    class_words,
     counted,
     figure_words,
     interval_words,
@@ -105,3 +106,11 @@ def test_shares_ranges_and_counts():
     assert range_words((0.0, 0.1)) == "0 … 0.1"
     assert counted(1, "split") == "1 split"
     assert counted(1000, "split") == "1,000 splits"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("+", "“+”"), ("-", "“-”"), ("1", "“1”"), (">= 5", "“>= 5”"), ("yes", "yes"), ("Дa", "Дa")],
+)
+def test_a_class_without_letters_stands_between_quotes(name, told):
+    assert class_words(name) == told

@@ -21,7 +21,7 @@ from aucstudio.project.results.operating import (
     share_words,
 )
 from aucstudio.project.results.stakes import Stakes
-from aucstudio.project.words import interval_words
+from aucstudio.project.words import class_words, interval_words
 
 CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
@@ -105,8 +105,9 @@ class ConfusionCard(QWidget):
         width = QFontMetrics(self.font()).horizontalAdvance
         cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
         for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
-            self.heads[k].setText(f"called {name}" if side == name else f"called\n{head}")
-            self.sides[k].setText(f"is {side}")
+            whole = side == name
+            self.heads[k].setText(f"called {class_words(name)}" if whole else f"called\n{head}")
+            self.sides[k].setText(f"is {class_words(side)}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 

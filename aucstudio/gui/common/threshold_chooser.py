@@ -103,9 +103,9 @@ class ThresholdChooser(QWidget):
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
         self.everywhere = named(
-            QPushButton("&Use everywhere"),
+            QPushButton("&Use for all runs"),
             f"{name}_everywhere_button",
-            "Use this threshold everywhere",
+            "Use this threshold for all runs",
         )
         plain_tooltip(
             self.everywhere,
@@ -249,7 +249,7 @@ class ThresholdChooser(QWidget):
 
     def _show_everywhere(self, target: Target) -> None:
         used = target == self._session.plan.target
-        words = "Used everywhere" if used else "&Use everywhere"
+        words = "In use for all runs" if used else "&Use for all runs"
         self.everywhere.setText(words)
         self.everywhere.setAccessibleName(words.replace("&", ""))
         self.everywhere.setEnabled(not used)

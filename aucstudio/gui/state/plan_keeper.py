@@ -11,6 +11,7 @@ import msgspec
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.gui.state.first_reading import FirstReading
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project import typed
 from aucstudio.project.data.table import Table
@@ -114,4 +115,5 @@ def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
         with contextlib.suppress(InputError):
             data = DataReference.to_table(table)
             document["data"] = data.as_json()
+            document["first_reading"] = FirstReading.of(table).as_json()
     return document

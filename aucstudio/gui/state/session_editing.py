@@ -82,7 +82,7 @@ class SessionEditing(SessionReading):
 
     def use_everywhere(self, target: Target) -> None:
         """Ask a target of the threshold of every run, and keep it in the project."""
-        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold everywhere")
+        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold for all runs")
 
     def reuse_settings(self, run: str) -> None:
         """Put a run's settings back into the form."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aucstudio.gui.state.first_reading import FirstReading
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.plan_keeper import read_plan
 from aucstudio.project.data.table import Table
@@ -93,7 +94,8 @@ def read_study(path: Path) -> StoredStudy:
     told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
     try:
         data = _reference(document, records)
-        table = None if data is None else data.open()
+        first = FirstReading.from_json(document.get("first_reading", {}))
+        table = None if data is None else first.told_of(data.open())
     except InputError as error:
         table, told = None, [f"{error}. The finished runs are all here.", *told]
     told = [*warnings, *told]

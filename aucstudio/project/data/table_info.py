@@ -18,7 +18,7 @@ from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
+from aucstudio.project.words import class_words, suggestion
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,7 +194,9 @@ def role_notes(table: TableInfo) -> list[str]:
     if "positive" in table.guessed and table.positive is not None:
         others = [count for name, count in table.classes.items() if name != table.positive]
         reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
-        notes.append(f"class {table.positive} is guessed to be the positive one{reason}")
+        notes.append(
+            f"class {class_words(table.positive)} is guessed to be the positive one{reason}"
+        )
     if table.positive is None and len(table.classes) > 2:
         notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
     if table.unlabelled:

@@ -13,6 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import cannot_write, write_atomically
+from aucstudio.project.words import suggestion
 
 # In the order in which they teach.
 STUDIES = ("payments", "two-scorers", "two-gaussians", "xor", "ten-dimensions", "digits")
@@ -50,7 +51,9 @@ def make_study(key: str, folder: Path) -> Path:
     """
     if key not in STUDIES:
         raise InputError(
-            f"there is no example study {key!r}; there are " + ", ".join(STUDIES), setting="study"
+            f"there is no example study {key!r}{suggestion(key, STUDIES)} (there are "
+            f"{', '.join(STUDIES)})",
+            setting="study",
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

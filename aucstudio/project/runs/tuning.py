@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import setting_words
+from aucstudio.project.words import setting_words, suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -58,7 +58,9 @@ class Tuning:
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise InputError(
-                f"cannot tune by {self.metric!r}; there are " + ", ".join(METRICS), setting="tune"
+                f"cannot tune by {self.metric!r}{suggestion(self.metric, METRICS)} (there are "
+                f"{', '.join(METRICS)})",
+                setting="tune",
             )
         if self.folds < 2:
             raise InputError(f"tuning needs at least 2 folds; it is {self.folds}", setting="tune")

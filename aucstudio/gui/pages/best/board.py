@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtWidgets import QTableView, QWidget
 
@@ -13,7 +15,17 @@ from aucstudio.project.tournament.standings import Standing, Standings
 
 _LINE, _SPARE = 24, 4
 _SETTINGS = 1
-_ROOM = 740  # pixels, from which on all intervals are written
+# What gives way where the settings would have less room than this: how many intervals are written,
+# and which columns are left out; the panel below has it all.
+_LEAST_SETTINGS = 96
+_WAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (2, ()),
+    (1, ()),
+    (1, ("Time",)),
+    (1, ("Time", "Optimism")),
+    (0, ("Time", "Optimism")),
+)
+_HEAD_AIR = 24
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
@@ -41,6 +53,7 @@ class LeaderboardTable(QTableView):
         self.horizontalHeader().setMinimumSectionSize(scaled(44))
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
         self._entries: tuple[Standing, ...] = ()
+        self._standings: Standings | None = None
         self._method = ""
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
@@ -51,21 +64,41 @@ class LeaderboardTable(QTableView):
 
     def show_standings(self, standings: Standings) -> None:
         """Show entries; the chosen method stays chosen, wherever it stands now."""
-        roomy = self.width() >= scaled(_ROOM)
+        self._standings, self._entries = standings, standings.entries
+        for intervals, gone in _WAYS:
+            self._show_rows(standings, intervals)
+            if self._room_left(gone) >= 0:
+                break
+        for column, head in enumerate(HEADS):
+            self.setColumnHidden(column, head in gone)
+
+    def _show_rows(self, standings: Standings, intervals: int) -> None:
         rows = [
             Row(
-                cells(one, standings, roomy=roomy),
+                cells(one, standings, intervals),
                 strong=bool(one.run) and one.run == standings.best,
             )
             for one in standings.entries
         ]
-        self._entries = standings.entries
         if rows == self.sheet.rows:
             return
         with QSignalBlocker(self.selectionModel()):
             self.sheet.show_rows(rows)
             if self.entry is not None:
                 self.selectRow(self._entries.index(self.entry))
+
+    def _room_left(self, gone: Sequence[str]) -> int:
+        """Give how many pixels would be over without some columns, settings being cut short."""
+        metrics = self.horizontalHeader().fontMetrics()
+        room = self.viewport().width()
+        for column, head in enumerate(HEADS):
+            if head not in gone:
+                wide = max(
+                    self.sizeHintForColumn(column),
+                    metrics.horizontalAdvance(head) + scaled(_HEAD_AIR),
+                )
+                room -= min(wide, scaled(_LEAST_SETTINGS)) if column == _SETTINGS else wide
+        return room
 
     def choose(self, method: str) -> None:
         """Choose the row of a method."""
@@ -75,6 +108,8 @@ class LeaderboardTable(QTableView):
 
     def fit_page(self, height: int) -> None:
         """Be as high as the entries need, and no more than a part of a page of this height."""
+        if self._standings is not None:
+            self.show_standings(self._standings)
         lines = max(_LEAST, len(self._entries))
         head = self.horizontalHeader().sizeHint().height() + _SPARE
         scroll = self.horizontalScrollBar()

@@ -41,13 +41,13 @@ from aucstudio.project.words import (
     seconds_words,
 )
 
-HEADS = ("Method", "Settings", "In the folds", "Held out", "Optimism", "Time", "State")
+HEADS = ("Method", "Settings", "Cross-validated", "Held out", "Optimism", "Time", "State")
 TIPS = {
     1: "The settings that did best so far, where they are not the usual ones",
     2: "What counts, on rows of the training part held out in folds, with an interval of 95 %. "
     "Choices were made by it, so the highest is too good an estimate",
     3: "The same on rows that no choice has seen, with an interval of 95 %: the honest estimate",
-    4: "In the folds minus held out: how much better it looked where it was chosen",
+    4: "Cross-validated minus held out: how much better it looked where it was chosen",
     5: "What all fits of the method took",
 }
 _HIDDEN = ("library", "n_folds", "random_state", "fpr_range")
@@ -105,17 +105,19 @@ def estimate_words(found: Estimate | None) -> str:
     return f"{figure_words(found.value)} ({found.low:.2f} … {found.high:.2f})"
 
 
-def cells(entry: Standing, standings: Standings, *, roomy: bool = True) -> tuple[str, ...]:
-    """Write the line of an entry, as HEADS names its cells; fewer intervals where it is narrow."""
-    inner = entry.inner
-    if inner is not None and not roomy:
+def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[str, ...]:
+    """Write the line of an entry, as HEADS names its cells; the held-out interval goes last."""
+    inner, held_out = entry.inner, entry.held_out
+    if inner is not None and intervals < 2:
         inner = Estimate(inner.value)
+    if held_out is not None and intervals < 1:
+        held_out = Estimate(held_out.value)
     optimism = entry.optimism
     return (
         title(entry),
         settings(entry) or ("usual" if entry.inner is not None else "–"),
         estimate_words(inner),
-        estimate_words(entry.held_out),
+        estimate_words(held_out),
         "–" if optimism is None else figure_words(optimism, "+"),
         seconds_words(entry.seconds) if entry.seconds else "–",
         state(entry, standings),

@@ -13,7 +13,7 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
 from aucstudio.project.words import figure_words
 
-_HEADS = ("Run", "Map", "Brier", "Miscal.", "Discrim.", "Log", "ECE")
+_HEADS = ("Run", "Map", "Brier", "Miscalibration", "Discrimination", "Log score", "ECE")
 _TIPS = {
     2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
     "negatives; less is better",

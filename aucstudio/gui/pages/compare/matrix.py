@@ -20,6 +20,7 @@ from aucstudio.project import words
 from aucstudio.project.results.comparison import Comparison, PairComparison
 
 Index = QModelIndex | QPersistentModelIndex
+_TALLY = "Wins/ties/\nlosses"
 _TINT = 64
 _AIR = 16
 _NAME_WIDTH = 128  # at least, where the names need as much
@@ -76,8 +77,8 @@ class PairMatrix(QAbstractTableModel):
         across = orientation == Qt.Orientation.Horizontal
         if section >= len(self._looks):
             if role == _ROLE.ToolTipRole:
-                return "Pairs won, not told apart and lost; mean place over the splits"
-            return "W/T/L" if role == _ROLE.DisplayRole else None
+                return "Comparisons won, not settled (a tie) and lost; mean rank over the splits"
+            return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
             # A number stands for a name where columns are many.
             return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
@@ -152,7 +153,7 @@ class MatrixTable(QTableView):
         plain = QFontMetrics(font)
         font.setBold(True)
         metrics = QFontMetrics(font)
-        lines = [("W/T/L", False), *self._matrix.lines()]
+        lines = [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines()]
         least = max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
         least += _AIR
         columns, names = max(1, self._matrix.columnCount()), self.verticalHeader()

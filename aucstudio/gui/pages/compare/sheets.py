@@ -22,17 +22,17 @@ _ROW = 28
 _MOST_SURELY_SEEN = 3
 
 RUN_HEADS = (
-    *("Run", "AUC", "95 %", "pAUC", "95 %", "W/T/L", "Rank"),
-    *("Gap to training", "Per fit", "Splits"),
+    *("Run", "AUC", "95 %", "pAUC", "95 %", "Wins/ties/losses", "Rank"),
+    *("Gap to training", "Time of a fit", "Splits"),
 )
 RUN_TIPS = {
     0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
     1: "Area under the held-out ROC curve; the mean of several splits",
     3: "Partial area in the FPR range, divided by its width",
-    5: "Pairs won, not told apart, and lost, after the correction",
-    6: "Mean place over the splits by the compared measure; equal areas share theirs. "
+    5: "Comparisons won, not settled (a tie) and lost, after the correction",
+    6: "Mean rank over the splits by the compared measure; equal areas share theirs. "
     "Not tested: the splits of one table share rows, and rank tests take them to be independent",
-    7: "Training AUC minus held-out AUC: how much was learnt by heart",
+    7: "Training AUC minus held-out AUC: how far it overfits",
     8: "Mean time of one fit",
 }
 # What goes where the page is narrower than so many pixels; the copy and the file keep it.

@@ -21,7 +21,7 @@ from aucstudio.gui.pages.data.words import pair_words
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.correlation import Correlation
 from aucstudio.project.survey.gaps import GapMap
-from aucstudio.project.words import percent_words
+from aucstudio.project.words import class_words, percent_words
 
 Array = NDArray[np.float64]
 
@@ -157,7 +157,7 @@ class GapPicture(CellMap):
         ]
         if self._classes is not None and math.isfinite(found.positive[line]):
             share = percent_words(float(found.positive[line]))
-            parts.append(f"{share} {self._classes.names[0]}")
+            parts.append(f"{share} {class_words(self._classes.names[0])}")
         return "   ".join(parts)
 
     def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:

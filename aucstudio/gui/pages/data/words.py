@@ -18,7 +18,13 @@ from aucstudio.project.survey.scored import (
     TRAINED_ON,
 )
 from aucstudio.project.survey.summary import ColumnSummary
-from aucstudio.project.words import counted, figure_words, interval_words, percent_words
+from aucstudio.project.words import (
+    class_words,
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+)
 
 _PARTS = {
     HELD: "held out in {0}",
@@ -41,7 +47,7 @@ def rows_sentence(found: FoundRows) -> Statement:
     else:
         head = f"{shown:,} of {counted(total, 'row')}"
     if found.counts is not None and found.classes is not None and shown:
-        names = found.classes.names
+        names = map(class_words, found.classes.names)
         head += ": " + " and ".join(
             f"{count:,} {name}" for count, name in zip(found.counts, names, strict=True)
         )
@@ -65,7 +71,7 @@ def area_sentence(summary: ColumnSummary) -> Statement:
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
         return Statement()
-    area, (first, second) = summary.area, summary.class_names
+    area, (first, second) = summary.area, map(class_words, summary.class_names)
     value = figure_words(area.value)
     limits = "" if math.isnan(area.low) else f" (95 % {interval_words(area.low, area.high)})"
     if summary.by_share:

@@ -18,7 +18,7 @@ from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
 
 Array = NDArray[np.float64]
 
-_NORMAL_PIXELS = 72.0
+_NORMAL_PIXELS, _AT_ENDS = 72.0, 56.0
 
 
 class HyperplaneItems:
@@ -35,6 +35,7 @@ class HyperplaneItems:
         self.head.setZValue(z + 2)
         plot.addItem(self.head)
         self._normal: Array | None = None
+        self._name = ""
         self._box.sigTransformChanged.connect(self._aim)
         self.hide()
 
@@ -62,8 +63,8 @@ class HyperplaneItems:
         self.name.rotateAxis = pg.Point(1.0, 0.0)
         self.name.setColor(colour)
         self.name.fill = pg.mkBrush(faded(current_theme().card, 200))
-        self.name.setVisible(bool(name))
         self.name.setFormat(line_label(name))
+        self._name = name
 
     def _show_normal(self, colour: QColor) -> None:
         self.shaft.setPen(pen(colour, 2))
@@ -83,10 +84,18 @@ class HyperplaneItems:
         if not (pixel > 0).all():
             return  # not laid out yet
         seen = self._normal / pixel
+        self.name.setVisible(bool(self._name) and self._has_room(seen))
         tip = self._normal * (_NORMAL_PIXELS / max(float(np.linalg.norm(seen)), 1e-300))
         self.shaft.setData([0.0, tip[0]], [0.0, tip[1]])
         self.head.setPos(*tip)
         self.head.setStyle(angle=180.0 - float(np.degrees(np.arctan2(seen[1], seen[0]))))
+
+    def _has_room(self, seen: Array) -> bool:
+        """Tell whether the name fits on the line, below what stands at its end; a legend has it."""
+        across, up = np.abs(seen[::-1]) / np.linalg.norm(seen)
+        sides = (self._box.width(), across), (self._box.height(), up)
+        length = min(size / share for size, share in sides if share > 0.0)
+        return bool(self.name.textItem.boundingRect().width() <= length - _AT_ENDS)
 
 
 def margin_pen(colour: QColor) -> QPen:

@@ -11,13 +11,14 @@ from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.words import class_words
 
 
 def threshold_sentence(
     name: str, threshold: float, counts: Confusion, names: tuple[str, str]
 ) -> Statement:
     """Say what a run gets wrong at a threshold."""
-    positive, negative = names
+    positive, negative = map(class_words, names)
     where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
     missed = f"{counts.fn:,} of {m:,} {positive}"

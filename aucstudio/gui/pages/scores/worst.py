@@ -31,6 +31,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.words import class_words
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -138,7 +139,9 @@ class WorstRows(QWidget):
             self._split, self._table = split, table
             for k, name in enumerate((split.model.positive, split.model.negative)):
                 words = ("with the lowest scores", "with the highest scores")[k]
-                self.side.setItemText(k, f"{name if len(name) < 16 else name[:15] + '…'} {words}")
+                self.side.setItemText(
+                    k, f"{class_words(name if len(name) < 16 else name[:15] + '…')} {words}"
+                )
             self._fill()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,7 +27,7 @@ from aucstudio.project.words import power_words
 
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]
-_AXIS_WIDTH = 64
+_AXIS_WIDTH, _TITLE_WIDTH = 64, 32  # pixels: of an axis at least, of what is beside its numbers
 _FEW_DECADES = 2.0
 _TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
 _HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
@@ -48,10 +49,13 @@ class TrainingPlots(QVBoxLayout):
         super().__init__()
         self.setSpacing(4)
         self._boxes = SteadyBox(), SteadyBox()
-        axes = _PowerAxis("left"), _StepAxis("bottom")
+        left = _PowerAxis("left"), _LeftAxis("left")
+        for axis in left:
+            axis.aligned = left
+        axes = left[0], _StepAxis("bottom")
         self.upper = make_plot("training_plot", "", "Objective", self._boxes[0], axes)
-        axis = _StepAxis("bottom")
-        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], [axis])
+        axes = left[1], _StepAxis("bottom")
+        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], axes)
         self.lower.setXLink(self.upper)
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
@@ -66,7 +70,6 @@ class TrainingPlots(QVBoxLayout):
         self._named: object = None
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
-            plot.getAxis("left").setWidth(_AXIS_WIDTH)
             plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
         self.retheme()
@@ -218,7 +221,25 @@ def _pen(course: Course, strong: bool) -> QPen:
     return made
 
 
-class _PowerAxis(NumberAxis):
+class _LeftAxis(NumberAxis):
+    """A vertical axis as wide as the longest number on it or on those that it is aligned with."""
+
+    aligned: Sequence[_LeftAxis] = ()
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.setWidth(_AXIS_WIDTH)
+
+    def _updateMaxTextSize(self, x: float) -> None:
+        super()._updateMaxTextSize(x)
+        widest = max((axis.textWidth for axis in self.aligned), default=0)
+        wide = max(_AXIS_WIDTH, math.ceil(widest) + _TITLE_WIDTH)
+        for axis in self.aligned:
+            if axis.fixedWidth != wide:
+                axis.setWidth(wide)
+
+
+class _PowerAxis(_LeftAxis):
     """An axis that writes every power of ten as such where it is logarithmic."""
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:

@@ -49,7 +49,7 @@ _LIVE_MILLISECONDS = 75
 _ABOVE = {DISTANCE: "how far the objective can still fall", OBJECTIVE: "the objective"}
 _KEY = (
     "Above: {}. Below: the area under the curve, thick on held-out rows, thin on training rows; "
-    "where the two part, the fit has learnt by heart."
+    "where the two part, the fit overfits."
 )
 
 

@@ -23,7 +23,7 @@ _SEEN = 5e-4  # a difference that three decimals show
 
 
 def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | None) -> str:
-    """Say at a glance whether training has converged, and whether it learnt by heart."""
+    """Say at a glance whether training has converged, and whether it overfits."""
     state = _state(run)
     held, train = course.areas(HELD, band), course.areas(TRAIN, band)
     if not len(held) or not np.isfinite([held[-1], train[-1]]).all():

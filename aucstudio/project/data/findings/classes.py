@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.words import class_words
 
 _FEW = 10
 _SHOWN = 3
@@ -45,7 +46,7 @@ def _positive(table: AnyTable, positive: str) -> Iterator[Finding]:
         reason = ", being the rarer one" if positives < others else ""
         yield Finding(
             "positive",
-            f"class {positive} is guessed to be the positive one{reason}",
+            f"class {class_words(positive)} is guessed to be the positive one{reason}",
             (table.label or "",),
         )
     if 0 < min(positives, others) < _FEW:

@@ -11,6 +11,7 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import formulas, graph, script
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
+from aucstudio.project.words import suggestion
 
 __all__ = ["FORMATS", "NATIVE", "Format", "export_model"]
 
@@ -94,9 +95,15 @@ def export_model(model: Model, key: str, path: str | Path) -> None:
         If there is no such format, if it cannot hold this kind of model, if a package for it is
         missing, or if the file cannot be written.
     """
+    check_format(key)
+    write_atomically(path, FORMATS[key].write(model))
+
+
+def check_format(key: str) -> None:
+    """Refuse what is no format to export to."""
     if key not in FORMATS:
         raise InputError(
-            f"there is no format {key!r} to export to; choose one of {', '.join(FORMATS)}",
+            f"there is no format {key!r} to export to{suggestion(key, FORMATS)} (there are "
+            f"{', '.join(FORMATS)})",
             setting="to",
         )
-    write_atomically(path, FORMATS[key].write(model))

@@ -1,0 +1,81 @@
+"""What the first reading of a table told, for when a project reads it again by its schema.
+
+By a schema nothing is guessed, so that reading has no cause to say what was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import msgspec
+
+from aucstudio.project import typed
+from aucstudio.project.data.columns import recast
+from aucstudio.project.data.finding import KINDS, Finding, with_findings
+from aucstudio.project.data.table import Table
+
+_GUESSES = ("label", "positive")
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstReading:
+    """What was found, what was guessed, and why columns have their roles.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+    guessed : tuple of str
+        Which of "label" and "positive" nobody has chosen.
+    whys : dict of str to str
+        By column, the sentence that explains a guessed role.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    guessed: tuple[str, ...] = ()
+    whys: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table) -> FirstReading:
+        """Take down what a table tells."""
+        whys = {column.name: column.why for column in table.columns if column.why}
+        return cls(table.findings, table.guessed, whys)
+
+    @classmethod
+    def from_json(cls, document: Any) -> FirstReading:
+        """Read one that may be anybody's; what is none tells nothing."""
+        try:
+            return typed.convert(document, cls)
+        except msgspec.ValidationError:
+            return cls()
+
+    def as_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    def told_of(self, table: Table) -> Table:
+        """Give a table with what was told of it at first; what reading it told now goes before."""
+        places = {_about(finding): place for place, finding in enumerate(self.findings)}
+        now = set(map(_about, table.findings))
+        names = {column.name for column in table.columns}
+        kept = [
+            finding
+            for finding in self.findings
+            if _about(finding) not in now
+            and finding.kind in KINDS
+            and names.issuperset(finding.columns)
+        ]
+        # Of findings of one weight that comes first which did so at first.
+        found = sorted([*table.findings, *kept], key=lambda f: places.get(_about(f), len(places)))
+        columns = (recast(c, why=self.whys.get(c.name, c.why)) for c in table.columns)
+        told = dataclasses.replace(
+            table,
+            columns=tuple(columns),
+            guessed=tuple(what for what in _GUESSES if what in self.guessed),
+            findings=tuple(found),
+            notes=with_findings(kept, table.notes),
+        )
+        return told.with_notes_after(told)
+
+
+def _about(finding: Finding) -> tuple[str, tuple[str, ...]]:
+    return finding.kind, finding.columns
