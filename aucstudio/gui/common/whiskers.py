@@ -221,7 +221,7 @@ class WhiskerChart(QWidget):
         self.scroller.setVisible(hidden > 0)
         self.note.setVisible(hidden > 0)
         first, last = self.scroller.value(), min(self.scroller.value() + fit, len(self.rows))
-        self.note.setText(f"{first + 1} to {last} of {len(self.rows)}: scroll for the others")
+        self.note.setText(f"{first + 1:,} to {last:,} of {len(self.rows):,}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
         top = first - 0.5
         self.plot.setYRange(top, top + seen, padding=0)

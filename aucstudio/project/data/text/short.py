@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, che
 from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.settle import settle, tries
+from aucstudio.project.data.text.wide import picking, read_wide
 
 _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
 # From so many columns on DuckDB would have to read the file too often.
 _WIDE = 2_500
+# With so many of plain numbers among them they are read by rows.
+_NEARLY_ALL = 0.9
 # Numbers that are written so, one a line, are read as they stand.
 _PLAIN = re.compile(r"(?:-?[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
 
@@ -63,24 +66,43 @@ def read_short(
         As the reader does.
     """
     found: Contents | None = None
-    for part in _parts(source, len(forms)):
-        gathered = Gathered()
-        rows = [row.cells[part] for row in judged_rows(source) if gathered.keeps(row)]
+    cells: dict[int, Cells] = {}
+    columns = [*range(len(forms))]
+    if plain := _mostly_plain(source, forms):
+        wide = read_wide(source, plain, _are_plain, tell)
+        found = _contents(source, forms, wide.left_out, wide.rows)
+        cells = {k: number_cells(values) for k, values in wide.numbers.items()}
+        for k, column in wide.texts.items():
+            cells[k] = _read_column(source, found, k, column, is_fixed=k in fixed)
+        columns = [k for k in columns if k not in cells]
+    for part in _parts(source, columns):
+        gathered, pick = Gathered(), picking(part)
+        rows = [pick(row.cells) for row in judged_rows(source) if gathered.keeps(row)]
         if found is None:
             found = _contents(source, forms, gathered.left_out(), len(rows))
-        columns = zip(*rows, strict=True) if rows else ((),) * len(forms)
-        for k, column in enumerate(columns, part.start):
-            _read_column(source, found, k, column, is_fixed=k in fixed)
+        read = zip(*rows, strict=True) if rows else ((),) * len(part)
+        for k, column in zip(part, read, strict=True):
+            cells[k] = _read_column(source, found, k, column, is_fixed=k in fixed)
             tell(k / len(forms))
     assert found is not None
+    found.cells.extend(cells[k] for k in range(len(forms)))
     return found
 
 
-def _parts(source: Source, columns: int) -> Iterator[slice]:
-    """Cut the columns into parts whose cells are no more than is held at a time."""
-    count = -(-source.path.stat().st_size // _MOST_BYTES)
-    height = -(-columns // max(1, count))
-    return (slice(start, start + height) for start in range(0, columns, height))
+def _mostly_plain(source: Source, forms: Formats) -> dict[int, NumberFormat]:
+    """Give the columns of plain numbers of a wide table, if nearly all are; else none."""
+    words = source.dialect.number_words
+    plain = {k: form for k, form in forms.items() if form is not None and _is_plain(form, words)}
+    is_wide = len(forms) >= _WIDE and len(plain) >= _NEARLY_ALL * len(forms)
+    return plain if is_wide else {}
+
+
+def _parts(source: Source, columns: list[int]) -> Iterator[list[int]]:
+    """Cut columns into parts whose cells are no more than is held at a time."""
+    share = len(columns) / len(source.names)
+    count = -(-share * source.path.stat().st_size // _MOST_BYTES)
+    height = -(-len(columns) // max(1, int(count)))
+    return (columns[start : start + height] for start in range(0, len(columns), max(1, height)))
 
 
 def _contents(source: Source, forms: Formats, left_out: LeftOut, rows: int) -> Contents:
@@ -92,11 +114,10 @@ def _contents(source: Source, forms: Formats, left_out: LeftOut, rows: int) -> C
 
 def _read_column(
     source: Source, found: Contents, k: int, column: tuple[str, ...], *, is_fixed: bool
-) -> None:
+) -> Cells:
     words, form = source.dialect.number_words, found.forms[k]
     if _is_plain(form, words) and _are_plain(column):
-        found.cells.append(number_cells(np.array([*map(float, column)], dtype=np.float64)))
-        return
+        return number_cells(np.array([*map(float, column)], dtype=np.float64))
     cells = [cell.strip(BLANKS) for cell in column]
     fits = False
     if form is not None:
@@ -109,20 +130,20 @@ def _read_column(
                 found.strays[k] = _stray(source, cells)
     found.forms[k] = form
     if form is None:
-        found.cells.append(_text(source, cells))
-        return
+        return _text(source, cells)
     read = form.read if fits else functools.partial(_number, form)
     values = [np.nan if cell.lower() in words else read(cell) for cell in cells]
-    found.cells.append(number_cells(np.array(values, dtype=np.float64)))
-    if np.isinf(found.cells[k].values).any():
+    numbers = np.array(values, dtype=np.float64)
+    if np.isinf(numbers).any():
         found.others[k] = _others(source, form, cells)
+    return number_cells(numbers)
 
 
 def _is_plain(form: NumberFormat | None, words: frozenset[str]) -> bool:
     return form is not None and form.decimal == "." and is_quick(form, words)
 
 
-def _are_plain(column: tuple[str, ...]) -> bool:
+def _are_plain(column: Sequence[str]) -> bool:
     # One text takes half the time of as many cells; a cell with a line end is not two of them.
     lines = "\n".join((*column, ""))
     return _PLAIN.fullmatch(lines) is not None and lines.count("\n") == len(column)
