@@ -15,15 +15,15 @@ Rewrite = Callable[[Iterable[str]], Iterator[str]]
 
 _WIKI = re.compile(r"\s*\{\|")
 # What is said of a cell stands before a bar, and is no link.
-_ATTRIBUTES = re.compile(r"[^|\[\]{}]*\w\s*=[^|\[\]{}]*\|(?!\|)")
-_LINK = re.compile(r"\[\[(?:[^|\]]*\|)?([^|\]]*)\]\]")
+_ATTRIBUTES = re.compile(r"^[^|\[\]{}]*\w\s*=[^|\[\]{}]*\|(?!\|)")
+_LINK = re.compile(r"\[\[(?:[^|\[\]]*\|)?([^|\[\]]*)\]\]")
 _BOLD = re.compile(r"'{2,5}")
 _TABULAR = re.compile(r"\s*\\begin\{(?:tabular|longtable|array)[xy*]?\}")
 _RULES = re.compile(
     r"\\(?:(?:top|mid|bottom)rule|hline|endhead|endfirsthead|endfoot|endlastfoot|"
-    r"(?:cmid|c)rule(?:\([lr]+\))?\{[^}]*\}|cline\{[^}]*\}|addlinespace)(?:\[[^\]]*\])?"
+    r"(?:cmid|c)rule(?:\([lr]+\))?\{[^{}]*\}|cline\{[^{}]*\}|addlinespace)(?:\[[^\[\]]*\])?"
 )
-_SPANNING = re.compile(r"\\multicolumn\{(\d{1,2})\}\{[^}]*\}\{([^}]*)\}")
+_SPANNING = re.compile(r"\\multicolumn\{(\d{1,2})\}\{[^{}]*\}\{([^{}]*)\}")
 _COMMAND = re.compile(r"\\(?:text\w\w|emph|textbf|mathbf|num)\{([^{}]*)\}")
 _ESCAPED = re.compile(r"\\([&%$#_{}])")
 _REMARK = re.compile(r"(?<!\\)%.*")
@@ -33,7 +33,7 @@ def find_markup(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
     """Find the markup of a table in the first lines: how to rewrite it, and a sentence about it."""
     if any(map(_WIKI.match, lines)) and any(line.startswith("|-") for line in lines):
         return _from_wiki, "the table stands in the markup of a wiki"
-    if lines.count("|===") > 1:
+    if "|===" in lines:
         return _from_asciidoc, "the table stands in AsciiDoc"
     if any(map(_TABULAR.match, lines)) and any("&" in line for line in lines):
         return _from_latex, "the table stands in LaTeX"
@@ -104,9 +104,9 @@ def _from_latex(lines: Iterable[str]) -> Iterator[str]:
 def _latex_cells(row: str) -> Row:
     cells: Row = []
     for cell in re.split(r"(?<!\\)&", row):
-        spanning = _SPANNING.search(cell)
-        text = _SPANNING.sub(r"\2", cell)
-        text = _COMMAND.sub(r"\1", text.replace("~", " "))
+        text = _COMMAND.sub(r"\1", cell.replace("~", " "))
+        spanning = _SPANNING.search(text)
+        text = _COMMAND.sub(r"\1", _SPANNING.sub(r"\2", text))
         text = re.sub(r"(?<!\\)\$", "", text)
         cells.append(_ESCAPED.sub(r"\1", text).strip())
         cells += [""] * (int(spanning[1]) - 1 if spanning else 0)

@@ -15,6 +15,7 @@ _TOTAL = re.compile(
 _SUBTOTAL = re.compile(
     r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
 )
+_MOST_WORDS = 8
 # What programs say below a table that they print.
 _COUNTED = re.compile(
     r"\(?[0-9][0-9.,' ]*(rows?|records?|results?|zeilen|datens\u00e4tze|lignes|filas|registros)"
@@ -37,7 +38,9 @@ def is_total(cells: Sequence[str]) -> bool:
     first, others = _told(cells)
     if _TOTAL.fullmatch(first):
         return len(others) + 1 < len(cells) or all(map(_is_number, others))
-    return is_subtotal(cells) or _COUNTED.fullmatch(" ".join([first, *others])) is not None
+    return is_subtotal(cells) or (
+        len(others) < _MOST_WORDS and _COUNTED.fullmatch(" ".join([first, *others])) is not None
+    )
 
 
 def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:

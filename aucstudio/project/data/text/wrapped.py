@@ -28,7 +28,7 @@ _DOUBLED = ("||", ";;", "::", "~~")
 # What letters and books put around words, and around cells that hold delimiters.
 _BOOKISH = re.compile(
     "(?:(?<=[,;\t|])|^) ?"
-    "(?:\u201c([^\u201c\u201d\n]*)\u201d|\u201e([^\u201c\u201d\n]*)[\u201c\u201d]|"
+    "(?:\u201c([^\u201c\u201d\n]*)\u201d|\u201e([^\u201c-\u201e\n]*)[\u201c\u201d]|"
     "\u00ab([^\u00ab\u00bb\n]*)\u00bb)(?= ?[,;\t|\r\n]| ?$)",
     re.M,
 )
