@@ -150,6 +150,19 @@ def test_rare_levels_share_a_group_and_missing_ones_have_their_own(tmp_path):
         assert name == {None: "(missing)"}.get(town, town if town in found.names else "(others)")
 
 
+def test_levels_that_are_called_as_parts_are_stay_apart(tmp_path):
+    levels = ["(others)", "(missing)", *(f"l{k:02}" for k in range(30))]
+    cells = [level for level in levels[:2] for _ in range(5)] + levels + [""] * 4
+    lines = [f"{k},{cell},{k % 2}" for k, cell in enumerate(cells)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,site,y", *lines]) + "\n")
+    table = read_table(tmp_path / "t.csv", label="y")
+    found = part_rows(table, "site")
+    assert len(set(found.names)) == len(found.names)
+    counts = dict(zip(found.names, np.bincount(found.part).tolist(), strict=True))
+    assert counts["(others)"] == counts["(missing)"] == 6
+    assert (counts["((others))"], counts["((missing))"]) == (found.merged, 4)
+
+
 def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
     (record,) = ProjectFile.open(run_on(sites, tmp_path, "--folds", 3)).runs()
     table = read_table(sites, label="y")

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,12 +110,19 @@ def _by_level(column: Column) -> Parting:
     else:
         names.sort()
     merged = len(counts) - len(names)
-    names += [OTHERS] * (merged > 0) + [MISSING] * (not known.all())
     place = {name: k for k, name in enumerate(names)}
-    rest = place.get(OTHERS, -1)
-    part = np.array([place.get(text, rest) for text in texts.tolist()], dtype=np.intp)
-    part[~known] = place.get(MISSING, -1)
+    part = np.array([place.get(text, len(place)) for text in texts.tolist()], dtype=np.intp)
+    more = [OTHERS] * (merged > 0) + [MISSING] * (not known.all())
+    names += [_no_level(name, place) for name in more]
+    part[~known] = len(names) - 1
     return Parting(tuple(names), part, merged)
+
+
+def _no_level(name: str, levels: Collection[str]) -> str:
+    """Set a name apart from levels that are called so."""
+    while name in levels:
+        name = f"({name})"
+    return name
 
 
 def _by_range(column: Column, cuts: Sequence[float]) -> Parting:
