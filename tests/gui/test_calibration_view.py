@@ -153,3 +153,9 @@ def test_leave_pair_out_offers_no_probabilities(session, qtbot):
     qtbot.addWidget(parent)
     dialog = ExportModelDialog(session, session.run(session.selected), parent)
     assert not dialog.findChild(QComboBox, "calibration_combo").isEnabled()
+
+
+def test_the_diagram_keeps_its_room_in_a_low_page(view, qtbot):
+    for height in (360, 900):
+        view.resize(760, height)
+        assert 100 <= view.table.maximumHeight() <= max(100, 0.3 * height)

@@ -6,14 +6,15 @@ import dataclasses
 import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.theme import apply_theme
+from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
-from aucstudio.gui.pages.data.rows_model import GAP
+from aucstudio.gui.pages.data.lookup import Asked, Finder, RowWish
+from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -627,3 +628,23 @@ def test_figures_of_a_column_fit_their_cells():
 
     told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "-0.00123", 3.14159: "3.142"}
     assert {value: _short(value) for value in told} == told
+
+
+def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(session, tmp_path, qtbot):
+    path = tmp_path / "three.csv"
+    path.write_text("x,kind\n" + "".join(f"{k},{'abc'[k % 3]}\n" for k in range(30)))
+    session.open_data(path)
+    session.set_roles(label="kind")
+    finder, model = Finder(), RowsModel(session)
+    inks = []
+    for positive in (None, ["a", "b"]):
+        if positive:
+            session.set_roles(positive=positive)
+        asked = Asked.of(session, session.table, RowWish())
+        model.show_found(finder.find(asked, lambda _share: False))
+        cells = [model.index(k, model.column_of("kind")) for k in range(3)]
+        inks.append([cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells])
+    assert inks[0] == [None] * 3
+    theme = current_theme()
+    wanted = [theme.positive, theme.positive, theme.negative]
+    assert [ink.name() for ink in inks[1]] == [QColor(colour).name() for colour in wanted]

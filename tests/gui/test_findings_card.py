@@ -305,3 +305,23 @@ def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtb
     panel.found.finish()
     assert session.table.same == {}
     assert "several spellings" in sentences(panel)[0]
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, "one of 3"), (25, "one of 25")])
+def test_what_is_still_to_be_chosen_is_said_once_beside_its_field(
+    session, tmp_path, qtbot, count, told
+):
+    path = tmp_path / "many.csv"
+    path.write_text("x,label\n" + "".join(f"{k},class {k % count}\n" for k in range(100)))
+    session.open_data(path)
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    if count == 25:
+        assert panel.problem.text().startswith("Choose the label: ")
+        session.set_roles(label="label")
+    assert panel.problem.text() == (
+        f"Choose the positive class of label: {told}, or several together."
+    )
+    assert "choose" not in panel.notes.text()
+    names = [panel.positive_combo.itemText(k) for k in range(panel.positive_combo.count())]
+    assert sum(name.startswith("class ") for name in names) == count

@@ -426,3 +426,13 @@ def test_every_control_has_a_name(look_at, tmp_path):
         if widget.isVisible() and not widget.objectName().startswith("qt_"):
             assert widget.objectName(), widget
             assert widget.accessibleName() or widget.text(), widget.objectName()
+
+
+def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("x,y\n" + "".join(f"{k * 37 % 101 / 10},{'ab'[k % 2]}\n" for k in range(60)))
+    dialog = look_at(path)
+    assert dialog.side.isHidden()
+    qtbot.waitUntil(lambda: dialog.sheet.width() == dialog.split.width(), timeout=PATIENCE)
+    path.write_text(path.read_text() + "1,2,3\n")
+    assert not look_at(path).side.isHidden()

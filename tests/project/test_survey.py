@@ -380,3 +380,17 @@ def test_correlations_are_over_rows_that_have_both_cells():
     assert np.isnan(found.values[2]).all()
     few = correlate([numbers("a", [1, 2, np.nan]), numbers("b", [1, 2, 3])], SPEARMAN)
     assert np.isnan(few.values[0, 1])
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [{"positive": ["2", "3"]}, {"positive": ">= 2"}, {"positive": "2", "merge": [["2", "3"]]}],
+)
+def test_classes_that_are_one_are_one_in_what_a_column_says(tmp_path, choice):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k % 4 + k / 100},{k % 4}\n" for k in range(60)))
+    table = read_table(path).with_roles(label="y", **choice)
+    found = Classes.of(table)
+    assert found.positive.tolist() == [k % 4 >= 2 for k in range(60)]
+    assert found.negative.tolist() == [k % 4 < 2 for k in range(60)]
+    assert RankedColumn.of(table.column("x"), found).area() == 1.0

@@ -26,7 +26,6 @@ from aucstudio.project.data.head import Head
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.words import class_words
 
 _TYPING = 150  # milliseconds after the last key
 _MARKS = {
@@ -187,7 +186,7 @@ class ImportControls(QWidget):
         self._blocks["positive"].setVisible(len(table.classes) > 1)
         self.classes.clear()
         is_chosen = self._positive in table.classes
-        guess = "" if is_chosen or table.positive is None else f": {class_words(table.positive)}"
+        guess = "" if is_chosen or table.positive is None else f": {table.positive}"
         self.classes.addItem(f"Guess{guess}", "")
         for name in table.classes:
             self.classes.addItem(name, name)

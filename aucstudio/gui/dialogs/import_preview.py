@@ -144,7 +144,7 @@ class ImportPreview(QDialog):
         for widget in (self.caution, self.findings, self.left_out):
             lines.addWidget(widget, alignment=Qt.AlignmentFlag.AlignTop)
         lines.addStretch(1)
-        area = named(QScrollArea(), "import_side", "What was found")
+        area = self.side = named(QScrollArea(), "import_side", "What was found")
         area.setWidget(side)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -226,6 +226,8 @@ class ImportPreview(QDialog):
             tell(self.caution, "")
         else:
             self._show(job.result)
+        parts = self.caution, self.findings, self.left_out
+        self.side.setVisible(not all(part.isHidden() for part in parts))
         self._refresh()
 
     def _show(self, seen: _Seen) -> None:

@@ -255,8 +255,9 @@ def _is_number(table: Table) -> bool:
 
 
 def _notes(table: Table, told: set[str]) -> list[str]:
-    """Give what the importer noticed, but for the missing values, which the facts count."""
-    notes = [note for note in table.notes if not note.endswith(" without a value")]
+    """Give what the importer noticed, but for what the facts count and the problem says."""
+    elsewhere = (" without a value", "; choose the positive one")
+    notes = [note for note in table.notes if not note.endswith(elsewhere)]
     notes = [note for note in notes if note not in told]
     more = len(notes) - _MOST_NOTES
     if more > 1:  # a line about one note would take its place
@@ -265,10 +266,18 @@ def _notes(table: Table, told: set[str]) -> list[str]:
 
 
 def _problem(table: Table) -> str:
+    """Say what stands in the way of training, beside the fields that mend it."""
+    if table.label is None:
+        return "Choose the label: the column that says which class a row belongs to."
+    if table.positive is None and len(table.classes) > 1:
+        return (
+            f"Choose the positive class of {table.label}: one of {len(table.classes)}, or several "
+            "together."
+        )
     try:
         table.require_two_classes()
     except InputError as error:
-        return str(error)
+        return as_sentence(str(error))
     return ""
 
 

@@ -35,7 +35,7 @@ class Classes:
             return None
         label, wanted = table.column(table.label), table.positive
         cells, one = label.values, label.part(slice(0))
-        positive = by_windows(cells, lambda part: one.holding(part).equals(wanted))
+        positive = by_windows(cells, lambda part: table.rule.marks(one.holding(part), wanted))
         known = by_windows(cells, lambda part: one.holding(part).known())
         others = [name for name in table.classes if name != wanted]
         return cls(

@@ -24,6 +24,7 @@ _BRIEF: Mapping[str, str] = {
     "principal direction": "direction",
     "one standard deviation": "1 sd",
     "Density within the class": "Density",
+    "Share of the class in a bin": "Share of the class",
     "Distance to optimum": "Distance",
     "Spread across the mean difference": "Spread",
     "Spread beside the score": "Spread",

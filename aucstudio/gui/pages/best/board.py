@@ -15,9 +15,9 @@ from aucstudio.project.tournament.standings import Standing, Standings
 
 _LINE, _SPARE = 24, 4
 _SETTINGS = 1
-# What gives way where the settings would have less room than this: how many intervals are written,
-# and which columns are left out; the panel below has it all.
-_LEAST_SETTINGS = 96
+# What gives way where settings have less room than they need, up to this: how many intervals are
+# written, and which columns are left out; the panel below has it all.
+_LEAST_SETTINGS = 170
 _WAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ()),
     (1, ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
@@ -90,6 +91,10 @@ class CalibrationView(PageView):
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.pictures, stretch=1)
         self.body.addLayout(column)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.table.fit_page(self.height())
 
     def figure(self) -> Plot:
         return self.diagram.plot

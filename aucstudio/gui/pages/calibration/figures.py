@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QTableView, QWidget
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
@@ -24,7 +25,8 @@ _TIPS = {
     6: "Expected calibration error: mean distance of share and probability over the bins. Chance "
     "alone keeps it above 0",
 }
-_HEIGHT = 190
+_HEIGHT, _LEAST = 190, 100  # pixels
+_SHARE = 0.3  # of the page: the pictures come first
 
 Found = Mapping[tuple[str, str], JudgedMaps | str]
 
@@ -49,9 +51,12 @@ class CalibrationTable(QTableView):
         list_rows(self, 26)
         fit_columns(self, 0)
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
-        self.setMaximumHeight(_HEIGHT)
         self._places: list[tuple[str, str]] = []
         self.clicked.connect(self._on_click)
+
+    def fit_page(self, height: int) -> None:
+        """Leave most of a page of this height to the pictures."""
+        self.setFixedHeight(max(scaled(_LEAST), min(scaled(_HEIGHT), int(_SHARE * height))))
 
     def show_figures(self, runs: Sequence[ShownRun], found: Found, chosen: str) -> None:
         """Show the figures that are there; those with the chosen map stand out."""

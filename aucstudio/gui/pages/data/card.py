@@ -46,9 +46,9 @@ _FIGURES = (
     ("missing", "Missing"),
     ("mean", "Mean"),
     ("median", "Median"),
-    ("sd", "Sd"),
-    ("low", "Least"),
-    ("high", "Greatest"),
+    ("sd", "SD"),
+    ("low", "Minimum"),
+    ("high", "Maximum"),
 )
 
 

@@ -14,6 +14,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.lookup import FoundRows, RunColumn
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.table import Table
+from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.scored import HELD_OUT, NEITHER
 
 Index = QModelIndex | QPersistentModelIndex
@@ -51,6 +52,7 @@ class RowsModel(QAbstractTableModel):
         self.columns: tuple[Column, ...] = ()
         self.rows: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self._table: Table | None = None
+        self._classes: Classes | None = None
         self._extras: tuple[RunColumn, ...] = ()
         self._first = 0  # place of the first extra column
         self.retheme()
@@ -65,6 +67,7 @@ class RowsModel(QAbstractTableModel):
         """Show other rows, or none."""
         self.beginResetModel()
         self._table = None if found is None else found.asked.table
+        self._classes = None if found is None else found.classes
         self._extras = () if found is None else found.extras
         self.rows = np.empty(0, dtype=np.intp) if found is None else found.rows
         listed = () if self._table is None else self._table.columns
@@ -154,13 +157,19 @@ class RowsModel(QAbstractTableModel):
         if value is None or value != value:
             return self._muted
         if column.role == "label" and self._table is not None:
-            wanted = self._table.positive
-            spelled = value if isinstance(value, str) else spell_number(value)
-            return self._positive if spelled == wanted else self._negative
+            return self._class_ink(int(row))
         extra = self.extra(place)
         if extra is not None and extra.part is not None and extra.part[row] != HELD_OUT:
             return self._muted
         return self._muted if column.role == "ignore" else None
+
+    def _class_ink(self, row: int) -> QColor | None:
+        """Give the colour of a row's class, as the label's rule has it; none before it is known."""
+        if self._classes is None:
+            return None
+        if self._classes.positive[row]:
+            return self._positive
+        return self._negative if self._classes.negative[row] else None
 
     def _tip(self, index: Index) -> str | None:
         extra, row = self.extra(index.column()), self.rows[index.row()]
