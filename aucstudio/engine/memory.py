@@ -23,6 +23,13 @@ def machine_memory() -> float:
     return float(psutil.virtual_memory().total)
 
 
+def machine_processors() -> int:
+    """Count the processors, on each of which a fit may have memory of its own."""
+    import psutil
+
+    return psutil.cpu_count() or 1
+
+
 def refuse_beyond_memory(cost: Cost, what: str) -> None:
     """Refuse what would take more than the machine may give.
 

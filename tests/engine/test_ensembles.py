@@ -285,7 +285,7 @@ def test_models_of_folds_make_room_for_the_combination():
 def test_the_estimate_counts_what_trains_side_by_side_and_what_stays(monkeypatch):
     ensemble, found = METHODS["auc-ensemble"](), []
     for processors in (1, 2):
-        monkeypatch.setattr("os.cpu_count", lambda n=processors: n)
+        monkeypatch.setattr("psutil.cpu_count", lambda n=processors: n)
         found.append(ensemble.estimate(30_000, 70_000, 50).bytes)
     largest = METHODS["nbauc"]().estimate(24_000, 56_000, 50).bytes
     rows = 8 * 80_000 * 50

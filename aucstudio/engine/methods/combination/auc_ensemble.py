@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select_in_bags
 from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.memory import machine_processors
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._board import (
     Board,
@@ -102,7 +102,7 @@ class AUCEnsemble(WeighsRows):
         "Which methods take part.",
         label="Members",
         choices={
-            "quick": "about ten, that train quickly",
+            "quick": "about a dozen, that train quickly",
             "thorough": "some twenty, with more settings",
         },
         from_code=("few",),
@@ -130,7 +130,7 @@ class AUCEnsemble(WeighsRows):
             if isinstance(dealt, ForestClassifier):
                 models += self.n_folds * dealt.model_bytes(sum(held[:2]))
         # Each of those that train side by side has rows of its own.
-        at_once = min(os.cpu_count() or 1, max(1, self.n_folds * len(members)))
+        at_once = min(machine_processors(), max(1, self.n_folds * len(members)))
         fits = at_once * (work + share * NUMBER * N * features)
         own = cost_of(N, 2.0 * NUMBER * N * len(members) + models + fits, Work())
         bags = BAGS * STEPS * len(members) * Work(numbers=100.0 * min(N, 20_000)).seconds
