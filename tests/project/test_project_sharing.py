@@ -109,6 +109,14 @@ def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path,
     assert open_or_create(path).plan() == {"name": "the other's"}
 
 
+def test_a_project_is_made_where_a_link_leads(tmp_path):
+    link, target = tmp_path / "link.aucproj", tmp_path / "target.aucproj"
+    link.symlink_to(target.name)
+    open_or_create(link).set_plan({"name": "mine"})
+    assert link.is_symlink()
+    assert ProjectFile.open(target).plan() == open_or_create(link).plan() == {"name": "mine"}
+
+
 def test_a_project_in_a_folder_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         ProjectFile.create(tmp_path / "absent" / "p.aucproj")

@@ -31,6 +31,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, plan_run
 from aucstudio.project.runs.given_scores import scored_by
+from aucstudio.project.runs.models.calibrating import held_out
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
@@ -205,6 +206,14 @@ def test_a_level_whose_rows_weigh_nothing_is_not_there(written, tmp_path):
     table = read_table(path, label="label", positive="1", roles={"w": "weight"})
     found = subgroups(run(table), table, "part", BAND)
     assert {group.level for group in found.groups} == {"yes", "no"}
+
+
+def test_rows_that_weigh_nothing_are_not_calibrated_on(table):
+    record = run(table, validation=Validation(scheme="folds", folds=4))
+    rows = held_out(record)
+    assert len(rows.positive) == len(rows.scores) == len(rows.split) == ROWS - 3
+    assert rows.positive.sum() == table.is_positive()[table.weights > 0].sum()
+    assert "each counted once, not weighted by w" in rows.words()
 
 
 def test_weights_are_kept_with_the_run(table, record, tmp_path):

@@ -29,7 +29,7 @@ class HeldOut:
         Which split held the row out first.
     weight : str or None
         The column that weighs the rows in the run, which a calibration does not: a map counts
-        every row once.
+        every row once, but those that weigh nothing.
     """
 
     positive: NDArray[np.bool_]
@@ -89,6 +89,10 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
         raise InputError("the run has no held-out scores to calibrate on", setting="calibrate")
     _, first = np.unique(np.concatenate([part.test_rows for part in parts]), return_index=True)
     first.sort()
+    weights = [
+        np.ones(part.n_test) if part.test_weights is None else part.test_weights for part in parts
+    ]
+    first = first[np.concatenate(weights)[first] > 0]
     sizes = [len(part.test_rows) for part in parts]
     return HeldOut(
         np.concatenate([part.test_positive for part in parts])[first],

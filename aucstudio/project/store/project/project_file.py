@@ -285,8 +285,8 @@ class ProjectFile:
 
 
 def open_or_create(project: str | Path) -> ProjectFile:
-    """Open a project file, or make it if it is not there."""
-    path = Path(project)
+    """Open a project file, or make it if it is not there, at the end of links."""
+    path = Path(os.path.realpath(project) if os.path.islink(project) else project)
     if not path.exists():
         try:
             return ProjectFile.create(path)
