@@ -436,3 +436,10 @@ def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, t
     qtbot.waitUntil(lambda: dialog.sheet.width() == dialog.split.width(), timeout=PATIENCE)
     path.write_text(path.read_text() + "1,2,3\n")
     assert not look_at(path).side.isHidden()
+
+
+def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_path):
+    path = tmp_path / "kinds.csv"
+    path.write_text("x,kind\n" + "".join(f"{k},kind {'abcdef'[k % 6]}\n" for k in range(60)))
+    combo = look_at(path).findChild(QComboBox, "import_positive")
+    assert (combo.currentText(), combo.count()) == ("choose…", 7)

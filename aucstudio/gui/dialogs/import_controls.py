@@ -186,8 +186,8 @@ class ImportControls(QWidget):
         self._blocks["positive"].setVisible(len(table.classes) > 1)
         self.classes.clear()
         is_chosen = self._positive in table.classes
-        guess = "" if is_chosen or table.positive is None else f": {table.positive}"
-        self.classes.addItem(f"Guess{guess}", "")
+        guess = "Guess" if is_chosen else f"Guess: {table.positive}"
+        self.classes.addItem("choose…" if table.positive is None else guess, "")
         for name in table.classes:
             self.classes.addItem(name, name)
         self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)

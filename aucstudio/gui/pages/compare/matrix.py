@@ -143,7 +143,8 @@ class MatrixTable(QTableView):
             header.setHighlightSections(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setIconSize(MARKER)
-        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        # Cut short, two lines would become one; fit() gives them room.
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
