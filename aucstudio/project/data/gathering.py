@@ -111,11 +111,11 @@ class _Known(dict[str, str | None]):
         found: str | None = None
         if bare.lower() in self._absent:
             self.has_absent = True
+        elif bare == text:
+            found = text
+            self.distinct += 1
         else:
-            found = self.get(bare)
-            if found is None:
-                found = self[bare] = bare
-                self.distinct += 1
+            found = self[bare]
         self[text] = found
         return found
 
