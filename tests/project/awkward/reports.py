@@ -1,6 +1,6 @@
 """Files with more in them than a table: records, sums, other tables, empty cells and rows."""
 
-from tests.project.awkward.case import Y, case
+from tests.project.awkward.case import X, Y, case
 
 ABC = {"a": [1, 2, 3, 4], "b": [2.5, 3.5, 4.5, 5.5], "y": Y}
 ROWS = "1,2.5,u\n2,3.5,v\n3,4.5,u\n4,5.5,v\n"
@@ -217,4 +217,36 @@ CELLS = [
     ),
 ]
 
-CASES = [*RECORDS, *SUMS, *SECOND, *EMPTY, *CELLS]
+DAILY = [
+    case(
+        "counted-below",
+        "how many there were, written below a gap and nowhere a row",
+        "id,x,y\na1,1.5,u\na2,2.5,v\na3,3.5,u\na4,4.5,v\n,,\nn = 4,,\n",
+        {"id": ["a1", "a2", "a3", "a4"], "x": X, "y": Y},
+        rejected=(7,),
+        notes="line 7 left out: a remark below the table",
+    ),
+    case(
+        "absent-pupils",
+        "one word in place of many of a few measured numbers",
+        "q,y\n" + "".join(f"{'abs' if k % 5 == 0 else k},{'uv'[k % 2]}\n" for k in range(20)),
+        {"q": [None if k % 5 == 0 else k for k in range(20)], "y": ["u", "v"] * 10},
+        notes="column q: 4 cells are no numbers and count as missing: 'abs' \\(4\\)",
+    ),
+    case(
+        "few-grades",
+        "one word among numbers that come again and again is a level",
+        "q,y\n" + "".join(f"{'abs' if k % 5 == 0 else k % 4},{'uv'[k % 2]}\n" for k in range(20)),
+        {"q": ["abs" if k % 5 == 0 else str(k % 4) for k in range(20)], "y": ["u", "v"] * 10},
+        notes="column q is read as text, because 'abs' in it is not a number",
+    ),
+    case(
+        "words-and-gaps",
+        "names above words, and columns without any name or cell",
+        "v1,v2,,,\nham,Go until,,,\nspam,Free entry,,,\nham,U dun,,,\n",
+        {"v1": ["ham", "spam", "ham"], "v2": ["Go until", "Free entry", "U dun"]},
+        label="v1",
+    ),
+]
+
+CASES = [*DAILY, *RECORDS, *SUMS, *SECOND, *EMPTY, *CELLS]

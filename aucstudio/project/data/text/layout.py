@@ -387,8 +387,10 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
         elif any(map(is_number, first)):
             header = False
         else:
-            again = sum(cell in {row[k] for row in below} for k, cell in enumerate(first))
-            header = 2 * again < width
+            # Columns that are empty throughout say nothing.
+            told = [k for k, cell in enumerate(first) if cell or all(row[k] for row in below)]
+            again = sum(first[k] in {row[k] for row in below} for k in told)
+            header = 2 * again < len(told)
     elif header is None:
         header = not any(map(is_number, first))
     return _Place(start, start + 1, 0, line) if header else _Place(None, start, 0, line)

@@ -67,6 +67,8 @@ _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
 _WORD_SHARE = 0.3
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
+# In few rows numbers are measured if most of them differ, and there are more than so many.
+_LEAST_LEVELS = 7
 # Of a column of remarks, the share of numbers that makes it one of numbers.
 _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
@@ -114,7 +116,8 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     if len(strange) > _SPELLINGS:
         return False
     known = numbers + count
-    if len(strange) == 1 and levels > _FEW_LEVELS and not any(map(_DIGIT.search, strange)):
+    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 2))
+    if len(strange) == 1 and is_measured and not any(map(_DIGIT.search, strange)):
         return count <= _WORD_SHARE * known
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
     if is_code or (whole and levels <= _FEW_LEVELS):

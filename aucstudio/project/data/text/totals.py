@@ -23,10 +23,12 @@ _COUNTED = re.compile(
     r"( ?\([0-9.,]+ ?(s|sec)\.?\))?\)?[.:]?"
 )
 _NOTE = re.compile(
+    r"n ?= ?[0-9]+|"
     r"(notes?|sources?|remarks?|footnotes?|legend|disclaimer|copyright|quelle|anmerkung(en)?|"
     r"hinweise?|stand|fuentes?|notas?|fonte|bron|k\u00e4lla|remarques?) ?:.*|[*\u2020\u00a9] ?\w.*"
 )
-_PROSE = re.compile(r".*\w\W+\w.*\W\w.*")
+# Days with a time have blanks too, but no letters.
+_PROSE = re.compile(r"(?=.*[^\W\d_]).*\w\W*[\s=:]\W*\w.*|end|eof|confidential")
 _HEAD = frozenset({"hdr", "header", "h", "fhdr"})
 _TRAILER = frozenset({"trl", "tlr", "trailer", "ftr", "eof"})
 # What is a trailer below such records only.
