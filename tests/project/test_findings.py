@@ -185,6 +185,29 @@ def test_missing_cells_do_not_hide_a_sentinel():
     assert (finding.columns, finding.rows, finding.values) == (("a",), 9, ("-999",))
 
 
+def test_the_first_day_of_a_calendar_is_asked_about_where_it_comes_again(tmp_path):
+    path = tmp_path / "births.csv"
+    days = [f"19{50 + k}-03-1{k % 9}" for k in range(20)] + ["1900-01-01"] * 4
+    rows = "".join(f"{day},{k},{'uv'[k % 2]}\n" for k, day in enumerate(days))
+    path.write_text("birth,x,y\n" + rows)
+    (finding,) = found(read_table(path), "sentinel")
+    assert finding.sentence.startswith("1900-01-01 in column birth (4 cells")
+    path.write_text("birth,x,y\n" + rows.replace("1900-01-01", "1949-12-31"))
+    assert found(read_table(path), "sentinel") == []
+
+
+# ------------------------------------------------------------------ rows of one cell
+
+
+def test_rows_with_their_first_cell_alone_are_told(tmp_path):
+    path = tmp_path / "wards.csv"
+    rows = "".join(f"p{k},{k},{'uv'[k % 2]}\n" for k in range(5))
+    path.write_text(f"patient,crp,died\nWard 1,,\n{rows}Ward 2,,\n{rows}")
+    (told,) = [f for f in found(read_table(path), "missing") if f.columns == ("patient",)]
+    assert told.rows == 2
+    assert "alone: 'Ward 1', 'Ward 2'; headings" in told.sentence
+
+
 # ------------------------------------------------------------------ copies
 
 

@@ -4,6 +4,7 @@ from tests.project.awkward.case import X, Y, case
 
 ABC = {"a": [1, 2, 3, 4], "b": [2.5, 3.5, 4.5, 5.5], "y": Y}
 ROWS = "1,2.5,u\n2,3.5,v\n3,4.5,u\n4,5.5,v\n"
+THOUSANDS = ["8.593", "682", "7.713", "105", "1.200", "1.007", "999", "54"]
 BARS = ROWS.replace(",", "|")
 
 RECORDS = [
@@ -239,6 +240,69 @@ DAILY = [
         "q,y\n" + "".join(f"{'abs' if k % 5 == 0 else k % 4},{'uv'[k % 2]}\n" for k in range(20)),
         {"q": ["abs" if k % 5 == 0 else str(k % 4) for k in range(20)], "y": ["u", "v"] * 10},
         notes="column q is read as text, because 'abs' in it is not a number",
+    ),
+    case(
+        "statistics-below",
+        "several sums of the rows, the least and the greatest among them",
+        f"a,b,y\n{ROWS}Mean,3.5,\nSD,1.3,\nMin,2.5,\nMax,5.5,\n",
+        ABC,
+        rejected=(6, 7, 8, 9),
+        notes="a row of totals",
+    ),
+    case(
+        "somebody-called-max",
+        "a last row that begins as the greatest of all would",
+        "name,a,b\nMia,45,80\nTom,38,74\nMax,41,79\n",
+        {"name": ["Mia", "Tom", "Max"], "a": [45, 38, 41], "b": [80, 74, 79]},
+    ),
+    case(
+        "some-thousands",
+        "points of thousands, and numbers below a thousand without",
+        "n;y\n" + "".join(f"{n};{y}\n" for n, y in zip(THOUSANDS, Y * 2, strict=True)),
+        {"n": [8593, 682, 7713, 105, 1200, 1007, 999, 54], "y": Y * 2},
+        notes="column n has thousands marks in its numbers",
+    ),
+    case(
+        "maybe-thousands",
+        "three places throughout, which may be thousands, are told",
+        "n;y\n8.593;u\n12.682;v\n7.713;u\n105.444;v\n",
+        {"n": [8.593, 12.682, 7.713, 105.444], "y": Y},
+        notes="column n: '8.593' is read as 8.593; with a mark of thousands it would be 8593",
+    ),
+    case(
+        "three-places",
+        "three places beside numbers that are decimal in any case",
+        "n;m;y\n8.593;0.125;u\n12.682;1.5;v\n682;7.713;u\n105;2.25;v\n1.444;3.5;u\n",
+        {
+            "n": [8.593, 12.682, 682, 105, 1.444],
+            "m": [0.125, 1.5, 7.713, 2.25, 3.5],
+            "y": [*Y, "u"],
+        },
+    ),
+    case(
+        "cut-after-the-last",
+        "most rows end at their last value",
+        "a,b,flag,remark\n1,2.5\n2,3.5,VIP\n3,4.5\n4,5.5,,late\n5,1.5\n6,2,VIP,left\n",
+        {
+            "a": [1, 2, 3, 4, 5, 6],
+            "b": [2.5, 3.5, 4.5, 5.5, 1.5, 2],
+            "flag": [None, "VIP", None, None, None, "VIP"],
+            "remark": [None, None, None, "late", None, "left"],
+        },
+        notes="rows end at their last value; the cells beyond it are missing",
+    ),
+    case(
+        "dotted-hours",
+        "hours and minutes of Italian and Scandinavian spreadsheets",
+        "d;y\n1/3/2024 14.30;u\n2/3/2024 0.00;v\n13/3/2024 6.15;u\n4/3/2024 18h45;v\n",
+        {"d": [19783 + 14.5 / 24, 19784, 19795 + 6.25 / 24, 19786 + 18.75 / 24], "y": Y},
+        notes="column d holds dates \\(day, month, year\\)",
+    ),
+    case(
+        "uhr",
+        "times in German",
+        "d;y\n01.03.2024 12:00 Uhr;u\n02.03.2024 18:00 Uhr;v\n13.03.2024 6:00 Uhr;u\n",
+        {"d": [19783.5, 19784.75, 19795.25], "y": ["u", "v", "u"]},
     ),
     case(
         "words-and-gaps",

@@ -21,6 +21,13 @@ _REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2
 _ANSWERS = tuple(float("9" * length + digit) for digit in "87" for length in range(1, 5))
 _WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
 _ENDS = (32767.0, 32768.0, 2147483647.0, 2147483648.0, 1e20, 1e30, 9.969209968386869e36)
+# The days that programs begin or end their calendars with.
+_CALENDARS = """
+0001-01-01 1753-01-01 1899-12-30 1899-12-31 1900-01-01 1901-01-01 1970-01-01 2099-12-31 2999-12-31
+9999-12-31
+"""
+_DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
+_YEAR = 366
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
@@ -51,6 +58,8 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     if column.distinct < 3:
         return []
     cells = column.values
+    if column.is_date:
+        return _days_apart(cells)
     if isinstance(column, SparseColumn):
         cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
@@ -61,6 +70,16 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     while len(found) < _MOST_OF_A_COLUMN and (end := _end(rest)) is not None:
         sentinel, rest = end
         found.append(sentinel)
+    return found
+
+
+def _days_apart(cells: Array) -> list[Sentinel]:
+    """Find the days of calendars that come again, years before or after all others."""
+    found = []
+    for end, sign in ((np.fmin.reduce(cells), 1.0), (np.fmax.reduce(cells), -1.0)):
+        if end in _DAYS and (count := int(np.count_nonzero(cells == end))) >= _FEWEST:
+            gap = np.nanmin(sign * (cells[cells != end] - end))
+            found += [Sentinel(float(end), count)] if gap > _YEAR else []
     return found
 
 

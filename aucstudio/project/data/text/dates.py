@@ -37,8 +37,10 @@ _NAME = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
 _CLOCK = (
     r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m\.?)?"
 )
-_ZONE = r"(?: ?(?:z|utc|gmt|([+-][0-9]{2}:?(?:[0-9]{2})?)))?"
-_TIME = rf"(?:(?:t|:|,? +){_CLOCK}{_ZONE})?"
+# Beside a day there are more ways to write the hour: 14.30, 14h30, 14:30 Uhr.
+_HOUR_OF_DAY = _CLOCK.replace(":(", "[:.h](", 1)
+_ZONE = r"(?: ?(?:z|utc|gmt|uhr|([+-][0-9]{2}:?(?:[0-9]{2})?)))?"
+_TIME = rf"(?:(?:t|:|,? +){_HOUR_OF_DAY}{_ZONE})?"
 _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
 # By name, the pattern of the day and what its parts are.

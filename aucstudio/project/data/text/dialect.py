@@ -55,6 +55,8 @@ class Dialect:
         Spellings of missing values beside the usual ones, in lower case.
     totals : bool
         Whether rows of totals at the end are none of the table.
+    ragged : bool
+        Whether rows lack the empty cells at their end.
     strict : bool
         Whether the first row that cannot be read refuses the file.
     """
@@ -74,6 +76,7 @@ class Dialect:
     lower_rows: int = 0
     missing: tuple[str, ...] = ()
     totals: bool = False
+    ragged: bool = False
     strict: bool = False
 
     def check(self) -> None:
@@ -109,7 +112,7 @@ class Dialect:
     def is_plain(self) -> bool:
         """Whether DuckDB can read such a file as it is."""
         marks = self.escape or self.comment or self.edges or self.delimiter == BLANK
-        return not (marks or self.upper_rows or self.lower_rows)
+        return not (marks or self.upper_rows or self.lower_rows or self.ragged)
 
     @property
     def number_words(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aucstudio.project.data.text.dialect import Dialect, Row, TextSample, short_header
+from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
 from aucstudio.project.data.text.marks import (
     Record,
     counts_up,
@@ -94,10 +94,30 @@ def detect_layout(text: str, whole: bool, encoding: str, given: Mapping[str, Any
         # Now that the width is known, quotation marks that are astray are better understood.
         rows = cut(text, whole, dialect, width)
         width = modal_width(rows)
+    if given.get("ragged", _is_ragged(rows, dialect)):
+        dialect = dataclasses.replace(dialect, ragged=True)
+        width = max(map(len, (row for _, row in rows)))
+        rows = [(line, [*row, *[""] * (width - len(row))]) for line, row in rows]
     rows = _with_commented_names(text, rows, comments, dialect, width)
     found = _place(rows, width, given)
     dialect = _comments_between(dialect, comments, found.first, given)
     return _settled(text, rows, width, dialect, found, given)
+
+
+def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
+    """Tell whether most rows were cut off after their last value; the longest have all cells."""
+    if dialect.delimiter == BLANK or not rows:
+        return False
+    names, *others = [row for _, row in rows]
+    cells = [*map(len, others)]
+    short, full = sum(n < len(names) for n in cells), cells.count(len(names))
+    return (
+        2 * short >= len(cells)
+        and full > 1
+        and short + full == len(cells)
+        and _is_names(names)
+        and all(row[-1] for row in others)
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,6 +166,8 @@ def _settled(
         notes += _lower_notes(rows[found.names + 1 : found.body], first)
     if dialect.header:
         dialect = dataclasses.replace(dialect, short_header=short_header(sample))
+    if dialect.ragged:
+        notes = [*notes, "rows end at their last value; the cells beyond it are missing"]
     header = [] if found.names is None else rows[found.names][1]
     return Layout(dialect, sample, tuple(notes), header)
 
@@ -159,7 +181,9 @@ def _without_end(rows: list[Record]) -> list[Record]:
     end = len(rows)
     while end > 2:
         row = rows[end - 1][1]
-        if any(row) and not is_total(row) and not is_note(row, is_apart=is_apart):
+        beside = end < len(rows) or is_total(rows[end - 2][1], beside=True)
+        is_sum = is_total(row, beside=beside)
+        if any(row) and not is_sum and not is_note(row, is_apart=is_apart):
             break
         end -= 1
     return rows[:end]

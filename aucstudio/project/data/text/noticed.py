@@ -12,7 +12,12 @@ from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
-from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
+from aucstudio.project.data.text.numerals import (
+    NumberFormat,
+    formats,
+    is_missing_number,
+    may_be_grouped,
+)
 from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
@@ -110,6 +115,7 @@ def about_cells(
     forms = {name: contents.forms[k] for k, name in enumerate(names)}
     cells = {name: sample.column(k) for k, name in enumerate(names)}
     yield from _about_forms(forms, cells)
+    yield from _in_thousands(forms, cells, dialect)
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
     yield from _powers(forms, cells)
@@ -175,6 +181,30 @@ def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterato
         read = spell_number(form.read(other))
         sentence = f"column {name} has numbers in another notation: {other!r} is {read}"
         yield Finding("kind", sentence, (name,))
+
+
+def _in_thousands(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
+) -> Iterator[Finding]:
+    """Say which numbers of three places could be thousands, if no number of the file tells."""
+    if dialect.delimiter == "," and dialect.decimal == ".":
+        return
+    plain = [
+        name
+        for name, form in forms.items()
+        if form and form.decimal == dialect.decimal and not (form.dressed or form.layout)
+    ]
+    marked = {name: [cell for cell in cells[name] if dialect.decimal in cell] for name in plain}
+    if not all(may_be_grouped(cell) for some in marked.values() for cell in some):
+        return
+    for name, some in marked.items():
+        if some:
+            read, other = some[0].replace(",", "."), some[0].replace(dialect.decimal, "")
+            sentence = (
+                f"column {name}: {some[0]!r} is read as {read}; with a mark of thousands it would "
+                f"be {other}"
+            )
+            yield Finding("kind", sentence, (name,))
 
 
 def _about_dates(

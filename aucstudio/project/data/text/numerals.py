@@ -15,6 +15,10 @@ from aucstudio.project.data.text import dates
 
 # Spaces of all kinds and apostrophes group digits beside either decimal mark.
 _GROUPS = {".": ",", ",": "."}
+_THREE_PLACES = re.compile("[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+_BELOW_THOUSAND = re.compile("[-+]?[0-9]{1,3}")
+# So many cells that may be grouped are no chance.
+_LEAST_GROUPED = 3
 _SPACES = " '\u00a0\u202f\u2019"
 # Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
@@ -270,13 +274,35 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     undecided = False
     for cells in columns:
         known = [cell for cell in cells if not is_missing_number(cell)]
-        fits = {f.decimal for f in formats(".") if known and f.matches_all(known)}
+        fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1
         undecided = undecided or (len(fits) == 2 and any("," in cell for cell in known))
     if votes["."] == votes[","] == 0:
         return "," if undecided and delimiter != "," else "."
     return "," if votes[","] > votes["."] else "."
+
+
+def marks_of(known: Sequence[str], delimiter: str) -> set[str]:
+    """Give the decimal marks that the known cells of a column can be read with.
+
+    Where some have a mark before three digits and others are whole numbers of up to hundreds, that
+    mark groups thousands: decimals would not all have three places.
+    """
+    fits = {form.decimal for form in formats(".") if known and form.matches_all(known)}
+    if len(fits) < 2 or delimiter == ",":
+        return fits
+    bare = [cell for cell in known if not may_be_grouped(cell)]
+    marks = {mark for cell in known for mark in ",." if mark in cell}
+    has_hundreds = len({cell for cell in bare if len(cell) == 3}) > 1
+    if not has_hundreds or len(marks) != 1 or len(known) - len(bare) < _LEAST_GROUPED:
+        return fits
+    return {_GROUPS[marks.pop()]} if all(map(_BELOW_THOUSAND.fullmatch, bare)) else fits
+
+
+def may_be_grouped(cell: str) -> bool:
+    """Tell whether the mark in a number of three places could group thousands."""
+    return _THREE_PLACES.fullmatch(cell) is not None
 
 
 def number_sql(

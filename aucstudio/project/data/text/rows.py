@@ -38,7 +38,7 @@ TOTALS = "a row of totals"
 NOTE = "a remark below the table"
 
 # Rows at the end among which totals are looked for, and remarks; things that may have sums.
-_LAST_TOTALS, _LAST, _MOST_THINGS = 3, 10, 10_000
+_LAST_TOTALS, _LAST, _MOST_THINGS = 8, 10, 10_000
 _TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _TOLD_EVERY = 1 << 12
 
@@ -93,6 +93,8 @@ def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
     width = len(source.names)
     if len(cells) > width and not any(cells[width:]):
         cells = cells[:width]
+    if source.dialect.ragged:
+        cells = [*cells, *[""] * (width - len(cells))]
     if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
         return Judged(line, cells, AGAIN)
     reason = "" if len(cells) == width else cells_instead(len(cells), width)
@@ -121,6 +123,8 @@ def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
         if len(last) > _LAST_TOTALS:
             row = last[-1 - _LAST_TOTALS]
             levels |= {word_of(row.cells)} if is_total(row.cells) and not row.reason else set()
+    said = collections.Counter(word_of(row.cells) for row in last if is_total(row.cells))
+    levels |= {word for word, count in said.items() if count > 1}
     ended = True
     judged: list[Judged] = []
     while last:
@@ -143,7 +147,8 @@ def _filled(rows: Iterator[Judged]) -> Iterator[Judged]:
 
 def _why_end(row: Judged, above: Sequence[Judged], levels: Container[str], *, is_last: bool) -> str:
     """Tell why a row at the end is none of the table; empty if it is one."""
-    if is_total(row.cells) and word_of(row.cells) not in levels:
+    beside = not is_last or bool(above and is_total(above[-1].cells, beside=True))
+    if is_total(row.cells, beside=beside) and word_of(row.cells) not in levels:
         return TOTALS
     if is_note(row.cells, is_apart=row.is_apart):
         return NOTE

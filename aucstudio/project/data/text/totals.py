@@ -9,9 +9,11 @@ from aucstudio.project.data.text.numerals import BLANKS, formats
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
-    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
-    r"st(andar)?d\.? ?dev(iation)?\.?",
+    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|sd|"
+    r"st(andar)?d\.?( ?dev(iation)?\.?)?|count|anzahl",
 )
+# Such are names too, unless another sum stands beside.
+_END = re.compile("min(imum)?|max(imum)?")
 _SUBTOTAL = re.compile(
     r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
 )
@@ -35,10 +37,13 @@ _TRAILER = frozenset({"trl", "tlr", "trailer", "ftr", "eof"})
 _SHORT_TRAILER, _SHORT_DETAIL = frozenset({"t", "z"}), frozenset({"d"})
 
 
-def is_total(cells: Sequence[str]) -> bool:
-    """Tell whether a row says that it sums up others, and has gaps or numbers beside that."""
+def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
+    """Tell whether a row says that it sums up others, and has gaps or numbers beside that.
+
+    ``beside`` where the next row is such a one.
+    """
     first, others = _told(cells)
-    if _TOTAL.fullmatch(first):
+    if _TOTAL.fullmatch(first) or (beside and _END.fullmatch(first)):
         return len(others) + 1 < len(cells) or all(map(_is_number, others))
     return is_subtotal(cells) or (
         len(others) < _MOST_WORDS and _COUNTED.fullmatch(" ".join([first, *others])) is not None
