@@ -26,11 +26,13 @@ from aucstudio.project.data.text.marks import (
 )
 from aucstudio.project.data.text.numerals import guess_decimal, is_missing_number
 from aucstudio.project.data.text.settle import is_remark, plain_remarks
-from aucstudio.project.data.text.totals import is_head_record, is_note, is_total
+from aucstudio.project.data.text.totals import is_head_record, is_mean, is_note, is_total
 
 # Rows among which the names are looked for.
 _TITLES = 40
 _VALUED = 0.8
+# Rows at the end among which sums are looked for.
+_LAST = 10
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
 _UNITS = re.compile(
@@ -178,10 +180,10 @@ def _without_end(rows: list[Record]) -> list[Record]:
     above = rows[: len(rows) - len(alone)]
     has_gap = bool(alone and above) and alone[-1][0] > above[-1][0] + 1
     is_apart = has_gap or not all(any(row) for _, row in alone)
+    beside = any(is_mean(row) for _, row in rows[-_LAST:])
     end = len(rows)
     while end > 2:
         row = rows[end - 1][1]
-        beside = end < len(rows) or is_total(rows[end - 2][1], beside=True)
         is_sum = is_total(row, beside=beside)
         if any(row) and not is_sum and not is_note(row, is_apart=is_apart):
             break

@@ -26,6 +26,7 @@ from aucstudio.project.data.text.rejects import (
     cells_instead,
 )
 from aucstudio.project.data.text.totals import (
+    is_mean,
     is_note,
     is_subtotal,
     is_total,
@@ -125,11 +126,12 @@ def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
             levels |= {word_of(row.cells)} if is_total(row.cells) and not row.reason else set()
     said = collections.Counter(word_of(row.cells) for row in last if is_total(row.cells))
     levels |= {word for word, count in said.items() if count > 1}
+    beside = any(is_mean(row.cells) for row in last)
     ended = True
     judged: list[Judged] = []
     while last:
         row = last.pop()
-        why = _why_end(row, last, levels, is_last=not judged)
+        why = _why_end(row, last, levels, is_last=not judged, beside=beside)
         ended = ended and bool(row.reason or why)
         judged.append(dataclasses.replace(row, reason=row.reason or why) if ended else row)
     yield from reversed(judged)
@@ -145,9 +147,15 @@ def _filled(rows: Iterator[Judged]) -> Iterator[Judged]:
             yield dataclasses.replace(row, is_apart=is_apart)
 
 
-def _why_end(row: Judged, above: Sequence[Judged], levels: Container[str], *, is_last: bool) -> str:
+def _why_end(
+    row: Judged,
+    above: Sequence[Judged],
+    levels: Container[str],
+    *,
+    is_last: bool,
+    beside: bool = False,
+) -> str:
     """Tell why a row at the end is none of the table; empty if it is one."""
-    beside = not is_last or bool(above and is_total(above[-1].cells, beside=True))
     if is_total(row.cells, beside=beside) and word_of(row.cells) not in levels:
         return TOTALS
     if is_note(row.cells, is_apart=row.is_apart):

@@ -9,11 +9,12 @@ from aucstudio.project.data.text.numerals import BLANKS, formats
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
-    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|sd|"
-    r"st(andar)?d\.?( ?dev(iation)?\.?)?|count|anzahl",
+    r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
+    r"st(andar)?d\.? ?dev(iation)?\.?",
 )
-# Such are names too, unless another sum stands beside.
-_END = re.compile("min(imum)?|max(imum)?")
+_MEAN = re.compile(r"averages?|means?|avg\.?|mittelwert|median")
+# Such are names and codes too, unless a mean stands beside.
+_BESIDE = re.compile(r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n")
 _SUBTOTAL = re.compile(
     r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
 )
@@ -40,14 +41,19 @@ _SHORT_TRAILER, _SHORT_DETAIL = frozenset({"t", "z"}), frozenset({"d"})
 def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
     """Tell whether a row says that it sums up others, and has gaps or numbers beside that.
 
-    ``beside`` where the next row is such a one.
+    ``beside`` where a mean stands beside.
     """
     first, others = _told(cells)
-    if _TOTAL.fullmatch(first) or (beside and _END.fullmatch(first)):
+    if _TOTAL.fullmatch(first) or (beside and _BESIDE.fullmatch(first)):
         return len(others) + 1 < len(cells) or all(map(_is_number, others))
     return is_subtotal(cells) or (
         len(others) < _MOST_WORDS and _COUNTED.fullmatch(" ".join([first, *others])) is not None
     )
+
+
+def is_mean(cells: Sequence[str]) -> bool:
+    """Tell whether a row says that it is the mean of others."""
+    return _MEAN.fullmatch(_told(cells)[0]) is not None and is_total(cells)
 
 
 def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
