@@ -94,11 +94,13 @@ def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
         return False
     names, *others = [row for _, row in rows]
     cells = [*map(len, others)]
-    short, full = sum(n < len(names) for n in cells), cells.count(len(names))
+    short, full = [n for n in cells if n < len(names)], cells.count(len(names))
     return (
-        2 * short >= len(cells)
+        2 * len(short) >= len(cells)
         and full > 1
-        and short + full == len(cells)
+        and len(short) + full == len(cells)
+        # Of most a good part is there, else they are something else than rows.
+        and 2 * sum(2 * n >= len(names) for n in short) > len(short)
         and is_names(names)
         and all(row[-1] for row in others)
     )
