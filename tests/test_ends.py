@@ -89,7 +89,7 @@ def workers(process, count):
     return until(found)
 
 
-def busy(child, seconds=6.0):
+def busy(child, seconds=4.0):
     """Wait until a process has computed for longer than it takes to begin."""
     until(lambda: child.cpu_times().user > seconds)
 

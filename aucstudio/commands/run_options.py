@@ -11,6 +11,18 @@ from aucstudio.project.errors import InputError
 
 
 def add_run_options(train: argparse.ArgumentParser) -> None:
+    _add_scorer_options(train)
+    _add_validation_options(train)
+    _add_measure_options(train)
+    _add_preparation_options(train)
+    add_stream_options(train)
+    _add_model_options(train)
+    train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
+    add_cluster_option(train)
+
+
+def _add_scorer_options(train: argparse.ArgumentParser) -> None:
+    """Let a method be named, or scores that are there already."""
     what = train.add_mutually_exclusive_group(required=True)
     what.add_argument("--method", metavar="ID", help="one of those that aucstudio methods lists")
     what.add_argument(
@@ -45,6 +57,10 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="a setting of the method"
     )
+
+
+def _add_validation_options(train: argparse.ArgumentParser) -> None:
+    """Let it be said which rows judge."""
     scheme = train.add_mutually_exclusive_group()
     scheme.add_argument("--test-size", metavar="F", type=float, help="hold out this fraction")
     scheme.add_argument("--folds", metavar="K", type=int, help="cross-validate in K folds")
@@ -80,6 +96,10 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         default=0,
         help="where the drawing of splits begins (default 0)",
     )
+
+
+def _add_measure_options(train: argparse.ArgumentParser) -> None:
+    """Let it be said by what a run is judged and its settings are searched."""
     train.add_argument(
         "--fpr-range",
         metavar="A,B",
@@ -93,8 +113,10 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         help="search the method's settings on each training part by auc, pauc (of --fpr-range) "
         "or leave-pair-out",
     )
-    _add_preparation_options(train)
-    add_stream_options(train)
+
+
+def _add_model_options(train: argparse.ArgumentParser) -> None:
+    """Let the model be saved, with what it says beside its scores."""
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument(
         "--calibrate",
@@ -109,8 +131,6 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
         "held-out rows",
     )
-    train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
-    add_cluster_option(train)
 
 
 def _add_preparation_options(train: argparse.ArgumentParser) -> None:
@@ -202,12 +222,12 @@ def read_band(text: str) -> tuple[float, float]:
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
-    if options.threshold is not None and not options.save_model:
-        raise InputError(
-            "--threshold is where a saved model begins to say positive: give --save-model FILE "
-            "too, or leave it out",
-            setting="threshold",
-        )
+    _check_scores(options)
+    _check_saved(options)
+    _check_splits(options)
+
+
+def _check_scores(options: argparse.Namespace) -> None:
     if options.direction and options.score_column is None:
         raise InputError(
             f"--{options.direction}-is-positive is about --score-column: name the column too",
@@ -227,19 +247,32 @@ def check_together(options: argparse.Namespace) -> None:
             "a score column has nothing to set or to tune: leave out --set and --tune",
             setting="score-column",
         )
-    if options.calibrate is not None:
-        if not options.save_model:
-            raise InputError(
-                "--calibrate gives a saved model probabilities: give --save-model FILE too, or "
-                "leave it out",
-                setting="calibrate",
-            )
-        if options.leave_pair_out:
-            raise InputError(
-                "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of "
-                "them out",
-                setting="calibrate",
-            )
+
+
+def _check_saved(options: argparse.Namespace) -> None:
+    if options.threshold is not None and not options.save_model:
+        raise InputError(
+            "--threshold is where a saved model begins to say positive: give --save-model FILE "
+            "too, or leave it out",
+            setting="threshold",
+        )
+    if options.calibrate is None:
+        return
+    if not options.save_model:
+        raise InputError(
+            "--calibrate gives a saved model probabilities: give --save-model FILE too, or "
+            "leave it out",
+            setting="calibrate",
+        )
+    if options.leave_pair_out:
+        raise InputError(
+            "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of "
+            "them out",
+            setting="calibrate",
+        )
+
+
+def _check_splits(options: argparse.Namespace) -> None:
     for name in ("steps", "gap", "window"):
         if getattr(options, name) is not None and options.time is None:
             raise InputError(f"--{name} is about --time: name the column too", setting=name)

@@ -265,6 +265,7 @@ def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
     assert len(part.scorer.roots) == 3 * each
 
 
+@pytest.mark.slow
 def test_models_of_folds_make_room_for_the_combination():
     forests = [f"random-forest min_samples_leaf=1 n_trees={trees}" for trees in (50, 51, 52)]
     ensemble = METHODS["auc-ensemble"](n_folds=2, library="; ".join(forests))

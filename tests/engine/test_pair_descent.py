@@ -269,6 +269,7 @@ def test_ill_conditioned_kernels_are_solved_in_the_end(monkeypatch):
 # --- the kernel matrix of a factor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("N", "r"), [(1, 1), (40, 7), (700, 30), (3000, 5), (5, 0), (0, 3)])
 def test_gram_matrix(N, r):
     rng = np.random.default_rng(13)

@@ -43,6 +43,7 @@ def test_sparse_rows_give_what_dense_rows_give(method, words):
     np.testing.assert_array_equal(thin.predict(X.toarray()), thin.predict(X))
 
 
+@pytest.mark.slow
 @every_able
 def test_many_words_stay_sparse(method, monkeypatch):
     X, y = texts(300, 60_000, density=2e-4)

@@ -114,6 +114,7 @@ def test_every_method_agrees_with_the_other_routes(key, kernel):
         assert found.repeated == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["tied", "all alike", "separable", "one positive", "ill-scaled", "wide"]
 )

@@ -62,6 +62,7 @@ def near(first, second):
     assert abs(first.y() - second.y()) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["bottom", "left"])
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("span", RANGES)

@@ -241,6 +241,7 @@ def test_the_numbers_of_an_average_have_no_threshold(view, records):
     assert np.isnan(data["threshold"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(FACES))
 @pytest.mark.parametrize("kind", ["linear", "log"])
 def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):

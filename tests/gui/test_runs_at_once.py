@@ -142,12 +142,14 @@ def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, h
     assert [r.status for r in session.records.values()] == [STOPPED, DONE, DONE]
 
 
+@pytest.mark.slow
 def test_all_are_stopped_by_one_button(shown_queue, qtbot, session):
     qtbot.mouseClick(shown_queue.stop_all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
     assert [r.status for r in session.records.values()] == [STOPPED]
 
 
+@pytest.mark.slow
 def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):
     reached, _released = held
     session.run_at_once(2)
@@ -242,6 +244,7 @@ def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
     assert [record.status for record in session.project.runs()] == [DONE, FAILED, DONE, DONE]
 
 
+@pytest.mark.slow
 def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, held):
     reached, released = held
     begin(session, table_file, "auc-rls", "rls")
@@ -274,6 +277,7 @@ def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, 
     assert names == ["AUC-RLS", "RankSVM", "RLS (2)"]
 
 
+@pytest.mark.slow
 def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
     session, table_file, qtbot, monkeypatch
 ):

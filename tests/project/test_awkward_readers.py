@@ -60,6 +60,7 @@ def damaged(content, chosen):
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 40))]
 )

@@ -107,7 +107,8 @@ def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decim
     chosen = random.Random(f"{delimiter}{decimal}{place}")
     rows = 60
     columns = []
-    for cell in hostile_cells(250, f"{delimiter}{decimal}"):
+    # A long reader begins anew where a later row changes a column: fewer of them for it.
+    for cell in hostile_cells(250 if reader == "short" else 120, f"{delimiter}{decimal}"):
         companions = chosen.choice(COMPANIONS)
         column = [companions[row % 3] for row in range(rows)]
         column[3 if place == "in the sample" else rows - 2] = cell

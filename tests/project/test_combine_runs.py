@@ -291,6 +291,7 @@ def with_classes(runs, positive):
     return [(n, dataclasses.replace(r, splits=tuple(map(turned, r.splits)))) for n, r in runs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("validation", [FOLDS, HELD_OUT], ids=["folds", "hold-out"])
 def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypatch):
     table, names = noise(tmp_path / "t.csv")

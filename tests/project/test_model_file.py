@@ -127,6 +127,7 @@ def test_a_model_of_the_first_format_scores_as_it_did(table_file):
     np.testing.assert_array_equal(scores, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*SCORERS, "format 1"])
 def test_a_flipped_bit_is_refused_or_changes_nothing(kind):
     if kind == "format 1":

@@ -26,6 +26,7 @@ _KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_numbers_are_counted_alike_in_every_way(kind):
     values = _KINDS[kind]
@@ -102,6 +103,7 @@ def test_odd_cells_below_the_sample_are_what_they_are_everywhere(
     assert _understood(path) == quickly
 
 
+@pytest.mark.slow
 def test_odd_cells_are_read_one_by_one_unless_they_are_many(tmp_path, monkeypatch):
     made = []
     load = reader.Reader._load

@@ -39,6 +39,7 @@ def test_what_fails_is_raised_where_it_is_waited_for():
         list(side_by_side(work, [1], lambda: False))
 
 
+@pytest.mark.slow
 def test_each_thread_has_no_threads_of_openmp_beside_it():
     """The limit of OpenMP is one of each thread: that of the main thread says nothing."""
     script = """

@@ -84,6 +84,7 @@ def experiment(table, method="logistic", validation=None, tuning=None, choice=No
 # ------------------------------------------------------------------ columns
 
 
+@pytest.mark.slow
 def test_what_is_not_zero_is_all_that_is_kept(thin):
     X, _ = rows_of()
     features = [column for column in thin.columns if column.name != "label"]
@@ -225,6 +226,7 @@ def read_by_columns(columns):
 # ------------------------------------------------------------------ training and scoring
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LINEAR)
 def test_a_run_without_the_zeros_is_the_run_with_them(thin, method):
     settings = {"tol": 1e-9} if "tol" in METHODS[method]().get_params() else {}
@@ -266,6 +268,7 @@ def test_centring_would_change_nothing_but_the_constant(thin):
     )
 
 
+@pytest.mark.slow
 def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
     from aucstudio.project.data.preparing import preparation
 

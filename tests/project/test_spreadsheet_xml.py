@@ -68,6 +68,7 @@ def test_errors_are_missing(tmp_path):
     assert read_table(book(tmp_path, {"Data": BODY + wrong})).column("x").missing == 1
 
 
+@pytest.mark.slow
 def test_an_entity_bomb_and_a_number_beyond_any_sheet_are_refused(tmp_path):
     path = book(tmp_path, {"Data": BODY + row(text("a", ' ss:Index="99999999999"'))})
     with pytest.raises(InputError, match="as no sheet does"):
