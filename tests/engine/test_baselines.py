@@ -162,6 +162,34 @@ def test_logistic_stopped_keeps_the_iterate_it_showed(data):
     np.testing.assert_array_equal(fitted.coef_[0], shown[-1])
 
 
+@pytest.fixture
+def rare_levels():
+    """Rows of one column and of levels that few of them have: ill-conditioned."""
+    rng = np.random.default_rng(3)
+    level = (60 * rng.random(4000) ** 4).astype(int)
+    X = np.column_stack([rng.normal(size=4000), level[:, None] == np.arange(60)])
+    return X, X[:, 0] + rng.normal(size=60)[level] + rng.normal(size=4000) > 1
+
+
+def test_logistic_of_rare_levels_is_the_librarys_optimum_in_few_steps(rare_levels):
+    X, y = rare_levels
+    steps = []
+    ours = Logistic(C=1e3).fit(X, y, callback=steps.append)
+    library = LogisticRegression(C=1e3, solver="newton-cholesky", tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, library.coef_, atol=1e-5)
+    assert 60 < ours.n_iter_ == len(steps) < 80
+    assert ours.gap_ < 1e-9 * ours.objective_
+    np.testing.assert_array_equal(Logistic(C=1e3).fit(X, y).coef_, ours.coef_)
+
+
+@pytest.mark.parametrize("last", [61, 63])
+def test_logistic_of_rare_levels_ends_where_it_is_told_to(last, rare_levels):
+    X, y = rare_levels
+    stopped = Logistic(C=1e3).fit(X, y, callback=lambda step: step.iteration == last)
+    assert (stopped.n_iter_, stopped.converged_) == (last, False)
+    assert Logistic(C=1e3, max_iter=last).fit(X, y).n_iter_ == last
+
+
 def test_logistic_that_gives_up_says_so(data):
     X, y = data
     with pytest.warns(ConvergenceWarning, match="optimum was not reached"):

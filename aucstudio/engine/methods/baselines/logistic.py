@@ -11,6 +11,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
@@ -21,11 +22,17 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.engine.weighted import WeighsRows
 
 _GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
+# Steps along the gradient that most tables need fewer than. Where they do not suffice, as with
+# columns of rare levels, they would be hundreds, and a handful of Newton's, which cost the more
+# the more columns there are, lead further.
+_GRADIENT_STEPS = 60
+_NEWTON_COLUMNS = 400
+_NEWTON_GAP = 1e-12
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -81,13 +88,16 @@ class Logistic(BaselineSettings, WeighsRows):
         library = LogisticRegression(
             C=self.C,
             class_weight=None if self.class_weight is None else dict(enumerate(weights)),
-            max_iter=self.max_iter,
+            max_iter=self._gradient_steps(X),
             tol=_GRADIENT_TOLERANCE,
-        ).set_callbacks(watcher)
+        )
+        # Labels that are truth values are counted one by one.
+        labels = positive.astype(np.intp)
         with without_convergence_warnings(), contextlib.suppress(_Halted):
-            # Labels that are truth values are counted one by one.
-            library.fit(problem.X, positive.astype(np.intp), context.weights)
+            library.set_callbacks(watcher).fit(problem.X, labels, context.weights)
             watcher.keep(library)
+            if self._gradient_steps(X) <= library.n_iter_[0] < self.max_iter:
+                self._newton_steps(watcher, library, labels, context.weights)
         scores = problem.X @ watcher.w
         objective, gap = problem.certify(watcher.w, watcher.b, scores)
         moved = float(centre @ watcher.w)
@@ -97,6 +107,32 @@ class Logistic(BaselineSettings, WeighsRows):
         iterations, needed = max(1, watcher.iteration), _RELATIVE_GAP * objective
         scores += moved
         return Fit(scorer, objective, iterations, gap, needed, intercept=b, scores=scores)
+
+    def _gradient_steps(self, X: Array) -> int:
+        """Steps after which others go on, if others can."""
+        newton = not issparse(X) and X.shape[1] <= _NEWTON_COLUMNS
+        return min(self.max_iter, _GRADIENT_STEPS) if newton else self.max_iter
+
+    def _newton_steps(
+        self, watcher: _Watcher, begun: LogisticRegression, labels: Index, weights: Array | None
+    ) -> None:
+        """Go on from where gradients have led, until nothing is gained."""
+        library = LogisticRegression(
+            C=self.C,
+            class_weight=begun.class_weight,
+            max_iter=1,
+            tol=_GRADIENT_TOLERANCE,
+            solver="newton-cholesky",
+            warm_start=True,
+        )
+        library.coef_, library.intercept_ = begun.coef_, begun.intercept_
+        before = np.inf
+        while watcher.iteration < self.max_iter:
+            library.fit(watcher.problem.X, labels, weights)
+            objective, gap = watcher.step(library)
+            if gap <= _NEWTON_GAP * objective or objective >= before * (1 - _NEWTON_GAP):
+                return
+            before = objective
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -139,7 +175,7 @@ class _Watcher:
     """Passes the library's iterations on to the monitor (scikit-learn's ``FitCallback``)."""
 
     def __init__(self, problem: _LogisticProblem, monitor: Monitor) -> None:
-        self._problem, self._monitor = problem, monitor
+        self.problem, self._monitor = problem, monitor
         self.iteration = 0
 
     def keep(self, fitted: LogisticRegression) -> None:
@@ -161,9 +197,21 @@ class _Watcher:
             return
         self.iteration += 1
         self.keep(fitted_estimator)
-        if not self._monitor.is_heard:
-            return
-        objective, gap = self._problem.certify(self.w, self.b, self._problem.X @ self.w)
+        if self._monitor.is_heard:
+            self._tell(*self._certified())
+
+    def step(self, fitted: LogisticRegression) -> tuple[float, float]:
+        """Take over an iterate that the library has not told of; give its certificate."""
+        self.iteration += 1
+        self.keep(fitted)
+        objective, gap = self._certified()
+        self._tell(objective, gap)
+        return objective, gap
+
+    def _certified(self) -> tuple[float, float]:
+        return self.problem.certify(self.w, self.b, self.problem.X @ self.w)
+
+    def _tell(self, objective: float, gap: float) -> None:
         scorer = LinearScorer(self.w)
         if self._monitor.step(self.iteration, objective, gap=gap, scorer=lambda: scorer):
             raise _Halted
