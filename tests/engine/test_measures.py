@@ -17,6 +17,7 @@ from sklearn.metrics import (
 )
 
 from aucstudio.engine import roc
+from tests.engine.test_roc import columns, random_table
 
 # Scores x1 + x2 of the small worked example: four positives, six negatives.
 EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
@@ -28,18 +29,6 @@ tables = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_
 twelfths = st.tuples(st.integers(0, 11), st.integers(1, 12)).map(
     lambda cut: (cut[0] / 12, min(12, sum(cut)) / 12)
 )
-
-
-def columns(rows):
-    return np.array([row[0] for row in rows]), np.array([float(row[1]) for row in rows])
-
-
-def random_table(seed, size=60, levels=None, share=0.4):
-    rng = np.random.default_rng(seed)
-    y = rng.random(size) < share
-    y[:2] = True, False
-    score = rng.normal(size=size) + y
-    return y, np.round(score * levels) if levels else score
 
 
 def vertices(y, score):

@@ -27,20 +27,7 @@ from aucstudio.project.geometry.planes import (
     strongest,
     thinned,
 )
-
-
-def make_sample(seed=0, rows=60, d=5, scores=True):
-    rng = np.random.default_rng(seed)
-    positive = np.arange(rows) % 3 == 0
-    X = rng.normal(size=(rows, d)) @ rng.normal(size=(d, d)) + positive[:, None]
-    weights = rng.normal(size=d)
-    found = np.tanh(X @ weights) + 0.3 * X[:, 0] ** 2 if scores else None
-    return Sample(X, positive, found, np.arange(rows)), weights
-
-
-def all_differences(values, positive):
-    return np.array([a - b for a in values[positive] for b in values[~positive]])
-
+from tests.project.test_differences import all_differences, make_sample
 
 # ------------------------------------------------------------------------ planes
 
