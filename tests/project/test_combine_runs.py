@@ -12,7 +12,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import select_in_bags
-from aucstudio.project.combination import combining
+from aucstudio.project.combination import combining, weighing
 from aucstudio.project.combination.combining import combine_anew, combine_runs
 from aucstudio.project.combination.place import Combining
 from aucstudio.project.combination.planning import plan_combination
@@ -248,7 +248,7 @@ def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out,
     assert not np.allclose(scores, split.test_scores)  # those of all rows chose its weights
     assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
     # Of one member alone any weights are the same: the second level then changes nothing.
-    monkeypatch.setattr(combining, "select_in_bags", lambda z, *_, **_more: np.eye(len(z))[0])
+    monkeypatch.setattr(weighing, "select_in_bags", lambda z, *_, **_more: np.eye(len(z))[0])
     (split,) = combined(held_out).splits
     scores = scores_of(split.model, table)[split.test_rows]
     np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
@@ -297,7 +297,7 @@ def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypa
     table, names = noise(tmp_path / "t.csv")
     told = {"direction": "higher"}
     runs = [(n, made(scored_by(table, n), MARKER, validation, told)) for n in names]
-    monkeypatch.setattr(combining, "select_in_bags", few_bags)
+    monkeypatch.setattr(weighing, "select_in_bags", few_bags)
     rng, nested, flattered = np.random.default_rng(6), [], []
     for _ in range(25):
         null = with_classes(runs, rng.permutation(table.is_positive()))

@@ -1,0 +1,146 @@
+"""What the members of a combination have in common in one split.
+
+Symbols: z scores of the members on a common scale, shape (members, rows).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.ensembles.scales import Scale
+from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.project.combination.sharing import Named
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.record import SplitResult
+
+Counted: TypeAlias = tuple[Mask, Array, Array | None]
+"""Classes, scores on a common scale, and counts of rows; no counts where all count once."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """What the members have in common in one split.
+
+    Attributes
+    ----------
+    models : list of Model
+    scales : list of Scale
+    rows : ndarray of int
+        Held out by all.
+    positive : ndarray of bool
+    z : ndarray of shape (members, rows)
+    counts : ndarray or None
+        How much each row counts; None where all count once.
+    """
+
+    models: list[Model]
+    scales: list[Scale]
+    rows: Index
+    positive: Mask
+    z: Array
+    counts: Array | None
+
+    @property
+    def counting(self) -> Index:
+        """List the rows that do not weigh nothing."""
+        return np.arange(len(self.rows)) if self.counts is None else np.flatnonzero(self.counts)
+
+    @property
+    def all(self) -> Counted:
+        """Give classes, scores and counts of all rows."""
+        return self.positive, self.z, self.counts
+
+    def some(self, rows: Index) -> Counted:
+        """Give classes, scores and counts of some of the rows."""
+        return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
+
+
+def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> Part:
+    """Put the held-out scores of all members on a common scale, which no class has a say in.
+
+    Raises
+    ------
+    InputError
+        If the rows that all held out are of one class, or a run lacks its model.
+    """
+    rows = splits[0].test_rows
+    for split in splits[1:]:
+        rows = np.intersect1d(rows, split.test_rows)
+    models = [_model_of(*given) for given in zip(runs, splits, strict=True)]
+    raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
+    positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
+    counts = known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+    if not both_classes(positive, counts):
+        raise InputError(
+            "the rows that all of these runs held out are of one class: leave out the run that "
+            "sets most rows aside",
+            setting="runs",
+        )
+    raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
+    scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
+    z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
+    return Part(models, scales, rows, positive, z, counts)
+
+
+def _model_of(run: Named, split: SplitResult) -> Model:
+    name, _ = run
+    try:
+        return split.model
+    except ValueError as error:
+        raise InputError(f"{name} lacks its model: {error}", setting="runs") from error
+
+
+def mean_scale(scales: Sequence[Scale]) -> Scale:
+    """Average the scales of a member's splits, whose link is the same."""
+    shift, spread = (float(np.mean([getattr(s, n) for s in scales])) for n in ("shift", "spread"))
+    return Scale(scales[0].smoothing, shift, spread)
+
+
+def both_classes(positive: Mask, counts: Array | None) -> bool:
+    """Tell whether rows of both classes count."""
+    there = positive if counts is None else positive[counts > 0]
+    return bool(there.any() and not there.all())
+
+
+def together(parts: Sequence[Part]) -> Counted:
+    """Give classes, scores and counts of the rows of several splits."""
+    counts = [part.counts for part in parts if part.counts is not None]
+    return (
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate([part.z for part in parts], axis=1),
+        np.concatenate(counts) if counts else None,
+    )
+
+
+def _some(counts: Array | None, rows: Index) -> Array | None:
+    return None if counts is None else counts[rows]
+
+
+def known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | None:
+    return None if weights is None else of_rows(rows, weights, wanted)
+
+
+def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
+    """Give the values of some of the rows, which need not be sorted."""
+    order = np.argsort(rows, kind="stable")
+    return values[order[np.searchsorted(rows, wanted, sorter=order)]]
+
+
+def own_scores(model: Model, scores: Array) -> Array:
+    """Give the scores of a model's scorer from those kept, which have its intercept."""
+    own = scores - model.intercept
+    return np.clip(own, 0.0, 1.0) if _smoothing(model) else own
+
+
+def _smoothing(model: Model) -> float:
+    """Tell by how much log-odds of a model's shares are smoothed; 0 for scores that are none."""
+    method = METHODS[model.method]
+    return 1.0 / int(model.params["n_trees"]) if issubclass(method, ForestClassifier) else 0.0
