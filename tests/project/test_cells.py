@@ -103,7 +103,7 @@ def write_columns(path, columns, delimiter):
 @pytest.mark.parametrize(("delimiter", "decimal"), [(";", "."), (";", ","), ("|", ".")])
 def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decimal, place, reader):
     monkeypatch.setattr(delimited, "is_short", lambda *_: reader == "short")
-    monkeypatch.setattr(encoding, "_SAMPLE", 4096)
+    monkeypatch.setattr(encoding, "SAMPLE", 4096)
     chosen = random.Random(f"{delimiter}{decimal}{place}")
     rows = 60
     columns = []

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.gathering import Cells, Numbers, OddCells, Texts
-from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
 Answer = TypeVar("Answer")

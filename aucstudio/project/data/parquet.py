@@ -18,10 +18,10 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.noticed import about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
 _MAGIC = b"PAR1"

@@ -15,13 +15,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
-from aucstudio.project.data.text.encoding import (
-    Decoding,
-    find_decoding,
-    head_of,
-    plain_copy,
-    scan,
-)
+from aucstudio.project.data.text.encoding import Decoding, find_decoding, head_of, plain_copy
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.noticed import about_columns, about_layout
 from aucstudio.project.data.text.numerals import LOOKALIKES
@@ -45,6 +39,7 @@ from aucstudio.project.data.text.rows import (
     is_astray_later,
     tidied,
 )
+from aucstudio.project.data.text.scan import scan
 from aucstudio.project.data.text.second import cut_off, find_second
 from aucstudio.project.data.text.settle import forced_form, guess_form
 from aucstudio.project.data.text.short import is_short, read_short

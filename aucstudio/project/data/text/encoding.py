@@ -1,267 +1,23 @@
-"""What the bytes of a file are: its fingerprint, its character encoding, its line ends."""
+"""How the bytes of a file become characters, and the first of these."""
 
 from __future__ import annotations
 
-import codecs
-import concurrent.futures
 import dataclasses
-import hashlib
 import io
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
-import numpy as np
-
-from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.text.codepages import guess_encoding
+from aucstudio.project.data.text.scan import CHUNK, SAMPLE, SAMPLE_LINES, Advance, Scan, chunks
 from aucstudio.project.errors import InputError
 
-Advance = Callable[[float], None]
-
-_CHUNK = 1 << 20
-_SAMPLE = 1 << 16
-_SAMPLE_LINES = 20
 # So much is looked at to guess an encoding; and of a file of that size all.
 _MOST_GUESSED = 1 << 22
-# Of a file, so many bytes may be NUL or no UTF-8 that these are taken for slips.
-_SLIPS, _FEW_NULS, _FEW_BAD = 5, 0.01, 0.1
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_OTHER_FILES = (
-    (b"PK\x03\x04", "a spreadsheet or a zip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
-    (b"\x1f\x8b", "compressed by gzip"),
-    (b"SQLite format 3", "a database"),
-)
 _MULTIBYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_LF = 10
-_CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
-
-
-@dataclasses.dataclass(frozen=True)
-class Scan:
-    """What one pass over a file's bytes found.
-
-    Attributes
-    ----------
-    sha256 : str
-    encoding : str or None
-        "utf-8", "utf-16" or "utf-32" where the bytes leave no doubt.
-    odd : bytes
-        The first stretch that is not UTF-8, for a guess.
-    uniform : bool
-        Whether all lines end alike, in LF or in CR LF.
-    lines : int
-        How many lines there are, or a few more.
-    lookalikes : frozenset of str
-        Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` may occur below the
-        first line, as far as the bytes are ASCII's.
-    damaged : bool
-        Whether a mark at the beginning says UTF-8 and some bytes are not.
-    nuls : int
-        How many bytes are NUL where there should be none.
-    """
-
-    sha256: str
-    encoding: str | None
-    odd: bytes
-    uniform: bool
-    lines: int
-    lookalikes: frozenset[str]
-    damaged: bool = False
-    nuls: int = 0
-
-
-def scan(path: Path, tell: Advance, delimiter: str = "") -> Scan:
-    """Read a file once from end to end; a ``delimiter`` that was told may be no usual character.
-
-    Raises
-    ------
-    InputError
-        If the file is not there, cannot be read, is empty, or is no text.
-    """
-    require_file(path)
-    try:
-        with path.open("rb") as file:
-            return _scan(path, file, tell, delimiter)
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror}); choose a file that you may read"
-        raise unreadable(path, reason) from error
-
-
-# Byte-order marks, blanks and line ends.
-_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
-
-
-def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
-    size = max(path.stat().st_size, 1)
-    head = file.read(_SAMPLE)
-    file.seek(0)
-    if not head.strip(_BLANK):
-        raise unreadable(path, "is empty; choose a file with a table in it")
-    encoding = _from_bom(head) or _utf16_without_bom(head)
-    if encoding in (None, "utf-8"):
-        _refuse_binary(path, head, delimiter)
-    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
-    odd, ends, lookalikes, done, nuls = b"", _LineEnds(), _Lookalikes(), 0, 0
-    # The digest takes as long as all the rest, and another processor's time.
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in _chunks(file):
-            digested = pool.submit(digest.update, chunk)
-            ends.add(chunk)
-            lookalikes.add(chunk)
-            if encoding in (None, "utf-8") and not odd:
-                odd = _not_utf8(decoder, chunk)
-            if encoding in (None, "utf-8") and b"\0" in chunk:
-                nuls += chunk.count(0)
-            done += len(chunk)
-            tell(min(done / size, 1.0))
-            digested.result()
-    if nuls - _padding(path) > max(_SLIPS, _FEW_NULS * size):
-        raise _binary(path, "holds NUL bytes")
-    if encoding in (None, "utf-8") and not odd and _not_utf8(decoder, b"", final=True):
-        odd = head
-    damaged = bool(odd) and encoding == "utf-8"
-    if encoding is None and not odd:
-        encoding = "utf-8"
-    return Scan(
-        digest.hexdigest(),
-        encoding,
-        odd or head,
-        ends.uniform,
-        ends.lines,
-        lookalikes.found,
-        damaged,
-        nuls,
-    )
-
-
-def _padding(path: Path) -> int:
-    """Count the NUL bytes that fill up the end of a file, as logs of instruments have."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _CHUNK))
-        tail = file.read()
-    return len(tail) - len(tail.rstrip(b"\0"))
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    return iter(lambda: file.read(_CHUNK), b"")
-
-
-def _not_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
-    if chunk.isascii() and not decoder.getstate()[0]:
-        return b""
-    try:
-        decoder.decode(chunk, final)
-    except UnicodeDecodeError:
-        return chunk or b"\xff"
-    return b""
-
-
-class _LineEnds:
-    """Counts the kinds of line ends over chunks."""
-
-    def __init__(self) -> None:
-        self._crlf = self._lf = self._cr = 0
-        self._last = b""
-
-    def add(self, chunk: bytes) -> None:
-        # Counting as numbers takes a fifth of counting as bytes.
-        self._lf += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == _LF))
-        # A look for a single byte is quick, one for two is not.
-        if b"\r" in chunk:
-            self._cr += chunk.count(b"\r")
-            self._crlf += chunk.count(b"\r\n")
-        self._crlf += self._last == b"\r" and chunk[:1] == b"\n"
-        self._last = chunk[-1:]
-
-    @property
-    def lines(self) -> int:
-        return self._lf + self._cr - self._crlf + 1
-
-    @property
-    def uniform(self) -> bool:
-        return self._cr == self._crlf and self._crlf in (0, self._lf)
-
-
-class _Lookalikes:
-    """Looks over chunks for what DuckDB alone would take for numbers."""
-
-    def __init__(self) -> None:
-        self.found = frozenset[str]()
-        self._tail: bytes | None = None
-        # Those of "nan" that did not occur yet.
-        self._letters = {b"nN", b"aA"}
-
-    def add(self, chunk: bytes) -> None:
-        if self._tail is None:
-            # Names of columns may hold anything.
-            _, end, chunk = chunk.partition(b"\n")
-            if not end:
-                return
-            self._tail = b""
-        if b"_" in chunk:
-            self.found |= {"_"}
-        # Most files need no more than these looks for single bytes, which are quick.
-        has_plus = b"+" in chunk or self._tail == b"+"
-        if has_plus and _holds_plus_minus(self._tail + chunk):
-            self.found |= {"+-"}
-        self._tail = chunk[-1:]
-        self._letters -= {letter for letter in self._letters if _holds(chunk, letter)}
-        if not self._letters:
-            self.found |= {"nan"}
-
-
-def _holds(chunk: bytes, either: bytes) -> bool:
-    return any(byte in chunk for byte in either)
-
-
-def _holds_plus_minus(piece: bytes) -> bool:
-    # Among as many signs as exponents have, four times as quick as a look for both bytes.
-    codes = np.frombuffer(piece, dtype=np.uint8)
-    return bool(((codes[:-1] == ord("+")) & (codes[1:] == ord("-"))).any())
-
-
-def _from_bom(head: bytes) -> str | None:
-    return next((name for mark, name in _BOMS if head.startswith(mark)), None)
-
-
-def _utf16_without_bom(head: bytes) -> str | None:
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    if odd > 0.3 * len(head) / 2 and not even:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.3 * len(head) / 2 and not odd else None
-
-
-def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
-    for magic, what in _OTHER_FILES:
-        if head.startswith(magic):
-            raise _binary(path, f"is {what}")
-    head = head.rstrip(b"\0")
-    unusual = bytes(set(_CONTROL) - set(delimiter.encode()) - _separators(head))
-    controls = len(head) - len(head.translate(None, unusual))
-    if controls > max(_SLIPS, 0.01 * len(head)):
-        raise _binary(path, "holds control characters")
-
-
-def _separators(head: bytes) -> set[int]:
-    """Give the control characters that every line has as often: databases write these."""
-    lines = head.split(b"\n")[:_SAMPLE_LINES][:-1]
-    counts = {mark: {line.count(mark) for line in lines} for mark in (b"\x01", b"\x1f")}
-    return {mark[0] for mark, found in counts.items() if len(found) == 1 and 0 not in found}
-
-
-def _binary(path: Path, what: str) -> InputError:
-    return unreadable(path, f"{what} and is no text table; save it as CSV first")
+# Of the bytes that are looked at, so many may be no UTF-8 that these are taken for slips.
+_FEW_BAD = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -374,7 +130,7 @@ def plain_copy(path: Path, decoding: Decoding, folder: Path, tell: Advance) -> P
     try:
         with path.open("rb") as raw, target.open("w", encoding="utf-8", newline="\n") as copy:
             text = io.TextIOWrapper(raw, encoding=_with_bom(encoding), errors=errors, newline=None)
-            while chunk := text.read(_CHUNK):
+            while chunk := text.read(CHUNK):
                 copy.write(chunk.replace("\0", "") if decoding.nuls else chunk)
                 line += chunk.count("\n")
                 tell(min(raw.tell() / size, 1.0))
@@ -401,9 +157,9 @@ def _with_bom(encoding: str) -> str:
 def head_of(path: Path) -> tuple[str, bool]:
     """Read the first lines of a UTF-8 file; the second value tells whether that was all."""
     with path.open("rb") as file:
-        pieces = [file.read(_SAMPLE)]
+        pieces = [file.read(SAMPLE)]
         lines = pieces[0].count(b"\n")
-        while lines < _SAMPLE_LINES and (more := file.read(_SAMPLE)):
+        while lines < SAMPLE_LINES and (more := file.read(SAMPLE)):
             pieces.append(more)
             lines += more.count(b"\n")
         whole = not file.read(1)
@@ -417,7 +173,7 @@ def holds_blank_lines(path: Path) -> bool:
     """Tell whether a file whose lines all end alike may have blank ones."""
     with path.open("rb") as file:
         last = b"\n"
-        for chunk in _chunks(file):
+        for chunk in chunks(file):
             piece = last + chunk
             if b"\n\n" in piece or b"\n\r\n" in piece:
                 return True
@@ -430,10 +186,10 @@ def lines_at(path: Path, offsets: list[int]) -> list[int]:
     lines, line, place = [], 1, 0
     with path.open("rb") as file:
         for offset in sorted(offsets):
-            while place < offset and (chunk := file.read(min(_CHUNK, offset - place))):
+            while place < offset and (chunk := file.read(min(CHUNK, offset - place))):
                 line += chunk.count(b"\n")
                 place += len(chunk)
-            here = file.read(_CHUNK)
+            here = file.read(CHUNK)
             file.seek(place)
             # Blank lines before a row belong to it in DuckDB's view.
             blank = len(here) - len(here.lstrip(b"\r\n"))

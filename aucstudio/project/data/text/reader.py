@@ -19,7 +19,6 @@ from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.gathering import Cells, OddCells, TooOddError
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     LONGEST_INTEGER,
     NumberFormat,
@@ -40,6 +39,7 @@ from aucstudio.project.data.text.rejects import (
     rejected_rows,
 )
 from aucstudio.project.data.text.rows import names_come_again
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.data.text.settle import MOST_OTHERS, nearly, tries
 from aucstudio.project.errors import InputError
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aucstudio.project.data.gathering import Cells, number_cells
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     NumberFormat,
@@ -23,6 +22,7 @@ from aucstudio.project.data.text.numerals import (
 from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, check_rejected
 from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.data.text.settle import settle, tries
 from aucstudio.project.data.text.wide import picking, read_wide
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
 from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
+from aucstudio.project.data.text.scan import Advance
 
 Array = NDArray[np.float64]
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
