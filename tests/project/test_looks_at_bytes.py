@@ -9,7 +9,8 @@ import pytest
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import encoding, rows
+from aucstudio.project.data.text import rows
+from aucstudio.project.data.text import scan as scan_module
 from aucstudio.project.data.text.scan import scan
 
 _PIECES = [b"\r\n", b"\n", b"\r", b"a", b"n", b"+", b"-", b"_", "ä".encode(), "€".encode(), b"\xe4"]
@@ -23,7 +24,7 @@ def test_a_scan_does_not_depend_on_the_pieces(tmp_path, monkeypatch, seed):
     data = b"x,y\n" + below
     path = tmp_path / "bytes.csv"
     path.write_bytes(data)
-    monkeypatch.setattr(encoding, "_CHUNK", draw.randint(1, 9))
+    monkeypatch.setattr(scan_module, "CHUNK", draw.randint(1, 9))
     found = scan(path, lambda part: None)
     assert found.sha256 == hashlib.sha256(data).hexdigest()
     crlf, lf, cr = (data.count(end) for end in (b"\r\n", b"\n", b"\r"))
