@@ -28,7 +28,7 @@ _POSITIVE_WORDS = {
     "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
     "abnormal", "sick", "ill", "bad", "fraud", "spam", "dead", "died", "default", "present",
     "ja", "j", "oui", "o", "sí", "si", "sì", "sim", "s", "tak", "kyllä", "ano", "igen", "evet",
-    "да", "так", "ναι", "是", "はい", "有", "예", "نعم", "כן",
+    "да", "так", "ναι", "是", "はい", "有", "예", "نعم", "כן", "阳性", "陽性", "양성",
     "vrai", "wahr", "verdadero", "verdadeiro", "vero", "positiv", "positif", "positivo",
 }  # fmt: skip
 

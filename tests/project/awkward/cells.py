@@ -42,6 +42,20 @@ def odd(name, awkward, cell, value=None, notes=(), **more):
 MIXED = ["low", "high", "mid", "high"]
 
 CASES = [
+    case(
+        "stars",
+        "stars of significance behind most numbers",
+        "b,y\n1.5*,u\n2.5,v\n3.5***,u\n4.5**,v\n",
+        {"b": [1.5, 2.5, 3.5, 4.5], "y": ["u", "v", "u", "v"]},
+        notes="marks behind numbers",
+    ),
+    case(
+        "days-of-east-asia",
+        "days as 2024年3月5日",
+        "d,y\n1970年1月2日,u\n1970年1月3日,v\n1970年02月01日,u\n1970年1月12日,v\n",
+        {"d": [1, 2, 31, 11], "y": ["u", "v", "u", "v"]},
+        notes="holds dates",
+    ),
     cells(
         "german",
         "decimal commas and points for thousands",

@@ -53,6 +53,19 @@ CASES = [
         {"id": [7, 9, 4, 2], "y": Y},
     ),
     case(
+        "years-above",
+        "years above the names of two columns each",
+        ",2022,,2023,\nland,n,rate,n,rate\nA,1,2.5,3,4.5\nB,2,3.5,4,5.5\nC,3,4.5,5,6.5\n",
+        {
+            "land": ["A", "B", "C"],
+            "2022 n": [1, 2, 3],
+            "2022 rate": [2.5, 3.5, 4.5],
+            "2023 n": [3, 4, 5],
+            "2023 rate": [4.5, 5.5, 6.5],
+        },
+        notes="put together from 2 rows",
+    ),
+    case(
         "units",
         "units below the names",
         "time,mass,y\ns,kg,\n" + THREE,

@@ -49,6 +49,7 @@ _LAYOUTS = {
     "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
     "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
+    "y年m月d日": (rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]", "ymd"),
     "d mon y": (
         rf"{_DAYS}{_DAY}(?:er)?[-/. ]? ?(?:de )?{_NAME}[-/., ]? ?(?:de )?{_SHORT_YEAR}",
         "dby",

@@ -72,6 +72,8 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
     if body is None:
         return _words_only(rows, start, width, header)
     if body == start:
+        if _heads_groups(rows[start:], width):
+            return NameRows(start + 1, start + 2, 1, rows[start][0])
         below = [row for _, row in rows[start + 1 :] if len(row) == width]
         first = rows[start][1]
         named = (
@@ -99,6 +101,21 @@ def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
     return len(places) > 1 and all(
         _DAY.fullmatch(first[k]) and not any(_DAY.fullmatch(row[k]) for row in below)
         for k in places
+    )
+
+
+def _heads_groups(rows: Sequence[Record], width: int) -> bool:
+    """Tell whether years, say, that stand above several columns each come before the names."""
+    if len(rows) < 3 or any(len(row) != width for _, row in rows[:3]):
+        return False
+    first, names, cells = (row for _, row in rows[:3])
+    heads = [cell for cell in first if cell]
+    return (
+        1 < len(heads) <= len(names) / 2
+        and len(set(heads)) == len(heads)
+        and all(names)
+        and not any(map(is_value, names))
+        and sum(map(is_value, cells)) > len(heads)
     )
 
 

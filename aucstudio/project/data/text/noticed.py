@@ -40,6 +40,7 @@ _LAYOUT_WORDS = {
     "ymd": "year, month, day",
     "d.m.y": "day, month, year",
     "m/d/y": "month, day, year",
+    "y年m月d日": "year, month, day",
     "d mon y": "day, month, year",
     "mon d y": "month, day, year",
     "y-m": "year, month",

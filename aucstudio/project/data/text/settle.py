@@ -159,7 +159,7 @@ def unit_of(cell: str) -> str:
 def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
     """List the ways to write days and times that some cells may be in, the likelier ones first."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
-    if not any(set("-/.:, ") & set(cell) or cell[-1:].isdigit() for cell in some):
+    if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
         return []
     layouts = [layout for layout in dates.LAYOUTS if layout != dates.DIGITS]
     # Where numbers are written as in English, so are days with strokes between.
@@ -222,8 +222,9 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     total = sum(counted[cell] for cell in numbers)
     if best.dressed and not best.affix and 2 * total < sum(counted.values()):
         return None
-    if 2 * sum(counted[cell] for cell in numbers if best.is_noted(cell)) > total:
-        return None  # what stands behind most numbers is a part of them
+    noted = [cell for cell in numbers if not cell.endswith("*") and best.is_noted(cell)]
+    if 2 * sum(counted[cell] for cell in noted) > total:
+        return None  # what stands behind most numbers is a part of them, unless it is a star
     return best if are_numbers(total, len(numbers), whole, others) else None
 
 
