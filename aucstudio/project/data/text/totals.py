@@ -18,6 +18,8 @@ _BESIDE = re.compile(r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n")
 _SUBTOTAL = re.compile(
     r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
 )
+# Such may be levels too, unless a gap stands beside.
+_ALL = re.compile(r"overall|all|(all|alle|toutes|tous les|todos los|todas las)( [^\W\d_]+){1,2}")
 _MOST_WORDS = 8
 # What programs say below a table that they print.
 _COUNTED = re.compile(
@@ -46,6 +48,8 @@ def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
     first, others = _told(cells)
     if _TOTAL.fullmatch(first) or (beside and _BESIDE.fullmatch(first)):
         return len(others) + 1 < len(cells) or all(map(_is_number, others))
+    if _ALL.fullmatch(first):
+        return 0 < len(others) < len(cells) - 1 and all(map(_is_number, others))
     return is_subtotal(cells) or (
         len(others) < _MOST_WORDS and _COUNTED.fullmatch(" ".join([first, *others])) is not None
     )
