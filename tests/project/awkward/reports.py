@@ -242,6 +242,19 @@ DAILY = [
         notes="column q is read as text, because 'abs' in it is not a number",
     ),
     case(
+        "all-areas",
+        "a sum of all below the rows, under another word",
+        "area,pop,rate,kind\nA,10,1.5,u\nB,20,2.5,v\nC,30,3.5,u\nD,40,4.5,v\nAll areas,100,3,\n",
+        {
+            "area": ["A", "B", "C", "D"],
+            "pop": [10, 20, 30, 40],
+            "rate": [1.5, 2.5, 3.5, 4.5],
+            "kind": ["u", "v", "u", "v"],
+        },
+        rejected=(6,),
+        notes="a row of totals",
+    ),
+    case(
         "statistics-below",
         "several sums of the rows, the least and the greatest among them",
         f"a,b,y\n{ROWS}Mean,3.5,\nSD,1.3,\nMin,2.5,\nMax,5.5,\n",
