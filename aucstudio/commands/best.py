@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.data.splitting.validation import FILE, Validation
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
-    from aucstudio.project.store.project.project_file import open_or_create
+    from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
     from aucstudio.project.tournament.budget import Budget
     from aucstudio.project.tournament.find import find_best
     from aucstudio.project.tournament.verdict import (
@@ -110,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
         was_stopped = interrupted()
     if bar is not None:
         bar(1.0, "")
+    if store is not None:
+        keep_first_reading(store.path, table)
     board = dataclasses.replace(board, unsaved=board.unsaved or _keep(store, told))
     trouble = _save_model(board, options.save_model)
     model = None if trouble or board.best is None else options.save_model

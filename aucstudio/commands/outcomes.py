@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 def carry_out(
     plans: Sequence[PlannedRun], options: argparse.Namespace, title: str
 ) -> list[Outcome]:
+    from aucstudio.project.store.project.project_file import keep_first_reading
     from aucstudio.project.work.submit import open_place, run_experiments
 
     with open_place(getattr(options, "jobs", 1), options.cluster) as place:
-        return run_experiments(plans, place, options.project, progress(title))
+        outcomes = run_experiments(plans, place, options.project, progress(title))
+    if options.project is not None and plans:
+        keep_first_reading(options.project, plans[-1].table)
+    return outcomes
 
 
 def with_unsaved(document: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -153,8 +153,14 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
     """
     plain = {_plain(name): name for name in known}
     asked = _plain(wanted)
-    near = [asked] if asked in plain else difflib.get_close_matches(asked, plain, n=1, cutoff=0.6)
+    near = [asked] if asked in plain else difflib.get_close_matches(asked, plain, n=1, cutoff=0.7)
+    near = near or [name for name in plain if _swaps_or_begins(asked, name)]
     return f"; did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _swaps_or_begins(asked: str, name: str) -> bool:
+    """Tell whether a name was typed in another order, or left off; short ones look far away."""
+    return sorted(asked) == sorted(name) or (len(asked) > 2 and name.startswith(asked))
 
 
 def _plain(name: str) -> str:

@@ -5,12 +5,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
 
+from aucstudio import cli
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
-from aucstudio.gui.state.first_reading import FirstReading
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import read_table
+from aucstudio.project.store.project.project_file import ProjectFile
 
 ROWS = 300
 
@@ -237,7 +239,8 @@ def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_
     assert after.absent == {"a": (-999.0,)}
 
 
-def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, tmp_path, qtbot):
+@pytest.fixture
+def bank(tmp_path):
     random = np.random.default_rng(5)
     path = tmp_path / "bank.csv"
     lines = ["Größe;Konto;Tag;Fällig"]
@@ -245,7 +248,11 @@ def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, t
         due = "ja" if random.random() < 0.3 else "nein"
         lines.append(f"{random.normal():.2f};00{k % 60:03d};{k % 27 + 1:02d}.04.2024;{due}")
     path.write_bytes("\n".join([*lines, "Summe;;;"]).encode("cp1252"))
-    session.open_data(path)
+    return path
+
+
+def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, bank, tmp_path):
+    session.open_data(bank)
     at_first = session.table
     session.save_as(tmp_path / "bank.aucproj")
     session.close_study()
@@ -258,6 +265,41 @@ def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, t
     assert again.schema == at_first.schema
     session.set_roles(positive=["nein"])
     assert not any("guessed to be the positive" in note for note in session.table.notes)
+
+
+def test_a_project_of_the_command_line_tells_what_was_found_at_first(session, bank, tmp_path):
+    project = tmp_path / "script.aucproj"
+    words = ["--method", "auc-rls", "--project", str(project), "--quiet"]
+    assert cli.main(["train", str(bank), *words]) == 0
+    at_first = read_table(bank)
+    session.open_project(project)
+    assert find(session.table) == find(at_first)
+    assert set(session.table.notes) == set(at_first.notes)
+    assert session.table.guessed == at_first.guessed
+    session.close_study()
+    # What is combined is read by the schema, and tells nothing new.
+    assert cli.main(["train", str(bank), *words, "--set", "regularization=3"]) == 0
+    names = [run.record.id for run in _opened(session, project).shown_runs()]
+    session.close_study()
+    assert cli.main(["combine", str(project), *names, "--quiet"]) == 0
+    assert find(_opened(session, project).table) == find(at_first)
+
+
+def _opened(session, project):
+    session.open_project(project)
+    return session
+
+
+def test_a_script_leaves_what_a_window_has_kept(session, bank, tmp_path):
+    session.open_data(bank)
+    session.set_roles(positive="nein")
+    project = tmp_path / "both.aucproj"
+    session.save_as(project)
+    kept = ProjectFile(project).plan()
+    session.close_study()
+    words = ["--method", "auc-rls", "--project", str(project), "--quiet"]
+    assert cli.main(["train", str(bank), *words]) == 0
+    assert ProjectFile(project).plan() == kept
 
 
 def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
 from aucstudio.gui.common.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
 
@@ -27,6 +27,13 @@ def test_no_two_of_many_runs_look_alike(theme):
     count = len(theme.runs) * len(DASHES)
     looks = {(run_colour(theme, k).name(), run_dash(k)) for k in range(count)}
     assert len(looks) == count
+
+
+def test_fields_in_a_row_are_of_one_height(qtbot):
+    fields = [kind() for kind in (QComboBox, QLineEdit, QSpinBox, QDoubleSpinBox)]
+    for field in fields:
+        qtbot.addWidget(field)
+    assert len({field.sizeHint().height() for field in fields}) == 1
 
 
 @THEMES

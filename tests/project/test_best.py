@@ -24,7 +24,8 @@ from aucstudio.project.tournament import find
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers, settings_of
 from aucstudio.project.tournament.find import find_best
-from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.tournament.leaderboard import Candidate, Entry
+from aucstudio.project.tournament.standings import Estimate, Standings
 from aucstudio.project.tournament.verdict import best_document, remarks, sentences, table_text
 
 QUICK = [Member.of("logistic"), Member.of("auc-rls")]
@@ -306,6 +307,14 @@ def test_members_are_written_and_read_back():
         assert not is_listed(wrong)
         with pytest.raises(InvalidSetting):
             METHODS["auc-ensemble"](library=wrong).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_an_entry_names_settings_as_the_form_does():
+    member = Member.of("logistic", class_weight="balanced", C=0.1, random_state=3)
+    entry = Entry(Candidate(member, Estimate(0.5), 1.0, member), None, None)
+    shown = entry.name.replace("\N{NO-BREAK SPACE}", " ")
+    assert shown == "Logistic regression (Class weights = balanced, C = 0.1)"
+    assert entry.title == "logistic (class_weight = balanced, C = 0.1)"
 
 
 def test_every_opener_exists_and_settings_differ_from_the_usual():

@@ -61,3 +61,22 @@ def test_one_column_names_the_rows(patients, capsys):
         read_table(patients, roles={"who": "id", "x": "id"})
     assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
     assert "given two roles" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cells", "role"),
+    [
+        ([f"P{k:02d}" for k in range(12)], "ignore"),
+        (["P00", "P00", *(f"P{k:02d}" for k in range(2, 12))], "category"),
+        (["Q1", *(f"P{k:02d}" for k in range(1, 12))], "category"),
+        ([f"P{k:02d}" for k in range(11)] + [""], "ignore"),
+        (["<5", "<6", "<7", "<8", "<9", "<10"] * 2, "category"),
+    ],
+)
+def test_words_with_a_number_that_differ_in_each_row_name_the_rows(tmp_path, cells, role):
+    path = tmp_path / "few.csv"
+    rows = [f"{cell},{k * 1.7 % 5:.2f},{k % 2}" for k, cell in enumerate(cells)]
+    path.write_text("\n".join(["code,x,y", *rows]))
+    column = read_table(path).column("code")
+    assert column.role == role
+    assert ("looks like an identifier" in column.why) == (role == "ignore")

@@ -81,7 +81,7 @@ def test_settings_that_are_not_the_defaults_are_told(table, made):
     assert differing_settings(made) == ""
     changed = execute(plan(table, "auc-svm", {"C": 1e5, "kernel": "rbf", "gamma": 0.5}), table)
     told = differing_settings(changed).replace("\N{NO-BREAK SPACE}", " ")
-    assert told == "Kernel = rbf, γ = 0.5, C = 100000"
+    assert told == "Kernel = Gaussian, γ = 0.5, C = 100000"
     sentence = settings_sentence(changed.experiment).replace("\N{NO-BREAK SPACE}", " ")
     assert sentence.startswith("AUC-SVM: ")
     tuned = execute(plan(table, tuning=Tuning("auc")), table)

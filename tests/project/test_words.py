@@ -62,6 +62,8 @@ def test_signs_and_intervals():
         ("AGE ", "age"),
         ("aeg", "age"),
         ("heigth", "height"),
+        ("bim", "bmi"),
+        ("blood", "blood_pressure"),
     ],
 )
 def test_a_name_that_is_not_known_is_offered_its_nearest(wanted, meant):
@@ -73,6 +75,7 @@ def test_a_name_that_is_near_nothing_is_offered_nothing():
     assert suggestion("salary", ["age", "height"]) == ""
     assert suggestion("age", []) == ""
     assert suggestion("", ["age"]) == ""
+    assert suggestion("iris", ["digits", "payments"]) == ""
 
 
 @pytest.mark.parametrize(

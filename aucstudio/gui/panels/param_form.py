@@ -18,6 +18,7 @@ from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiments.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
 
@@ -174,8 +175,8 @@ def _stepped(declared: Param, value: Any, direction: int) -> Any:
 
 
 def _choice_title(value: Any) -> str:
-    titles = {None: "None", "rbf": "Gaussian", "poly": "Polynomial"}
-    return titles.get(value, str(value).capitalize())
+    word = choice_word(value)
+    return word[:1].upper() + word[1:]
 
 
 _EDITORS: dict[str, Callable[[Param], QWidget]] = {

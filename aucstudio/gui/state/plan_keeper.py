@@ -11,9 +11,9 @@ import msgspec
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.gui.state.first_reading import FirstReading
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project import typed
+from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.gui.state.first_reading import FirstReading
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.plan_keeper import read_plan
+from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment

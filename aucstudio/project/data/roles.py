@@ -35,6 +35,9 @@ _POSITIVE_WORDS = {
 # Text with more different values than this share of its rows cannot be learnt from.
 _MOSTLY_DISTINCT = 0.5
 _FEW_LEVELS = 50
+_FEWEST_NUMBERED = 5
+_LOOKED_AT = 1000
+_NUMBERED = re.compile(r"([^\s\d]+)\d+")
 _LONG_TEXT = 60
 
 
@@ -67,11 +70,20 @@ def _useless(column: Column) -> str:
 
 def _is_identifier(column: Column, known: int) -> bool:
     words = _words(column.name)
-    if not words:
-        return False
-    named = words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
+    named = bool(words) and (
+        words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
+    )
     is_name = named and (column.kind == "text" or column.is_integer())
-    return is_name and column.distinct == known
+    return (is_name or _is_numbered(column, known)) and column.distinct == known
+
+
+def _is_numbered(column: Column, known: int) -> bool:
+    """Tell whether cells are one word with a number behind it: P00, P01, P02."""
+    if column.kind != "text" or known < _FEWEST_NUMBERED:
+        return False
+    cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
+    numbered = [_NUMBERED.fullmatch(cell) for cell in cells]
+    return len({found and found[1] for found in numbered}) == 1 and None not in numbered
 
 
 def is_named_identifier(name: str) -> bool:
@@ -86,7 +98,7 @@ def _words(name: str) -> list[str]:
 
 
 def _is_prose(column: Column) -> bool:
-    cells = [cell for cell in column.values[:1000].tolist() if cell is not None]
+    cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
     sentences = [cell for cell in cells if cell.count(" ") > 3]
     return column.distinct > MAX_CLASSES and sum(map(len, sentences)) > _LONG_TEXT * len(cells)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from aucstudio.project.examples.studies import STUDIES, make_study
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile, read_study
+from aucstudio.project.store.project.project_file import keep_first_reading
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
 
@@ -38,4 +39,6 @@ def run_demo(folder: Path, key: str = STUDIES[0], bar: Bar | None = None) -> Dem
     project = folder / f"{key} study.aucproj"
     project.unlink(missing_ok=True)
     with open_place() as place:
-        return Demo(study, project, run_experiments(study.plans(), place, project, bar))
+        outcomes = run_experiments(study.plans(), place, project, bar)
+    keep_first_reading(project, study.table)
+    return Demo(study, project, outcomes)

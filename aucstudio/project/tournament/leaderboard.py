@@ -11,6 +11,7 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.methods.combination._library import Member
+from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import Estimate
 
@@ -40,9 +41,17 @@ class Candidate:
     @property
     def settings(self) -> str:
         """Tell the settings that are not as usual, as far as they set it apart from others."""
-        hidden = ("library", "n_folds") if self.opened is None else ()
-        hidden = (*hidden, "random_state", "fpr_range")
-        return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in hidden)
+        return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in self._alike)
+
+    @property
+    def in_words(self) -> str:
+        """Tell the same as the form calls it."""
+        return chosen_settings(self.member.method, dict(self.member.params), self._alike)
+
+    @property
+    def _alike(self) -> tuple[str, ...]:
+        own = ("library", "n_folds") if self.opened is None else ()
+        return (*own, "random_state", "fpr_range")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -93,7 +102,8 @@ class Entry:
     @property
     def name(self) -> str:
         """What people call it."""
-        return METHODS[self.method].title + (f" ({self.settings})" if self.settings else "")
+        settings = self.candidate.in_words
+        return METHODS[self.method].title + (f" ({settings})" if settings else "")
 
     @property
     def outer(self) -> float:

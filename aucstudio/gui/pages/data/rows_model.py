@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
+from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.lookup import FoundRows, RunColumn
@@ -21,6 +22,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 GAP = "–"
 _LONGEST = 200  # characters of a cell
+_LETTERS = 28  # characters of a name
 # Plain numbers: Qt asks for every role of every cell, and comparing its own takes longer.
 _SHOWN, _TIP, _SIDE, _INK = (
     int(role)
@@ -199,5 +201,4 @@ def _about(column: Column) -> str:
 
 
 def _short(name: str) -> str:
-    name = name.replace("\n", " ")
-    return name if len(name) <= 28 else f"{name[:27]}…"
+    return elided(name.replace("\n", " "), _LETTERS, len)

@@ -16,6 +16,7 @@ from aucstudio.project.words import range_words, setting_words
 
 RANGE = "fpr_range"
 _NAMED = 2  # members of a list that are named
+_CHOICES = {None: "none", "rbf": "Gaussian", "poly": "polynomial"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +112,14 @@ def spelled(declared: Param, value: Any) -> str:
         names = [_titled(name) for name in str(value).split("; ")]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         return ", ".join(names[:_NAMED]) + more
+    if declared.kind == "choice":
+        return choice_word(value)
     return setting_words(value) if isinstance(value, float) else str(declared.spell(value))
+
+
+def choice_word(value: Any) -> str:
+    """Name one of the values that a setting may have, as the form does."""
+    return _CHOICES.get(value, str(value))
 
 
 def _titled(member: str) -> str:

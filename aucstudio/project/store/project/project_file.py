@@ -25,6 +25,8 @@ from typing import Any
 import msgspec
 
 from aucstudio.project import typed
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
@@ -295,6 +297,18 @@ def open_or_create(project: str | Path) -> ProjectFile:
             if not path.exists():
                 raise
     return ProjectFile.open(path)
+
+
+def keep_first_reading(project: str | Path, table: AnyTable) -> None:
+    """Keep what reading a script's table told, for the window; which keeps that of its own.
+
+    Nothing depends on it: a project that cannot be written is told of where a run is lost.
+    """
+    with contextlib.suppress(InputError):
+        file = open_or_create(project)
+        plan = file.plan()
+        if "window" not in plan:
+            file.set_plan(plan | {"first_reading": FirstReading.of(table).as_json()})
 
 
 def write_project(

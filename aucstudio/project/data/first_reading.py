@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from aucstudio.project import typed
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import recast
 from aucstudio.project.data.finding import KINDS, Finding, with_findings
 from aucstudio.project.data.table import Table
@@ -36,7 +37,7 @@ class FirstReading:
     whys: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table) -> FirstReading:
+    def of(cls, table: AnyTable) -> FirstReading:
         """Take down what a table tells."""
         whys = {column.name: column.why for column in table.columns if column.why}
         return cls(table.findings, table.guessed, whys)
