@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of, of_part
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of
 from aucstudio.engine.ensembles.viewed import View, ViewedScorer, of_inner
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
@@ -20,6 +20,7 @@ from aucstudio.engine.scorers import (
     KernelScorer,
     LinearScorer,
     Scorer,
+    of_part,
 )
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -121,7 +122,8 @@ def _check_behind(settings: Mapping[str, Any], found: Sizes) -> Sizes:
 
 
 def _count_parts(settings: Mapping[str, Any]) -> int:
-    numbers = {name.partition(".")[0] for name in settings if name.endswith(".scorer")}
+    names = [name.split(".") for name in settings]
+    numbers = {name[0] for name in names if len(name) == 2 and name[1] == "scorer"}
     if not numbers or numbers != {str(k) for k in range(len(numbers))}:
         raise ValueError("the parts of the combination are not numbered")
     return len(numbers)

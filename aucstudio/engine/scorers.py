@@ -255,6 +255,12 @@ def joined(
     return EnsembleScorer(base=base, **found)
 
 
+def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arrays or settings of part k of a scorer, without its number or name."""
+    prefix = f"{k}."
+    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
+
+
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
     """Score the rows of X; ``pulse("scoring", fraction)`` is called after every chunk."""
     count, step = X.shape[0], _PULSE_ROWS

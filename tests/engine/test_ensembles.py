@@ -9,10 +9,17 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from aucstudio.engine import METHODS, Stopped, restore, roc
-from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, Part, combine
+from aucstudio.engine.ensembles.combined import (
+    CombinationScorer,
+    MemberShare,
+    Part,
+    combine,
+    seen_through,
+)
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import select, select_in_bags
+from aucstudio.engine.ensembles.viewed import View, ViewedScorer, scaled_view
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.combination import _library
 from aucstudio.engine.methods.combination._library import Member, library, titles
@@ -136,6 +143,9 @@ def a_tree(seed):
     return METHODS["random-forest"](n_trees=3, random_state=seed).fit(X, y).scorer_
 
 
+NEAR = scaled_view(np.array([2.0, 0.5, 1.0]))
+
+
 def members():
     """Three scorers of each kind, and how they count."""
     rng = np.random.default_rng(6)
@@ -148,14 +158,15 @@ def members():
         [FourierScorer(waves, np.zeros(4), rng.normal(size=4)) for _ in range(3)],
         [a_tree(seed) for seed in range(3)],
         [a_tree(seed) for seed in range(3)],
+        [ViewedScorer(KernelScorer(rbf, points[:k], rng.normal(size=k)), NEAR) for k in (2, 3, 4)],
     ]
-    scales = [Scale(0.01 if k == 5 else 0.0, 0.3 * k, 1.0 + k) for k in range(6)]
+    scales = [Scale(0.01 if k == 5 else 0.0, 0.3 * k, 1.0 + k) for k in range(7)]
     # Each fold has its own scale, but for shares.
     folds = [
-        [dataclasses.replace(s, shift=s.shift + f * (k < 5)) for f in range(3)]
+        [dataclasses.replace(s, shift=s.shift + f * (k != 5)) for f in range(3)]
         for k, s in enumerate(scales)
     ]
-    return list(zip(kinds, folds, [0.3, 0.1, 0.2, 0.1, 0.2, 0.1], strict=True))
+    return list(zip(kinds, folds, [0.3, 0.1, 0.1, 0.1, 0.2, 0.1, 0.1], strict=True))
 
 
 def test_a_combination_scores_as_its_members_do_with_few_parts():
@@ -171,8 +182,34 @@ def test_a_combination_scores_as_its_members_do_with_few_parts():
             expected += weight * np.mean(mapped, axis=0)
     np.testing.assert_allclose(combined(X), expected, atol=1e-12)
     kinds = [part.scorer.kind for part in combined.parts]
-    assert sorted(kinds) == ["fourier", "kernel", "kernel", "linear", "trees", "trees"]
+    once = ["fourier", "kernel", "kernel", "linear", "trees", "trees", "viewed"]
+    assert sorted(kinds) == once
     assert len(combined.parts[1].scorer.points) == 5  # points that folds share, once
+
+
+def test_parts_that_look_in_other_ways_stay_apart():
+    far = scaled_view(np.array([2.0, 0.5, 3.0]))
+    inner = KernelScorer(Kernel("rbf", 0.5), np.eye(3), np.ones(3))
+    scorers = [ViewedScorer(inner, NEAR), ViewedScorer(inner, far), ViewedScorer(inner, NEAR)]
+    combined = combine([(scorers, [Scale(0.0, 0.0, 1.0)] * 3, 1.0)])
+    assert [part.scorer.view.factors[2] for part in combined.parts] == [1.0, 3.0]
+    X = np.random.default_rng(1).normal(size=(5, 3))
+    np.testing.assert_allclose(combined(X), np.mean([one(X) for one in scorers], axis=0))
+
+
+def test_a_view_behind_a_view_shows_what_both_do():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(6, 4))
+    X[1, 2], X[2, 0], X[3, 3] = np.nan, np.nan, np.nan
+    first = View(np.array([2, 0, 3]), np.array([2.0, 3.0, 1.0]), np.array([1.0, 0.0, -1.0]),
+                 np.array([0.5, np.nan, np.nan]))  # fmt: skip
+    then = View(np.array([1, 0]), np.array([0.5, 4.0]), np.array([0.0, 2.0]),
+                np.array([7.0, np.nan]))  # fmt: skip
+    np.testing.assert_allclose(then.behind(first)(X), then(first(X)))
+    scorer = ViewedScorer(LinearScorer(np.array([1.0, -2.0])), then)
+    seen = seen_through(CombinationScorer((Part(scorer),)), first)
+    assert seen.parts[0].scorer.scorer.kind == "linear"
+    np.testing.assert_allclose(seen(X), scorer(first(X)))
 
 
 def as_stored(scorer):
@@ -397,7 +434,7 @@ def test_members_are_named_by_what_tells_them_apart():
         assert len(set(named.values())) == len(named)
     named = titles(library("quick", 100, 0))
     assert "Logistic regression" in named.values()
-    assert "Kernel RankSVM, cost 10" in named.values()
+    assert "Scaled kernel RankSVM, cost 10" in named.values()
 
 
 @pytest.mark.slow

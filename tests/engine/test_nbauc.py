@@ -222,7 +222,7 @@ def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
 def test_features_beyond_memory_are_refused(method, name):
     rows = np.broadcast_to(np.zeros(2), (10**7, 2))
     with pytest.raises(InvalidSetting, match=rf"80\.0 GB.*lower {name}") as refused:
-        method._space(rows, Context(Monitor()))
+        method._space(rows, np.zeros(1, dtype=bool), Context(Monitor()))
     assert refused.value.setting == name
     assert MOST_BYTES == 8e9
 

@@ -438,7 +438,14 @@ def combination_formula(scorer, x):
     return total
 
 
+def viewed_formula(scorer, x):
+    seen = zip(scorer["columns"], scorer["factors"], scorer["shifts"], scorer["fills"], strict=True)
+    z = [float(e) if math.isnan(x[k]) else f * x[k] + shift for k, f, shift, e in seen]
+    return FORMULAS[scorer["inner"]["kind"]](scorer["inner"], z)
+
+
 FORMULAS = {
+    "viewed": viewed_formula,
     "combination": combination_formula,
     "fourier": fourier_formula,
     "linear": lambda scorer, x: dot(scorer["weights"], x),

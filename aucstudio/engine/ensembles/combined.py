@@ -2,7 +2,8 @@
 
 Sums of linear scorers are linear, sums of trees are trees, and sums of expansions in one kernel, or
 of random waves, are one expansion: members of one kind become one part, whose values carry weights
-and scales. Where a link stands between, a member stays a part of its own.
+and scales, and so do those that look at rows through the same view. Where a link stands between, a
+member stays a part of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.scales import Scale, link
+from aucstudio.engine.ensembles.viewed import View, ViewedScorer
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,
@@ -22,6 +24,7 @@ from aucstudio.engine.scorers import (
     LinearScorer,
     Scorer,
     joined,
+    of_part,
 )
 from aucstudio.engine.types import Array
 
@@ -119,12 +122,6 @@ class CombinationScorer:
         }
 
 
-def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the arrays or settings of part k, without its number."""
-    prefix = f"{k}."
-    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
-
-
 def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
     """Read what settings say of the members.
 
@@ -197,6 +194,9 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
 def _same_kind(part: Part, k: int) -> Any:
     """Give what is equal for parts that add up to one scorer."""
     scorer = part.scorer
+    if isinstance(scorer, ViewedScorer) and not part.smoothing:
+        behind = _same_kind(Part(scorer.scorer), k)
+        return k if behind == k else (scorer.view.identity, behind)
     if part.smoothing or not isinstance(
         scorer, LinearScorer | EnsembleScorer | KernelScorer | FourierScorer
     ):
@@ -209,6 +209,9 @@ def _sum(parts: list[Part]) -> Part:
         return parts[0]
     scorers: list[Any] = [part.scorer for part in parts]
     first, factors = scorers[0], [part.factor for part in parts]
+    if isinstance(first, ViewedScorer):
+        behind = _sum([Part(s.scorer, f) for s, f in zip(scorers, factors, strict=True)])
+        return Part(ViewedScorer(_scaled(behind), first.view))
     if isinstance(first, EnsembleScorer):
         base = sum(factor * s.base for factor, s in zip(factors, scorers, strict=True))
         return Part(joined(scorers, float(base), factors))
@@ -243,3 +246,17 @@ def _scaled(part: Part) -> Any:
         value, base = part.factor * scorer.value, part.factor * scorer.base
         return dataclasses.replace(scorer, value=value, base=base)
     return dataclasses.replace(scorer, weights=part.factor * scorer.weights)
+
+
+def seen_through(scorer: CombinationScorer, view: View | None) -> CombinationScorer:
+    """Give a combination whose parts look at rows through a view, if there is one."""
+    if view is None:
+        return scorer
+    parts = [dataclasses.replace(part, scorer=_seen(part.scorer, view)) for part in scorer.parts]
+    return dataclasses.replace(scorer, parts=tuple(parts))
+
+
+def _seen(scorer: Scorer, view: View) -> ViewedScorer:
+    if isinstance(scorer, ViewedScorer):
+        return ViewedScorer(scorer.scorer, scorer.view.behind(view))
+    return ViewedScorer(scorer, view)

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, of_part
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import Scorer, of_part
 from aucstudio.engine.types import Array, Index
 
 _INNER = "inner"
@@ -45,6 +44,23 @@ class View:
             seen = seen * self.factors + self.shifts
         missing = np.isnan(seen)
         return np.where(missing, self.fills, seen) if missing.any() else seen
+
+    def behind(self, first: View) -> View:
+        """Give the view of rows that are looked at through another one first."""
+        factors, there = self.factors, self.columns
+        fills = factors * first.fills[there] + self.shifts
+        return View(
+            first.columns[there],
+            factors * first.factors[there],
+            factors * first.shifts[there] + self.shifts,
+            np.where(np.isnan(fills), self.fills, fills),
+        )
+
+    @property
+    def identity(self) -> tuple[bytes, ...]:
+        """Give what is equal for views that show the same."""
+        arrays = self.columns, self.factors, self.shifts, self.fills
+        return tuple(array.tobytes() for array in arrays)
 
     @property
     def _keeps_scales(self) -> bool:
@@ -87,11 +103,7 @@ def of_inner(named: Mapping[str, Any]) -> dict[str, Any]:
     return of_part(_INNER, named)
 
 
-def seen_through(scorer: CombinationScorer, view: View | None) -> CombinationScorer:
-    """Give a combination whose parts look at rows through a view, if there is one."""
-    if view is None:
-        return scorer
-    parts = [
-        dataclasses.replace(part, scorer=ViewedScorer(part.scorer, view)) for part in scorer.parts
-    ]
-    return dataclasses.replace(scorer, parts=tuple(parts))
+def scaled_view(factors: Array) -> View:
+    """Give the view of all columns, each times its factor."""
+    count = len(factors)
+    return View(np.arange(count), factors, np.zeros(count), np.full(count, np.nan))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import combine
+from aucstudio.engine.ensembles.combined import combine, seen_through
 from aucstudio.engine.ensembles.shares import member_shares
-from aucstudio.engine.ensembles.viewed import View, seen_through
+from aucstudio.engine.ensembles.viewed import View
 from aucstudio.project.combination.parts import Part
 from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
 from aucstudio.project.combination.weighing import Chosen

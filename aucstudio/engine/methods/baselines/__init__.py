@@ -4,6 +4,7 @@ ORDER = (
     "svm",
     "svm_2norm",
     "logistic",
+    "additive_logistic",
     "gradient_boosting",
     "random_forest",
     "extra_trees",

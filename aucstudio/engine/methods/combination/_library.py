@@ -134,19 +134,20 @@ def _quick(rows: int, seed: int) -> Iterator[Member]:
     yield Member.of("extra-trees", **forest, class_weight="balanced")
     yield Member.of("extra-trees", **{**forest, "min_samples_leaf": leaf // 3})
     yield Member.of("logistic", C=1.0, class_weight="balanced")
-    yield Member.of("rankboost", n_rounds=200)
     if rows <= _MOST_KERNEL_ROWS:
+        yield Member.of("additive-logistic", class_weight="balanced")
         # Where most columns are noise, a square root of them seldom has one that tells. (A random
         # forest of a third of them takes longer than all others together on wide tables.)
         deep = {**forest, "min_samples_leaf": 1}
         yield Member.of("extra-trees", **deep, feature_share="third")
         yield Member.of("extra-trees", **deep, feature_share="all")
-        yield Member.of("kernel-rank-svm", C=10.0)
+        yield Member.of("scaled-rank-svm", C=10.0, random_state=seed)
         yield Member.of("kernel-rank-svm", C=100.0)
-        yield Member.of("kernel-rank-svm", C=1000.0)
+        yield Member.of("scaled-rank-svm", C=1000.0, random_state=seed)
         yield Member.of("auc-rls", kernel="rbf", regularization=0.01)
         yield Member.of("svm", kernel="rbf", C=1.0, class_weight="balanced")
     else:
+        yield Member.of("rankboost", n_rounds=200)
         yield Member.of("nbauc", C=1000.0, random_state=seed)
 
 
@@ -161,7 +162,9 @@ def _more(rows: int, seed: int) -> Iterator[Member]:
     yield Member.of("svm-auc", C=10.0)
     yield Member.of("svm-pauc", C=10.0)
     if rows <= _MOST_KERNEL_ROWS:
-        yield Member.of("kernel-rank-svm", C=1.0)
+        yield Member.of("rankboost", n_rounds=200)
+        yield Member.of("kernel-rank-svm", C=10.0)
+        yield Member.of("kernel-rank-svm", C=1000.0)
         yield Member.of("auc-rls", kernel="rbf", regularization=0.001)
         yield Member.of("svm", kernel="rbf", C=10.0, class_weight="balanced")
     else:

@@ -21,7 +21,7 @@ from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.types import Array
+from aucstudio.engine.types import Array, Mask
 
 MOST_BYTES = 8e9
 
@@ -51,7 +51,7 @@ class GaussianFeatures(PairNewton):
     def _count(self) -> tuple[str, int]:
         """Give name and value of the setting that says how many features there are."""
 
-    def _space(self, X: Array, context: Context) -> Space:
+    def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         monitor, (name, count) = context.monitor, self._count()
         dtype = self._precision()
         size = len(X) * count * np.dtype(dtype).itemsize

@@ -52,7 +52,7 @@ class PairNewton(WeighsRows):
     tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
 
     @abstractmethod
-    def _space(self, X: Rows, context: Context) -> Space:
+    def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
         """Give the rows as vectors."""
 
     @abstractmethod
@@ -69,7 +69,7 @@ class PairNewton(WeighsRows):
         bench = context.kept or _Bench()
         settings = {**self.get_params(deep=False), "C": None}
         if bench.space is None or settings != bench.settings:
-            space = self._space(X, context)
+            space = self._space(X, positive, context)
             bench.settings, bench.space, bench.weights = settings, space, None
         return self._solve(bench, positive, context.monitor, context.weights)
 

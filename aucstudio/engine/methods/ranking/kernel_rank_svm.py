@@ -13,7 +13,7 @@ from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.ranking._newton import PairNewton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.types import Array
+from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 10_000
 
@@ -74,15 +74,24 @@ class KernelRankSVM(KernelSettings, PairNewton):
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
-        rows = positives + negatives
-        if rows > MOST_KERNEL_ROWS:
-            raise InvalidSetting(
-                "kernel",
-                f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
-                f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the method "
-                "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
-            )
+        refuse_large(positives + negatives, "kernel")
 
-    def _space(self, X: Array, context: Context) -> Space:
+    def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         kernel = self.settle_kernel(X, context.given, context.weights)
         return Expansion.of(centred(X) if kernel.is_linear else X, kernel, context.monitor)
+
+
+def refuse_large(rows: int, setting: str) -> None:
+    """Refuse more rows than their kernel matrix has room for, in the name of a setting.
+
+    Raises
+    ------
+    InvalidSetting
+    """
+    if rows > MOST_KERNEL_ROWS:
+        raise InvalidSetting(
+            setting,
+            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
+            f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the method "
+            "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
+        )

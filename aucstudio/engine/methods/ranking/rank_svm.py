@@ -21,7 +21,7 @@ from aucstudio.engine.fit import Context
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Rows
+from aucstudio.engine.types import Mask, Rows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -70,7 +70,7 @@ class RankSVM(PairNewton):
         N, d = positives + negatives, features
         return cost_of(N, *newton(N, d, NUMBER))
 
-    def _space(self, X: Rows, context: Context) -> Space:
+    def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
         space = Vectors(X if sparse.issparse(X) else centred(X))
         context.monitor.stage("features", 1.0)
         return space

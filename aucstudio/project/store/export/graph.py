@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine.ensembles.combined import of_part
 from aucstudio.engine.ensembles.viewed import of_inner
+from aucstudio.engine.scorers import of_part
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.models.model import Model
