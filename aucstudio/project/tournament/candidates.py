@@ -25,15 +25,16 @@ def openers(rows: int, seed: int, fpr_range: tuple[float, float] | None) -> list
     Simple is what a person can look through: a weighted sum before a sum of curves, that before
     trees, those before distances to rows.
     """
-    kernel = Member.of("kernel-rank-svm")
-    if rows > _MOST_KERNEL_ROWS:
-        kernel = Member.of("nbauc", random_state=seed)
+    curves, kernel = Member.of("rankboost"), Member.of("nbauc", random_state=seed)
+    if rows <= _MOST_KERNEL_ROWS:
+        curves = Member.of("additive-logistic")
+        kernel = Member.of("scaled-rank-svm", random_state=seed)
     ranged = [] if fpr_range is None else [Member.of("svm-pauc", fpr_range=fpr_range)]
     return [
         Member.of("logistic"),
         Member.of("auc-rls"),
         *ranged,
-        Member.of("rankboost"),
+        curves,
         Member.of("gradient-boosting"),
         Member.of("random-forest", random_state=seed),
         Member.of("extra-trees", random_state=seed),
