@@ -443,3 +443,27 @@ def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_
     path.write_text("x,kind\n" + "".join(f"{k},kind {'abcdef'[k % 6]}\n" for k in range(60)))
     combo = look_at(path).findChild(QComboBox, "import_positive")
     assert (combo.currentText(), combo.count()) == ("choose…", 7)
+
+
+@pytest.mark.slow
+def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
+    window, qtbot, preview_of, tmp_path
+):
+    path = tmp_path / "wide.csv"
+    names = ",".join([*(f"g{k}" for k in range(3_100)), "outcome"])
+    rows = "".join(
+        ",".join([*(f"{(r * 7 + k) % 13}.5" for k in range(3_100)), "ab"[r % 3 == 0]]) + "\n"
+        for r in range(20)
+    )
+    path.write_text(f"{names}\n{rows}")
+    dialog = preview_of(path)
+    assert "the first 1,000 and the last 50 of 3,101 columns, all of which" in dialog.facts.text()
+    assert dialog.columns_button.isVisible()
+    put(qtbot, dialog, role_combo(dialog, "g0"), "ignore")
+    press(qtbot, dialog.columns_button)
+    rest(qtbot, dialog)
+    assert "3,101 columns" in dialog.facts.text()
+    assert not dialog.columns_button.isVisible()
+    table = open_it(qtbot, window, dialog)
+    assert (len(table.columns), table.label) == (3_101, "outcome")
+    assert table.column("g0").role == "ignore"

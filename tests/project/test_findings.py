@@ -13,6 +13,7 @@ from aucstudio import cli
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
+from aucstudio.project.data.findings import separation
 from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
@@ -439,3 +440,21 @@ def test_a_table_on_its_side_is_told(tmp_path):
     standing = ["".join(f"{','.join(row)}\n" for row in zip(*lines, strict=True))]
     path.write_text("".join(standing))
     assert not any("its side" in f.sentence for f in find(read_table(path)))
+
+
+def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    draw = np.random.default_rng(0)
+    rows = [f"{a:.4f},{b:.4f},{'uv'[k % 2]}" for k, (a, b) in enumerate(draw.normal(size=(90, 2)))]
+    path.write_text("a,b,y\n" + "\n".join(rows) + "\n")
+    ranked_columns = []
+    plain = separation.area_of
+
+    def area_of(column, rows):
+        ranked_columns.append(column.name)
+        return plain(column, rows)
+
+    monkeypatch.setattr(separation, "area_of", area_of)
+    document = inspection(read_table(path))
+    assert sorted(ranked_columns) == ["a", "b"]
+    assert {c["name"] for c in document["columns"] if c["auc"] is not None} == {"a", "b"}

@@ -93,7 +93,7 @@ class ImportPreview(QDialog):
         self._reader: HeadReader | None = None
         self._choices = ImportChoices() if choices is None else choices
         self._seen: _Seen | None = None
-        self.imports = self._recalling = False
+        self.imports = self._recalling = self._every_column = False
         self._reading = Background(self, self._on_read, self._on_progress)
         self.title = ElidedLabel(path.name)
         self.title.setProperty("role", "title")
@@ -125,6 +125,12 @@ class ImportPreview(QDialog):
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.columns_button = named(
+            QPushButton("Show &all columns"), "import_all_columns", "Show all columns of the file"
+        )
+        self.columns_button.setAutoDefault(False)
+        self.columns_button.clicked.connect(self._on_every_column)
+        self.columns_button.hide()
         self.guess_button.setAutoDefault(False)
         self.open_button.setDefault(True)
         self.open_button.clicked.connect(self._on_open)
@@ -166,8 +172,13 @@ class ImportPreview(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
-        for above in (self.title, self.facts, self.controls):
-            layout.addWidget(above)
+        about = QHBoxLayout()
+        about.setSpacing(8)
+        about.addWidget(self.facts, stretch=1)
+        about.addWidget(self.columns_button)
+        layout.addWidget(self.title)
+        layout.addLayout(about)
+        layout.addWidget(self.controls)
         layout.addWidget(self.split, stretch=1)
         layout.addWidget(self.words)
         layout.addWidget(self.progress)
@@ -199,14 +210,14 @@ class ImportPreview(QDialog):
 
     def _read(self, *, recall: bool = False) -> None:
         """Read the first rows by what is chosen; of several wishes the latest counts."""
-        reader, choices = self._reader, self.choices
+        reader, choices, every = self._reader, self.choices, self._every_column
         if reader is None:
             return
         known = preferences().now.imports if recall else ()
         self._recalling = recall
 
         def work(post: Post) -> _Seen:
-            return _look(reader, recalled(self._path, known) or choices, post)
+            return _look(reader, recalled(self._path, known) or choices, post, every)
 
         self.facts.setText("Reading the first rows…")
         self._reading.start(choices, work)
@@ -241,6 +252,7 @@ class ImportPreview(QDialog):
         self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
         self.left_out.show_head(head)
+        self.columns_button.setVisible(head.narrow is not None)
         tell(self.caution, f"{head.problem}. The whole file decides." if head.problem else "")
 
     def _complain(self, error: BaseException | None) -> None:
@@ -251,7 +263,8 @@ class ImportPreview(QDialog):
     def _refresh(self) -> None:
         opening = self.imports
         self.progress.setVisible(opening)
-        for widget in (self.controls, self.sheet, self.findings, self.guess_button):
+        buttons = self.guess_button, self.columns_button
+        for widget in (self.controls, self.sheet, self.findings, *buttons):
             widget.setEnabled(not opening)
         self.open_button.setEnabled(
             not opening and not self._reading.busy and self._seen is not None
@@ -299,6 +312,10 @@ class ImportPreview(QDialog):
         self.controls.choose(self._choices)
         self._read()
 
+    def _on_every_column(self) -> None:
+        self._every_column = True
+        self._read()
+
     # ------------------------------------------------------------- the whole file
 
     def _on_open(self) -> None:
@@ -308,7 +325,8 @@ class ImportPreview(QDialog):
         self.imports = True
         self._on_opener()
         names = (column.name for column in self._seen.head.table.columns)
-        self.asked.emit(self.choices.among(names))
+        seen_all = self._seen.head.narrow is None
+        self.asked.emit(self.choices.among(names) if seen_all else self.choices)
         self._on_opener()
 
     def _on_opener(self) -> None:
@@ -349,10 +367,13 @@ class ImportPreview(QDialog):
         super().done(result)
 
 
-def _look(reader: HeadReader, choices: ImportChoices, post: Post) -> _Seen:
+def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: bool) -> _Seen:
     from aucstudio.project.data.findings.find import find
 
-    head = reader.read(choices, lambda share, words: post((share, words)))
+    def tell_reading(share: float, words: str) -> bool:
+        return post((share, words))
+
+    head = reader.read(choices, tell_reading, every_column=every_column)
 
     def go_on(share: float) -> None:
         if post((share, "looking for what changes results")):
@@ -369,10 +390,18 @@ def _facts(head: Head) -> str:
         parts.append(f"{table.dialect.sheet!r} of {len(table.sheets):,}")
     if head.files > 1:
         parts.append(f"the first of {head.files:,} files of one layout")
-    parts.append(f"{len(table.columns):,} columns")
+    parts.append(_columns_words(head))
     rows = f"{table.rows:,} row{'' if table.rows == 1 else 's'}"
     if head.whole:
         return " · ".join([*parts, rows])
     return " · ".join(
         [*parts, f"from the first {rows}; guesses are made again from the whole file"]
     )
+
+
+def _columns_words(head: Head) -> str:
+    narrow = head.narrow
+    if narrow is None:
+        return f"{len(head.table.columns):,} columns"
+    last = f" and the last {narrow.right:,}" if narrow.right else ""
+    return f"the first {narrow.left:,}{last} of {narrow.of:,} columns, all of which are read"

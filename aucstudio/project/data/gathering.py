@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.short_texts import ShortTexts
+from aucstudio.project.data.odd_texts import OddTexts
+from aucstudio.project.data.short_texts import ShortTexts, text_keys
 from aucstudio.project.data.text.numerals import BLANKS
 
 # Of the texts that a column holds for numbers, so many are remembered.
 _REMEMBERED = 1_000
+# From so many different texts on equal ones are not sought, and sooner where every other differs.
+_MOST_SHARED, _MANY_DIFFERENT = 1 << 17, 1 << 15
 # Of all rows, those that may hold a cell to be read one by one.
 _FEW_ODD, _ODD_SHARE = 20_000, 0.05
 
@@ -74,28 +77,95 @@ class Numbers(_Growing):
 
 
 class Texts(_Growing):
-    """A column of texts in the making; equal texts are one Python object."""
+    """A column of texts in the making; equal texts are one Python object, unless most differ."""
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
         super().__init__(rows, object)
+        self._absent = absent
         self._known = _Known(absent)
         self._short = ShortTexts(self._known)
         self._missing = 0
+        self._each: _EachAlone | None = None
 
     def add(self, view: Any) -> None:
-        edges = _edges(view)
-        data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
-        edges = edges - edges[0]
+        data, edges = _bytes_of(view)
+        if self._each is None:
+            part = self._shared(data, edges)
+        else:
+            part, missing = self._each.read(data, edges)
+            self._missing += missing
+        self._append(part)
+        if self._each is None and self._known.distinct > self._most():
+            self._each = _EachAlone(self._absent, self._known)
+            self._known = _Known(self._absent)
+            self._short = ShortTexts(self._known)
+
+    def _shared(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[Any]:
         part = self._short.find(data, edges)
         if part is None:
             found = map(self._known.__getitem__, _cut(data, edges))
-            part = np.fromiter(found, dtype=object, count=view.length)
+            part = np.fromiter(found, dtype=object, count=len(edges) - 1)
         if self._known.has_absent:
             self._missing += part.tolist().count(None)
-        self._append(part)
+        return part
+
+    def _most(self) -> int:
+        # More cost as much to find as to keep, and most of those looked up were in vain.
+        return _MOST_SHARED if 2 * self._known.distinct < self._count else _MANY_DIFFERENT
 
     def cells(self) -> Cells:
-        return Cells(self._whole(), self._missing, self._known.distinct)
+        distinct = self._known.distinct if self._each is None else self._each.distinct()
+        return Cells(self._whole(), self._missing, distinct)
+
+
+class _EachAlone:
+    """Reads texts that mostly differ: none is looked for among those before.
+
+    Parameters
+    ----------
+    absent : frozenset of str
+    known : mapping of str to str or None
+        Those that were there before, and what they stand for.
+    """
+
+    def __init__(self, absent: frozenset[str], known: Mapping[str, str | None]) -> None:
+        self._odd = OddTexts(BLANKS, absent)
+        self._bare = functools.lru_cache(_REMEMBERED)(functools.partial(_bare, absent))
+        self._keys = [_keys_of([*{text for text in known.values() if text is not None}])]
+
+    def read(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+        """Give what the texts between edges stand for, and how many of them for nothing."""
+        cut = _cut(data, edges)
+        texts: list[str | None] = [*cut]
+        keys, missing = text_keys(data, edges), 0
+        odd = self._odd.find(data, edges)
+        if len(odd):
+            meant = [self._bare(cut[n]) for n in odd.tolist()]
+            keys[odd] = _keys_of([text or "" for text in meant])
+            for n, text in zip(odd.tolist(), meant, strict=True):
+                texts[n] = text
+            is_nothing = np.array([text is None for text in meant])
+            keys, missing = np.delete(keys, odd[is_nothing]), int(np.count_nonzero(is_nothing))
+        self._keys.append(keys)
+        return np.array(texts, dtype=object), missing
+
+    def distinct(self) -> int:
+        """Count the different ones."""
+        keys = np.concatenate(self._keys)
+        self._keys = []
+        keys.sort()
+        return len(keys) and 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
+
+
+def _keys_of(texts: list[str]) -> NDArray[np.uint64]:
+    cells = [text.encode() for text in texts]
+    edges = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+    return text_keys(np.frombuffer(b"".join(cells), dtype=np.uint8), edges)
+
+
+def _bare(absent: frozenset[str], text: str) -> str | None:
+    bare = text.strip(BLANKS)
+    return None if bare.lower() in absent else bare
 
 
 class _Known(dict[str, str | None]):
@@ -107,15 +177,13 @@ class _Known(dict[str, str | None]):
         self.has_absent = False
 
     def __missing__(self, text: str) -> str | None:
-        bare = text.strip(BLANKS)
-        found: str | None = None
-        if bare.lower() in self._absent:
+        found = _bare(self._absent, text)
+        if found is None:
             self.has_absent = True
-        elif bare == text:
-            found = text
+        elif found == text:
             self.distinct += 1
         else:
-            found = self[bare]
+            found = self[found]
         self[text] = found
         return found
 
@@ -172,6 +240,13 @@ def _valid(view: Any) -> NDArray[np.bool_]:
     return flags[view.offset :].astype(bool)
 
 
+def _bytes_of(view: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Give the bytes of texts, one after the other, and where they begin and end."""
+    edges = _edges(view)
+    data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
+    return data, edges - edges[0]
+
+
 def _edges(view: Any) -> NDArray[np.int64]:
     edges = np.frombuffer(view.buffer(1), dtype=np.int64)
     return edges[view.offset : view.offset + view.length + 1]
@@ -185,7 +260,7 @@ def _some_texts(view: Any, wanted: NDArray[np.intp]) -> list[str]:
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
     """Cut UTF-8 into the texts between edges."""
-    if not data.all():
+    if len(edges) == 1 or not data.all():
         return [data[i:j].tobytes().decode() for i, j in itertools.pairwise(edges.tolist())]
     # One text split at NUL takes a third of the time of as many slices.
     parted = np.zeros(len(data) + len(edges) - 2, dtype=np.uint8)

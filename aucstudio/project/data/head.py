@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.narrow import Narrow, narrowed
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
 from aucstudio.project.data.readers.reading import (
@@ -68,6 +69,8 @@ class Head:
         How many files of one layout there are; the rows are of the first.
     problem : str
         Why the label is none in these rows; empty if it is. The whole file decides.
+    narrow : Narrow or None
+        Which columns of a very wide file these are; None if all are there.
     """
 
     table: Table
@@ -76,6 +79,7 @@ class Head:
     other_encoding: str = ""
     files: int = 1
     problem: str = ""
+    narrow: Narrow | None = None
 
 
 class HeadReader:
@@ -96,22 +100,43 @@ class HeadReader:
         self._made: dict[tuple[str, str], tuple[Plain, frozenset[str]]] = {}
         self._making = threading.Lock()
 
-    def read(self, choices: ImportChoices, progress: ReadingListener | None = None) -> Head:
-        """Read them.
+    def read(
+        self,
+        choices: ImportChoices,
+        progress: ReadingListener | None = None,
+        *,
+        every_column: bool = False,
+    ) -> Head:
+        """Read them; of a very wide text the columns at both ends, unless every one is wanted.
 
         Raises
         ------
         InputError
             If the file cannot be read so.
         """
+        cuts = () if every_column else (True, False)
+        for both in cuts:
+            head = self._read(choices, progress, both)
+            if (narrow := head.narrow) is None:
+                return head
+            has_names = head.table.dialect.header
+            if narrow.named if has_names else not narrow.right:
+                return head
+            if has_names:
+                break
+        return self._read(choices, progress, None)
+
+    def _read(
+        self, choices: ImportChoices, progress: ReadingListener | None, both_ends: bool | None
+    ) -> Head:
         files = several(self._path) or [self._path]
         given, tell = parts_of(choices.dialect), teller(progress)
-        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
         try:
             form, _ = recognise(files[0])
             if (lines := _lines(files[0], form, given, folder, tell)) is not None:
                 form = lines.form
-                here, whole = _first_lines(lines.path, folder / files[0].name)
+                here, whole, narrow = _beginning(lines, folder / files[0].name, both_ends)
                 with naming(Plain(here, files[0], TEXT, form.key, {})):
                     plain = make_plain(here, lines.given, folder, tell, None)
                 plain = dataclasses.replace(
@@ -135,7 +160,7 @@ class HeadReader:
         settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
         if BY_KEY[form.key].encodings and plain.kind == TEXT:
             settings |= {"encoding"}
-        return Head(table, whole, settings, other, len(files), problem)
+        return Head(table, whole, settings, other, len(files), problem, narrow)
 
     def _plain(
         self, path: Path, given: Mapping[str, Any], encodings: bool, tell: Any
@@ -229,6 +254,17 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
     except duckdb.Error:
         return True  # the reader says what is wrong with it
     return False
+
+
+def _beginning(
+    lines: _Lines, here: Path, both_ends: bool | None
+) -> tuple[Path, bool, Narrow | None]:
+    """Copy the first rows of a file of lines, of a very wide one in some columns."""
+    if both_ends is not None and lines.form.key == "csv":
+        mark = str(lines.given.get("delimiter", ""))
+        if (narrow := narrowed(lines.path, here, mark, both=both_ends)) is not None:
+            return here, narrow.whole, narrow
+    return *_first_lines(lines.path, here), None
 
 
 def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:

@@ -1,4 +1,4 @@
-"""Short texts that come again and again, told apart as pairs of integers: most of a table's."""
+"""Texts as integers: short ones that come again are found by them, many different ones counted."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LONGEST = 16
-# Slots at first, and when there are more texts; beyond most of them each one is looked up.
-_FEW_BITS, _MANY_BITS = 10, 15
-_CROWDED, _MOST = 64, 2_000
+Bytes = NDArray[np.uint8]
+Edges = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_SIZE, _MOST_WORDS = 8, 4
+# Slots at first, and in the end; for each text there are so many. Where these do not suffice, each
+# one is looked up.
+_FEW_BITS, _MOST_BITS, _ROOM_BITS = 10, 18, 3
+_MOST = 1 << (_MOST_BITS - _ROOM_BITS + 1)
+# So many are looked up one by one before the others are sought again.
+_FIRST_FEW = 500
 _WORD = np.dtype("<u8")
-# The bytes of a text in its first word, and in its second, by its length.
-_FIRST = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(_LONGEST + 1)], _WORD)
-_SECOND = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(_LONGEST + 1)], _WORD)
+# The bytes of a word that belong to a text, by how many are left of it.
+_MASKS = np.array([(1 << 8 * n) - 1 for n in range(_SIZE + 1)], _WORD)
 # Odd numbers with bits all over: products of them spread over all slots.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_HALF = np.uint64(32)
 # No UTF-8 has it.
 _VACANT = np.uint64(2**64 - 1)
 
@@ -28,20 +35,16 @@ class ShortTexts:
     Parameters
     ----------
     known : mapping of str to str or None
-        What each text stands for; asked where a text is not in its slot.
+        What each text stands for; asked where a text is in neither of its slots.
     """
 
     def __init__(self, known: Mapping[str, str | None]) -> None:
         self._known = known
-        self._bits = 0
-        self._grow(_FEW_BITS)
+        self._bits = _FEW_BITS
+        self._words = np.full((1, 1 << _FEW_BITS), _VACANT)
+        self._meant: NDArray[Any] = np.full(1 << _FEW_BITS, None, dtype=object)
 
-    def _grow(self, bits: int) -> None:
-        self._bits = bits
-        self._words = np.full((2, 1 << bits), _VACANT)
-        self._meant: NDArray[Any] = np.full(1 << bits, None, dtype=object)
-
-    def find(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[Any] | None:
+    def find(self, data: Bytes, edges: Edges) -> NDArray[Any] | None:
         """Find what the texts between edges stand for; None where that takes longer than to cut.
 
         Parameters
@@ -51,34 +54,95 @@ class ShortTexts:
         edges : array
             Where they begin, and the end of the last.
         """
-        lengths = np.diff(edges)
+        longest = int(np.diff(edges).max(initial=1))
         # A byte 0 would not tell a text from a shorter one.
-        if len(self._known) > _MOST or lengths.max(initial=0) > _LONGEST or not data.all():
+        if len(self._known) > _MOST or longest > _SIZE * _MOST_WORDS or not data.all():
             return None
-        if len(self._known) > _CROWDED and self._bits == _FEW_BITS:
-            self._grow(_MANY_BITS)
-        first, second = _words(data, edges, lengths)
-        mixed = (first ^ second * _SPREAD[1]) * _SPREAD[0]
-        slots = (mixed >> np.uint64(64 - self._bits)).astype(np.intp)
-        found = self._meant[slots]
-        (others,) = np.nonzero((self._words[0][slots] != first) | (self._words[1][slots] != second))
-        if len(others):
-            pairs = zip(edges[others].tolist(), edges[others + 1].tolist(), strict=True)
-            found[others] = [self._known[data[i:j].tobytes().decode()] for i, j in pairs]
-            taken = slots[others]
-            # Of several texts for one slot the last stays, in all three.
-            self._words[0][taken], self._words[1][taken] = first[others], second[others]
-            self._meant[taken] = found[others]
+        self._make_room((longest + _SIZE - 1) // _SIZE)
+        words = _words(data, edges, len(self._words))
+        found, others = self._look(words)
+        few = _FIRST_FEW
+        while len(others):
+            # Some are looked up and given slots; of the others most are found there then.
+            some, others = others[:few], others[few:]
+            pairs = zip(edges[some].tolist(), edges[some + 1].tolist(), strict=True)
+            found[some] = [self._known[data[i:j].tobytes().decode()] for i, j in pairs]
+            self._enter(words[:, some], found[some])
+            found[others], unknown = self._look(words[:, others])
+            others, few = others[unknown], 2 * few
         return found
 
+    def _look(self, words: Words) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Give what texts stand for, and which of them are in neither of their slots."""
+        first, second = self._slots(words)
+        found = self._meant[first]
+        others = self._differing(words, first)
+        found[others] = self._meant[second[others]]
+        return found, others[self._differing(words[:, others], second[others])]
 
-def _words(
-    data: NDArray[np.uint8], edges: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Give the bytes of each text as two integers."""
-    padded = np.concatenate([data, np.zeros(_LONGEST, dtype=np.uint8)])
-    everywhere = np.ndarray((len(data) + 9,), _WORD, padded, strides=(1,))
-    first = everywhere[edges[:-1]] & _FIRST[lengths]
-    if lengths.max(initial=0) <= 8:
-        return first, np.zeros_like(first)
-    return first, everywhere[edges[:-1] + 8] & _SECOND[lengths]
+    def _enter(self, words: Words, meant: NDArray[Any]) -> None:
+        first, second = self._slots(words)
+        taken = np.where(self._words[0][first] == _VACANT, first, second)
+        # Of several texts for one slot the last stays, in all words.
+        self._words[:, taken] = words
+        self._meant[taken] = meant
+
+    def _make_room(self, count: int) -> None:
+        bits = self._bits
+        while bits < _MOST_BITS and len(self._known) > 1 << (bits - _ROOM_BITS):
+            bits += 1
+        if bits == self._bits and count <= len(self._words):
+            return
+        taken = self._words[0] != _VACANT
+        there, meant = self._words[:, taken], self._meant[taken]
+        words = np.zeros((max(count, len(there)), len(meant)), _WORD)
+        words[: len(there)] = there
+        self._bits = bits
+        self._words = np.full((len(words), 1 << bits), _VACANT)
+        self._meant = np.full(1 << bits, None, dtype=object)
+        self._enter(words, meant)
+
+    def _slots(self, words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        mixed = words[0] * _SPREAD[0]
+        for word in words[1:]:
+            mixed = (mixed ^ (mixed >> _HALF) ^ word) * _SPREAD[0]
+        slot = np.uint64(64 - self._bits)
+        again = (mixed ^ (mixed >> _HALF)) * _SPREAD[1]
+        return (mixed >> slot).astype(np.intp), (again >> slot).astype(np.intp)
+
+    def _differing(self, words: Words, slots: NDArray[np.intp]) -> NDArray[np.intp]:
+        differ = self._words[0][slots] != words[0]
+        for there, word in zip(self._words[1:], words[1:], strict=True):
+            differ |= there[slots] != word
+        return np.flatnonzero(differ)
+
+
+def text_keys(data: Bytes, edges: Edges) -> Words:
+    """Give an integer for each text: that two of ten million share one is a chance of 10**-5."""
+    words, keys = _everywhere(data), np.diff(edges).astype(np.uint64) * _SPREAD[1]
+    which, starts, ends = np.arange(len(keys)), edges[:-1], edges[1:]
+    while len(which):
+        word = words[starts] & _MASKS[np.minimum(ends - starts, _SIZE)]
+        mixed = (keys[which] ^ word) * _SPREAD[0]
+        keys[which] = mixed ^ (mixed >> _HALF)
+        starts = starts + _SIZE
+        more = starts < ends
+        which, starts, ends = which[more], starts[more], ends[more]
+    keys *= _SPREAD[1]
+    return keys ^ (keys >> _HALF)
+
+
+def _words(data: Bytes, edges: Edges, count: int) -> Words:
+    """Give the bytes of each text as so many integers."""
+    everywhere, lengths = _everywhere(data), np.diff(edges)
+    words = np.empty((count, len(lengths)), _WORD)
+    for n in range(count):
+        starts = np.minimum(edges[:-1] + n * _SIZE, len(data))
+        words[n] = everywhere[starts] & _MASKS[np.clip(lengths - n * _SIZE, 0, _SIZE)]
+    return words
+
+
+def _everywhere(data: Bytes) -> NDArray[Any]:
+    """Give the eight bytes from each place on as one integer."""
+    padded = np.concatenate([data, np.zeros(_SIZE, dtype=np.uint8)])
+    return np.ndarray((len(data) + 1,), _WORD, padded, strides=(1,))

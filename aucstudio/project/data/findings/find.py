@@ -26,7 +26,11 @@ _SEARCHES = (shape, weights, leaks, sentinels, spellings, groups, identifiers, c
 _IN_SOME = (leaks, sentinels, spellings)
 
 
-def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tuple[Finding, ...]:
+def find(
+    table: AnyTable,
+    tell: Callable[[float], object] | None = None,
+    looked_at: Table | None = None,
+) -> tuple[Finding, ...]:
     """Find what changes results, the weightiest first; of a table on disk, in some of its rows.
 
     Parameters
@@ -34,9 +38,11 @@ def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tupl
     table : AnyTable
     tell : callable, optional
         Told the share done; may raise to stop.
+    looked_at : Table, optional
+        The same :func:`in_memory`, where it is there.
     """
     found = [*table.findings, *labelling(table), *left_out(table)]
-    looked_at = in_memory(table)
+    looked_at = in_memory(table) if looked_at is None else looked_at
     count_all(column.different for column in looked_at.columns)
     searches = _SEARCHES if isinstance(table, Table) else _IN_SOME
     for n, search in enumerate(searches):

@@ -24,7 +24,7 @@ def inspection(table: AnyTable) -> dict[str, Any]:
         column["auc"] = by_itself.get(column["name"])
         if column["kind"] == "date":
             column |= _dates_of(whole.column(column["name"]))
-    document["findings"] = [dataclasses.asdict(finding) for finding in find(table)]
+    document["findings"] = [dataclasses.asdict(finding) for finding in find(table, looked_at=whole)]
     return document
 
 

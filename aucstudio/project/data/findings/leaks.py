@@ -15,6 +15,7 @@ from aucstudio.project.data.findings.separation import (
     area_of,
     area_of_levels,
     codes_of,
+    sampled,
 )
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
@@ -29,19 +30,19 @@ _BY_CHANCE = 1e-3
 
 def leaks(table: Table) -> Iterator[Finding]:
     """Find the features that order the classes by themselves, or are there in one of them only."""
-    classes = ClassRows.of(table)
-    if classes is None or not _is_enough(classes, len(table.features)):
+    sample, features = sampled(table), table.features
+    if sample is None or not _is_enough(sample.classes, len(features)):
         return
-    rows, features = classes.thinned(len(table.features)), table.features
+    classes = sample.classes
     zeros = _zeros_in_classes(features, classes)
     for column in features:
         if _ties(zeros.get(column.name)):
             continue
-        if _area(column, rows) < _SUSPECT:
+        if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
             if column.missing:
                 yield from _known_in_one(table, column, classes)
             continue
-        area = _area(column, classes)
+        area = _area(column, classes, area_of(column, classes))
         if area >= _TELLING:
             yield Finding("leak", _sentence(table, column, area), (column.name,), table.rows)
 
@@ -74,9 +75,8 @@ def _is_enough(classes: ClassRows, columns: int) -> bool:
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
 
-def _area(column: Column, rows: ClassRows) -> float:
+def _area(column: Column, rows: ClassRows, area: float | None) -> float:
     """Give the best area that a column reaches, in either direction, or as a code."""
-    area = area_of(column, rows)
     best = 0.5 if area is None else max(area, 1.0 - area)
     if column.role == "number" and 2 < column.distinct <= MOST_CODES:
         best = max(best, area_of_levels(column, rows) or 0.5)

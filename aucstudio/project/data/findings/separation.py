@@ -7,6 +7,7 @@ the other half of the rows, so that many levels gain nothing by chance.
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from typing import Any
 
 import numpy as np
@@ -60,16 +61,50 @@ def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
     return np.sort(random.choice(rows, most, replace=False))
 
 
+class Sampled:
+    """The features of a table by themselves, on a sample if there are many rows: each once.
+
+    Attributes
+    ----------
+    classes : ClassRows
+        All labelled rows.
+    rows : ClassRows
+        The sample.
+    """
+
+    def __init__(self, classes: ClassRows, columns: int) -> None:
+        self.classes, self.rows = classes, classes.thinned(columns)
+        self._areas: dict[str, float | None] = {}
+
+    def area(self, column: Column) -> float | None:
+        """Give the area under the curve of a column; None without a value in either class."""
+        if column.name not in self._areas:
+            self._areas[column.name] = area_of(column, self.rows)
+        return self._areas[column.name]
+
+
+# What is told of a table and what is found in it asks for the same.
+_SAMPLES: weakref.WeakKeyDictionary[Table, Sampled] = weakref.WeakKeyDictionary()
+
+
+def sampled(table: Table) -> Sampled | None:
+    """Give the sample of a table, always the same one; None without two classes."""
+    if table not in _SAMPLES:
+        if (classes := ClassRows.of(table)) is None:
+            return None
+        _SAMPLES[table] = Sampled(classes, len(table.features))
+    return _SAMPLES[table]
+
+
 def areas(table: Table) -> dict[str, float]:
     """Give the area under the curve of every feature by itself, on a sample if there are many rows.
 
     Columns without a value in either class are left out, and all of them without a positive class.
     """
-    classes = None if table.positive is None else ClassRows.of(table)
-    if classes is None:
+    sample = None if table.positive is None else sampled(table)
+    if sample is None:
         return {}
-    rows = classes.thinned(len(table.features))
-    found = {column.name: area_of(column, rows) for column in table.features}
+    found = {column.name: sample.area(column) for column in table.features}
     return {name: area for name, area in found.items() if area is not None}
 
 

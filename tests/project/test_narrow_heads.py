@@ -1,0 +1,124 @@
+"""Of a very wide text the preview reads columns at both ends: as the whole file has them."""
+
+import pytest
+
+from aucstudio.project.data import narrow
+from aucstudio.project.data.head import HeadReader
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.table import read_table
+
+COLUMNS = 40
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Cut tables of so few columns."""
+    monkeypatch.setattr(narrow, "MOST_COLUMNS", 30)
+    monkeypatch.setattr(narrow, "LEFT", 12)
+    monkeypatch.setattr(narrow, "RIGHT", 5)
+
+
+def table(rows=60, names=None, mark=","):
+    names = names or [*(f"g{k}" for k in range(COLUMNS - 1)), "outcome"]
+    cells = [[f"{(r * 7 + k) % 11}.5" for k in range(COLUMNS - 1)] for r in range(rows)]
+    lines = [names, *([*row, "ab"[r % 3 == 0]] for r, row in enumerate(cells))]
+    return "".join(mark.join(line) + "\n" for line in lines)
+
+
+def look(tmp_path, text, **choices):
+    path = tmp_path / "wide.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    given = ImportChoices(**choices)
+    return HeadReader(path, tmp_path).read(given), given.read(path)
+
+
+def assert_same_columns(head, whole):
+    for column in head.table.columns:
+        other = whole.column(column.name)
+        assert (column.role, column.kind, column.missing) == (
+            other.role,
+            other.kind,
+            other.missing,
+        )
+        assert column.values.tolist() == other.values.tolist()
+    assert head.table.label == whole.label
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_columns_at_both_ends_are_read_as_in_the_whole(tmp_path, mark, end):
+    head, whole = look(tmp_path, table(mark=mark).replace("\n", end))
+    assert (head.narrow.left, head.narrow.right, head.narrow.of) == (12, 5, COLUMNS)
+    names = [column.name for column in whole.columns]
+    assert [column.name for column in head.table.columns] == names[:12] + names[-5:]
+    assert head.whole
+    assert head.table.label == "outcome"
+    assert_same_columns(head, whole)
+
+
+def test_names_of_rows_without_a_name_and_quoted_names(tmp_path):
+    lines = table().splitlines()
+    quoted = ",".join(f'"{name}"' for name in lines[0].split(","))
+    rows = [f'"r{k}",{line}' for k, line in enumerate(lines[1:])]
+    head, whole = look(tmp_path, "\n".join([quoted, *rows]) + "\n")
+    assert head.narrow.of == COLUMNS + 1
+    assert_same_columns(head, whole)
+
+
+def test_without_a_header_columns_are_called_by_their_place(tmp_path):
+    text = table().split("\n", 1)[1]
+    head, whole = look(tmp_path, text)
+    assert not head.table.dialect.header
+    assert [c.name for c in head.table.columns] == [f"c{k + 1}" for k in range(12)]
+    assert all(
+        column.values.tolist() == whole.column(column.name).values.tolist()
+        for column in head.table.columns
+    )
+
+
+def _named(**changed):
+    names = [*(f"g{k}" for k in range(COLUMNS - 1)), "outcome"]
+    for place, name in changed.items():
+        names[int(place[1:])] = name
+    return names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table(names=_named(_3="twice", _25="twice")),
+        table(names=_named(_3="")),
+        table() + "1,2,3\n",
+        "a title\n" + table(),
+        table().replace("g3,", '"g\n3",'),
+        table().replace("10.5", "10\0", 1),
+        "\n".join('"a,b",' + line for line in table().splitlines()) + "\n",
+    ],
+    ids=[
+        "name twice",
+        "no name",
+        "short row",
+        "title",
+        "line end in a cell",
+        "NUL",
+        "mark in cells",
+    ],
+)
+def test_what_is_not_plain_is_read_as_a_whole(tmp_path, text):
+    head, whole = look(tmp_path, text)
+    assert_same_columns(head, whole)
+    if head.narrow is None:
+        assert len(head.table.columns) == len(whole.columns)
+
+
+def test_a_name_at_the_right_that_comes_twice_is_left_out(tmp_path):
+    head, _ = look(tmp_path, table(names=_named(_20="same", _37="same")))
+    assert (head.narrow.right, len(head.table.columns)) == (0, 12)
+
+
+def test_every_column_is_read_where_that_is_wanted(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(table())
+    head = HeadReader(path, tmp_path).read(ImportChoices(), every_column=True)
+    assert (head.narrow, len(head.table.columns)) == (None, COLUMNS)
+    assert len(read_table(path).columns) == COLUMNS
