@@ -439,3 +439,11 @@ def test_a_table_on_its_side_is_told(tmp_path):
     standing = ["".join(f"{','.join(row)}\n" for row in zip(*lines, strict=True))]
     path.write_text("".join(standing))
     assert not any("its side" in f.sentence for f in find(read_table(path)))
+
+
+def test_a_column_that_may_weigh_the_rows_is_asked_about():
+    y = ["0", "1"] * 10
+    near, far = [0.8, 1.2] * 10, [80.0, 91.0] * 10
+    found = find(table_of(y=y, weight=near, x=far))
+    assert [one.columns for one in found if one.kind == "weight"] == [("weight",)]
+    assert not [one for one in find(table_of(y=y, weight=far, x=near)) if one.kind == "weight"]
