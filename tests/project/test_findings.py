@@ -458,3 +458,11 @@ def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
     document = inspection(read_table(path))
     assert sorted(ranked_columns) == ["a", "b"]
     assert {c["name"] for c in document["columns"] if c["auc"] is not None} == {"a", "b"}
+
+
+def test_a_column_that_may_weigh_the_rows_is_asked_about():
+    y = ["0", "1"] * 10
+    near, far = [0.8, 1.2] * 10, [80.0, 91.0] * 10
+    found = find(table_of(y=y, weight=near, x=far))
+    assert [one.columns for one in found if one.kind == "weight"] == [("weight",)]
+    assert not [one for one in find(table_of(y=y, weight=far, x=near)) if one.kind == "weight"]

@@ -457,6 +457,9 @@ CASES = [
         ["31JAN2020:12:00:00", "29FEB2020:00:00:00", "01DEC2020:06:00:00", "02MAR2020:00:00:00"],
         [18292.5, 18321, 18597.25, 18323],
     ),
+    cells("days-hungarian", "days as in Hungary", ["2024.01.02.", "2024.12.31."], [19724, 20088]),
+    cells("basis-points", "basis points", ["118bps", "20bps"], [118, 20], "is in bps"),
+    cells("thousands", "k for thousands", ["118k", "20k"], [118, 20], "is in k"),
     case(
         "stamps",
         "seconds of computers",

@@ -192,6 +192,12 @@ CASES = [
         given={"skip": 2},
     ),
     case(
+        "two-marks",
+        "two marks cut all rows alike, one parts numbers from words",
+        "a;b;c,x,y\nu;v;w,1.5,u\nw;u;v,2.5,v\nu;v;w,3.5,u\nw;u;v,4.5,v\n",
+        {"a;b;c": ["u;v;w", "w;u;v"] * 2, "x": X, "y": Y},
+    ),
+    case(
         "long-row",
         "a row too long",
         "a,b,y\n1,2.5,u\n2,3.5,v,9\n3,4.5,u\n4,5.5,v\n",

@@ -3,8 +3,8 @@
 from tests.project.awkward.case import X, Y, case
 
 
-def lettered(words, header="x,name,y"):
-    rows = [f"{x},{word},{y}" for x, word, y in zip(X, words, Y, strict=True)]
+def lettered(words, header="x,name,y", numbers=X, classes=Y):
+    rows = [f"{x},{word},{y}" for x, word, y in zip(numbers, words, classes, strict=True)]
     return "\n".join([header, *rows]) + "\n"
 
 
@@ -27,6 +27,7 @@ KOREAN = ["서울", "부산", "대구", "인천"]
 HEBREW = ["ירושלים", "חיפה", "אילת", "יפו"]
 SPANISH = ["Peña", "José", "Muñoz", "Ángel"]
 SWEDISH = ["Malmö", "Umeå", "Gävle", "Örebro"]
+TWICE = lettered(GERMAN + GERMAN, numbers=X + X, classes=Y + Y)
 
 CASES = [
     case("utf8", "letters in UTF-8", lettered(GERMAN), of(GERMAN)),
@@ -95,6 +96,16 @@ CASES = [
         lettered(GERMAN).encode().replace(b"ger,", b"ger\0,"),
         of(GERMAN),
         notes="1 NUL byte was left out",
+    ),
+    case(
+        "lines-of-another",
+        "some lines are in another encoding",
+        b"".join(
+            line.encode("cp1252" if k in (2, 5) else "utf-8")
+            for k, line in enumerate(TWICE.splitlines(True))
+        ),
+        {"x": X + X, "name": GERMAN + GERMAN, "y": Y + Y},
+        notes="some lines are not UTF-8 and read as cp1252",
     ),
     case(
         "told",

@@ -243,6 +243,31 @@ CASES = [
         "a,b,y\nNA,,u\n2,3.5,v\n3,4.5,u\n4,5.5,v\n",
         {"a": [None, 2, 3, 4], "b": [None, 3.5, 4.5, 5.5], "y": Y},
     ),
+    case(
+        "names-rise",
+        "names are numbers, which rise, and words",
+        "gene,0,12,48,y\n"
+        + "".join(f"G{k},{k}.5,{k % 3}.25,3.5,{'uv'[k % 2]}\n" for k in range(9)),
+        {
+            "gene": [f"G{k}" for k in range(9)],
+            "0": [k + 0.5 for k in range(9)],
+            "12": [k % 3 + 0.25 for k in range(9)],
+            "48": [3.5] * 9,
+            "y": ["uv"[k % 2] for k in range(9)],
+        },
+    ),
+    case(
+        "first-row-rises",
+        "no names, and the numbers of the first row rise",
+        "G,0,12,u\n" + "".join(f"G,{k}.5,{k % 3},{'uv'[k % 2]}\n" for k in range(9)),
+        {
+            "c1": ["G"] * 10,
+            "c2": [0, *(k + 0.5 for k in range(9))],
+            "c3": [12, *(k % 3 for k in range(9))],
+            "c4": ["u", *("uv"[k % 2] for k in range(9))],
+        },
+        notes="no header row",
+    ),
     case("excel-hint", "Excel's hint", "sep=;\nx;y\n" + BODY.replace(",", ";"), XY),
     case("one-row", "one row", "a,b,y\n1,2.5,u\n", {"a": [1], "b": [2.5], "y": ["u"]}),
 ]

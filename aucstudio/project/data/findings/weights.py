@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from aucstudio.engine.roc import effective_rows
+from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
 from aucstudio.project.words import counted
 
 _LITTLE = 0.5
+_CALLED = re.compile(r"(?:^|[\W_])p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
+# How near to 1 the mean of weights is, where they were scaled to the number of rows.
+_NEAR = 0.05
 
 
 def weights(table: Table) -> Iterator[Finding]:
-    """Find weights below 0, missing ones and zeros, and say how much the others are worth."""
+    """Find weights below 0, missing ones and zeros, and say how much the others are worth.
+
+    Where none were named, find a column that may be meant.
+    """
     if table.weight is None:
+        for column in table.columns:
+            if column.kind == "number" and _CALLED.search(column.name.lower()):
+                yield from _meant(column)
         return
     column = table.column(table.weight)
     cells, name = column.measured(), (column.name,)
@@ -53,4 +64,16 @@ def weights(table: Table) -> Iterator[Finding]:
             f"more than {worth:,.0f} of equal weight would",
             name,
             len(used),
+        )
+
+
+def _meant(column: Column) -> Iterator[Finding]:
+    cells = column.measured()
+    known = cells[~np.isnan(cells)]
+    if len(known) and known.min() > 0 and np.ptp(known) > 0 and abs(known.mean() - 1) < _NEAR:
+        yield Finding(
+            "weight",
+            f"column {column.name} may hold weights of the rows, as its mean is near 1; it is "
+            "no column of weights unless it is made one",
+            (column.name,),
         )

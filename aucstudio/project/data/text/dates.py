@@ -45,7 +45,7 @@ _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
 # By name, the pattern of the day and what its parts are.
 _LAYOUTS = {
-    "y-m-d": (rf"{_YEAR}([-/.]){_MONTH}\2{_DAY}", "y_md"),
+    "y-m-d": (rf"{_YEAR}([-/.]){_MONTH}\2{_DAY}\.?", "y_md"),
     "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
     "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
+import functools
 import io
 import re
 from pathlib import Path
 
-from aucstudio.project.data.text.codepages import guess_encoding
+from aucstudio.project.data.text.codepages import encoded_twice, guess_encoding
 from aucstudio.project.data.text.scan import CHUNK, SAMPLE, SAMPLE_LINES, Advance, Scan, chunks
 from aucstudio.project.errors import InputError
 
@@ -33,6 +35,8 @@ class Decoding:
         What a person should know about it.
     tolerant : bool
         Whether bytes that are none of the encoding become the sign for such.
+    beside : str
+        The encoding of the bytes that are none of the other; empty if there is none.
     nuls : int
         NUL bytes to be left out.
     """
@@ -41,12 +45,13 @@ class Decoding:
     is_sure: bool = True
     told: tuple[str, ...] = ()
     tolerant: bool = False
+    beside: str = ""
     nuls: int = 0
 
     @property
     def is_plain(self) -> bool:
         """Whether the bytes are UTF-8 as they stand."""
-        return is_utf8(self.encoding) and not (self.tolerant or self.nuls)
+        return is_utf8(self.encoding) and not (self.tolerant or self.beside or self.nuls)
 
 
 def is_utf8(encoding: str) -> bool:
@@ -81,7 +86,11 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
         return Decoding("utf-8", told=(*told, shown), tolerant=True, nuls=found.nuls)
     if known is not None and not is_utf8(known):
         return Decoding(known, False, told, nuls=found.nuls)
-    guess = guess_encoding(_strange_lines(path, found))
+    strange = _strange_lines(path, found)
+    if other := _among_utf8(strange):
+        wrong = f"some lines are not UTF-8 and read as {other}, the others as UTF-8"
+        return Decoding("utf-8", False, (*told, wrong), beside=other, nuls=found.nuls)
+    guess = guess_encoding(strange)
     sentence = f"the encoding is not UTF-8; read as {guess.encoding}"
     if guess.other:
         one, other = guess.words
@@ -107,6 +116,24 @@ def _bad_bytes(path: Path, found: Scan) -> tuple[int, int]:
     return (bad, first) if found.damaged or 0 < bad <= few else (0, 0)
 
 
+def _among_utf8(strange: bytes) -> str:
+    """Give the encoding of the lines that are not UTF-8, where most are; else nothing.
+
+    These have to be words, as only what was encoded twice would be if it were read otherwise.
+    """
+    good, bad = list[bytes](), list[bytes]()
+    for line in strange.split(b"\n"):
+        try:
+            line.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            bad.append(line)
+        else:
+            good.append(line)
+    if len(good) <= len(bad) or not encoded_twice(b"\n".join(good).decode("cp1252", "replace"))[0]:
+        return ""
+    return guess_encoding(b"\n".join(bad)).encoding
+
+
 def _strange_lines(path: Path, found: Scan) -> bytes:
     """Give the lines that are not ASCII, of a small file all."""
     with path.open("rb") as file:
@@ -126,6 +153,9 @@ def plain_copy(path: Path, decoding: Decoding, folder: Path, tell: Advance) -> P
     """
     target, encoding = folder / "plain.csv", decoding.encoding
     errors = "replace" if decoding.tolerant else "strict"
+    if decoding.beside:
+        errors = f"aucstudio-{decoding.beside}"
+        codecs.register_error(errors, functools.partial(_read_beside, encoding=decoding.beside))
     size, line = max(path.stat().st_size, 1), 1
     try:
         with path.open("rb") as raw, target.open("w", encoding="utf-8", newline="\n") as copy:
@@ -147,6 +177,13 @@ def plain_copy(path: Path, decoding: Decoding, folder: Path, tell: Advance) -> P
             setting="encoding",
         ) from None
     return target
+
+
+def _read_beside(error: UnicodeError, encoding: str) -> tuple[str, int]:
+    """Read the bytes that an encoding lacks in another one."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode(encoding, "replace"), error.end
 
 
 def _with_bom(encoding: str) -> str:

@@ -27,7 +27,7 @@ _VALUE = re.compile(
 # So many rows have to be cut alike before other ways to cut them are not looked for.
 _SURE, _LIKELY = 0.9, 0.75
 _MOST_SAMPLED = 1 << 18
-_LEAST_LINES = 3
+_LEAST_LINES, _FEW = 3, 100
 
 
 def is_value(cell: str) -> bool:
@@ -72,8 +72,12 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
             Dialect(delimiter=mark, quote=given.get("quote", _quote(text, mark)), skip=skip)
             for mark in DELIMITERS
         ]
-        fits = {dialect: fit(cut(text, whole, dialect)) for dialect in candidates}
-        found = max(fits, key=lambda dialect: fits[dialect])
+        rows = {dialect: cut(text, whole, dialect) for dialect in candidates}
+        fits = {dialect: fit(rows[dialect]) for dialect in candidates}
+        best = max(fits.values())
+        alike = [dialect for dialect in candidates if fits[dialect] == best]
+        # The one that parts numbers from words, and of these the first.
+        found = max(alike, key=lambda dialect: _numbers(rows[dialect])) if best[0] else alike[0]
         if fits[found][0] < 1:
             found = _by_blanks(text, whole, found, fits[found][0])
         elif found.delimiter == "\t":
@@ -93,6 +97,10 @@ def fit(rows: Sequence[Record]) -> tuple[float, int]:
     marks = set(DELIMITERS)
     clean = sum(marks.isdisjoint(cell) or is_number(cell) for row in regular for cell in row)
     return len(regular) / len(rows) * clean / (width * len(regular)), width
+
+
+def _numbers(rows: Sequence[Record]) -> int:
+    return sum(is_number(cell) for _, row in rows[:_FEW] for cell in row[:_FEW])
 
 
 def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:

@@ -6,7 +6,10 @@ numbers or dates. Titles are shorter than rows; units are short words below the 
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import itertools
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,6 +28,8 @@ from aucstudio.project.data.text.totals import is_head_record
 # Rows among which the names are looked for.
 _TITLES = 40
 _VALUED = 0.8
+# In fewer rows a level may come once, and be no name.
+_FEW = 7
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _UNITS = re.compile(
     r"[(\[{].{1,30}[)\]}]|%|\u2030|\u00b0 ?[CFK]?|[$\u20ac\u00a3\u00a5]|"
@@ -77,7 +82,9 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
         below = [row for _, row in rows[start + 1 :] if len(row) == width]
         first = rows[start][1]
         named = (
-            header is None and below and (counts_up(first, below) or _named_by_days(first, below))
+            header is None
+            and below
+            and (counts_up(first, below) or _named_by_days(first, below) or _is_apart(first, below))
         )
         if header or named:
             return NameRows(start, start + 1, 0, rows[start][0])
@@ -116,6 +123,24 @@ def _heads_groups(rows: Sequence[Record], width: int) -> bool:
         and all(names)
         and not any(map(is_value, names))
         and sum(map(is_value, cells)) > len(heads)
+    )
+
+
+def _is_apart(first: Row, below: Sequence[Row]) -> bool:
+    """Tell whether numbers are names: rising ones, and no cell beside them comes again below.
+
+    There has to be a column of words that come again and again, but for that above them.
+    """
+    numbers = [int(cell) for cell in first if re.fullmatch("[0-9]{1,6}", cell)]
+    words = [k for k, cell in enumerate(first) if not is_value(cell)]
+    if not all(first) or len(numbers) < 2 or len(numbers) + len(words) < len(first):
+        return False
+    if any(a >= b for a, b in itertools.pairwise(numbers)):
+        return False
+    cells = [collections.Counter(row[k] for row in below) for k in range(len(first))]
+    levels = [[n for cell, n in cells[k].items() if cell and not is_value(cell)] for k in words]
+    return not any(map(operator.contains, cells, first)) and any(
+        counts and min(counts) > 1 and sum(counts) > _FEW for counts in levels
     )
 
 

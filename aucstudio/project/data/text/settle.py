@@ -50,7 +50,7 @@ CURRENCIES = re.compile(
 _MEASURED = re.compile(
     "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
     "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
-    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|[TGMKk]B|px|dB|ppm|[KMB]|[\u3040-\u9fff\uac00-\ud7af]{1,3})|"
+    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|[TGMKk]B|px|dB|ppm|bps?|[kKMB]|[\u3040-\u9fff\uac00-\ud7af]{1,3})|"
     r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
 _DRESS = re.compile(
