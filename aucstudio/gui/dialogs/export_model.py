@@ -110,7 +110,7 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a map could be learnt from."
+            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
         elif self.choice.calibration is None:
             about = "The page Calibration tells how well probabilities of this run hold."
         else:
@@ -136,7 +136,7 @@ class ExportModelDialog(QDialog):
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "learning the map…" if is_validated else "training on all rows…")
+        tell(self.words, "learning the calibration…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

@@ -9,6 +9,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.dialogs.help_finder import HelpFinder
 from aucstudio.project.resources import resource_path
 
 TITLES = {
@@ -65,8 +66,14 @@ class HelpDialog(QDialog):
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
+        if name != "about":
+            self.finder = HelpFinder(self.browser)
+            layout.addWidget(self.finder)
+            # Enter goes to the next place found; Esc closes.
+            buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         layout.addWidget(self.browser)
         layout.addWidget(buttons)
+        self.browser.setFocus()
 
 
 def show_help(parent: QWidget, name: str) -> None:
