@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -66,6 +69,15 @@ class ExportModelDialog(QDialog):
         self.choice.changed.connect(self._refresh)
         self._refresh()
         layout.addWidget(self.buttons)
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Let the tabulator follow the reading order; the first question has the focus."""
+        kinds = self.choice.kinds
+        fields = [*kinds.buttons(), self.format, self.calibration, *self.choice.chooser.controls()]
+        for one, other in itertools.pairwise([*fields, *self.buttons.buttons()]):
+            QWidget.setTabOrder(one, other)
+        next(filter(QAbstractButton.isChecked, kinds.buttons())).setFocus()
 
     def _which_and_how(self) -> QVBoxLayout:
         """Lay out the choice of the model and of the format."""

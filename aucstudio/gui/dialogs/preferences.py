@@ -27,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     fields_grid,
     label,
     named,
+    primary,
     tell,
 )
 from aucstudio.gui.state.preferences import PreferencesFile
@@ -98,6 +99,7 @@ class PreferencesDialog(QDialog):
         self._rows.addWidget(self.caption, self._rows.rowCount(), 1)
         layout.addStretch(1)
         self.buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="preferences")
+        primary(self.buttons.button(_BUTTON.Ok))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)
