@@ -371,7 +371,7 @@ def test_a_leader_that_was_not_judged_is_named(ended):
     told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
     headline = statement(told).headline
     assert "the best that was judged" in headline
-    assert "which led in the folds, was not" in headline
+    assert "which led when cross-validated, was not" in headline
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])

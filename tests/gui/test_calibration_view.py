@@ -85,7 +85,7 @@ def test_numbers_of_the_picture(view, folds, qtbot):
     shown(view, qtbot)
     columns = view.figure_data()
     assert {len(values) for values in columns.values()} == {len(columns["run"])}
-    of_platt = [k for k, kind in enumerate(columns["map"]) if kind == "platt"]
+    of_platt = [k for k, kind in enumerate(columns["calibrated by"]) if kind == "platt"]
     assert sum(columns["rows"][k] for k in of_platt) == 160
 
 

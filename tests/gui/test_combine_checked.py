@@ -11,6 +11,9 @@ from aucstudio.project.combination.combining import combine_runs
 from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from tests.gui.conftest import PATIENCE, make_record, put
 
 
@@ -43,7 +46,10 @@ def test_checked_runs_become_one_more_run(window, session, qtbot):
     assert set(run.record.experiment.members) == {one.record.id for one in members}
     assert session.selected == run.record.id
     assert 0.5 < auc_summary(run.record).value <= 1
-    assert "Combination of finished runs" in window.runs_panel.details.text()
+    told = window.runs_panel.details.text()
+    assert "Combination of finished runs" in told
+    assert "2 finished runs" in told
+    assert "quick" not in told
     # It is no member of another one.
     assert not action.isEnabled()
     assert "is a combination of runs itself" in action.toolTip()
@@ -86,3 +92,11 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     gone = left.choice.kinds.button(ANEW)
     assert not gone.isEnabled()
     assert "in the list any more" in gone.toolTip()
+
+
+def test_a_combination_of_runs_names_no_list_of_members(table_session):
+    data = DataReference.to_table(table_session.table)
+    trained = plan_experiment(data, "auc-ensemble", {}, Validation())
+    made = dataclasses.replace(trained, members=("one", "other"))
+    assert "Members" in [setting.title for setting in shown_settings(trained)]
+    assert "Members" not in [setting.title for setting in shown_settings(made)]

@@ -31,6 +31,22 @@ def save(dialog, answers, path):
     return load_model(path)
 
 
+def test_the_tabulator_follows_the_questions(table_session, open_dialog, qtbot):
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog()
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    first = dialog.choice.kinds.checkedButton()
+    assert dialog.focusWidget() is first
+    met = []
+    while first not in met[:1] or dialog.focusWidget() is not first:
+        met.append(dialog.focusWidget())
+        dialog.focusNextChild()
+    assert met.index(dialog.format) < met.index(dialog.calibration)
+    assert met.index(dialog.calibration) < met.index(dialog.choice.chooser.rule)
+    assert met[-1] is dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel)
+
+
 @pytest.mark.parametrize("vertex", [0, 1, 7, -2, -1])
 @pytest.mark.parametrize("split", [0, 2])
 def test_the_saved_model_decides_as_the_picture(

@@ -40,9 +40,10 @@ def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> 
 
 
 def _last_folder(filters: str) -> str:
-    """Give the folder where a file of this kind was last opened or saved."""
-    folder = preferences().now.folders.get(_kind(filters), "")
-    return folder if os.path.isdir(folder) else ""
+    """Give the folder where a file of this kind was last opened or saved, else one of another."""
+    known = preferences().now.folders
+    folders = known.get(_kind(filters), ""), *reversed(known.values())
+    return next(filter(os.path.isdir, folders), "")
 
 
 def _noted(path: str, filters: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
+from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
 
@@ -62,8 +63,8 @@ class AllowedColumns(QWidget):
 
     def _add(self, name: str, reason: str) -> None:
         row = len(self.boxes)
-        shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        box = QCheckBox(shown.replace("&", "&&"))
+        before = list(self.boxes.values())[-1] if self.boxes else self._area
+        box = QCheckBox(elided(name, _LONGEST, len).replace("&", "&&"))
         named(box, f"allow_column_{row}", f"Score without column {name}: {reason}")
         plain_tooltip(box, name)
         box.toggled.connect(self.changed)
@@ -74,6 +75,8 @@ class AllowedColumns(QWidget):
         plain_tooltip(why, reason)
         self._grid.addWidget(box, row, 0)
         self._grid.addWidget(why, row, 1)
+        # What is made last would else be come to after the dialog's buttons.
+        QWidget.setTabOrder(before, box)
 
     def accept_all(self) -> None:
         """Take the sentence away once the table is scored; what is allowed stays in view."""

@@ -112,8 +112,8 @@ class ExportFigureDialog(QDialog):
                 ("Si&ze", self.preset),
                 ("&Width", self.width_mm),
                 ("&Height", self.height_mm),
-                ("T&ype", self.font_pt),
-                ("&Lines", self.line_pt),
+                ("Te&xt", self.font_pt),
+                ("&Line width", self.line_pt),
                 ("C&olours", self.colours),
                 ("&Resolution", self.dpi),
                 ("&Title", self.title),
@@ -199,7 +199,7 @@ class ExportFigureDialog(QDialog):
         )
         words = f"A PNG has {pixels} pixels."
         if fitted.font < sheet.font:
-            words += f" Type is set in {fitted.font:g} pt: larger would not fit this size."
+            words += f" Text is set in {fitted.font:g} pt: larger would not fit this size."
         tell(self.words, words)
 
     def _draw(self) -> tuple[Drawing, Sheet]:

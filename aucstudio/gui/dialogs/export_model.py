@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -66,6 +69,15 @@ class ExportModelDialog(QDialog):
         self.choice.changed.connect(self._refresh)
         self._refresh()
         layout.addWidget(self.buttons)
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Let the tabulator follow the reading order; the first question has the focus."""
+        kinds = self.choice.kinds
+        fields = [*kinds.buttons(), self.format, self.calibration, *self.choice.chooser.controls()]
+        for one, other in itertools.pairwise([*fields, *self.buttons.buttons()]):
+            QWidget.setTabOrder(one, other)
+        next(filter(QAbstractButton.isChecked, kinds.buttons())).setFocus()
 
     def _which_and_how(self) -> QVBoxLayout:
         """Lay out the choice of the model and of the format."""
@@ -110,7 +122,7 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a map could be learnt from."
+            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
         elif self.choice.calibration is None:
             about = "The page Calibration tells how well probabilities of this run hold."
         else:
@@ -136,7 +148,7 @@ class ExportModelDialog(QDialog):
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "learning the map…" if is_validated else "training on all rows…")
+        tell(self.words, "learning the calibration…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

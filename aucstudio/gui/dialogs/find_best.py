@@ -36,9 +36,9 @@ from aucstudio.project.errors import InputError
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
 _ABOUT = (
-    "Methods compete within the training rows; what counts there is how they rank within the "
-    "range; from 0 to 1 that is the AUC. In the end the best one is judged on rows that no choice "
-    "has seen."
+    "Methods compete on the training rows. What counts is how well they rank in this range of "
+    "false-positive rates; 0 … 1 is the whole AUC. In the end the best one is judged on rows that "
+    "no choice has seen."
 )
 _NOT_IN_TIME = (
     "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "

@@ -8,7 +8,8 @@ from aucstudio import __version__
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
 from aucstudio.engine.params import Param, declared_params
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import dialog_buttons, named
+from aucstudio.gui.dialogs.help_finder import HelpFinder
 from aucstudio.project.resources import resource_path
 
 TITLES = {
@@ -19,6 +20,7 @@ TITLES = {
 }
 
 
+_CLOSE = QDialogButtonBox.StandardButton.Close
 _SIZE, _SMALL = (760, 640), (560, 320)
 
 
@@ -61,12 +63,18 @@ class HelpDialog(QDialog):
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(16)
         self.browser.setMarkdown(help_page(name))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = dialog_buttons(_CLOSE, name="help")
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
+        if name != "about":
+            self.finder = HelpFinder(self.browser)
+            layout.addWidget(self.finder)
+            # Enter goes to the next place found; Esc closes.
+            buttons.button(_CLOSE).setAutoDefault(False)
         layout.addWidget(self.browser)
         layout.addWidget(buttons)
+        self.browser.setFocus()
 
 
 def show_help(parent: QWidget, name: str) -> None:

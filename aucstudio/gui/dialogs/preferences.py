@@ -27,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     fields_grid,
     label,
     named,
+    primary,
     tell,
 )
 from aucstudio.gui.state.preferences import PreferencesFile
@@ -91,13 +92,14 @@ class PreferencesDialog(QDialog):
         self._add_heading("FIGURES")
         self._add("&Width", self.width_mm)
         self._add("&Height", self.height_mm)
-        self._add("T&ype", self.font_points)
-        self._add("&Lines", self.line_points)
+        self._add("Te&xt", self.font_points)
+        self._add("&Line width", self.line_points)
         self._add("C&olours", self.colours)
         self._add("R&esolution", self.dpi)
         self._rows.addWidget(self.caption, self._rows.rowCount(), 1)
         layout.addStretch(1)
         self.buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="preferences")
+        primary(self.buttons.button(_BUTTON.Ok))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)

@@ -141,7 +141,9 @@ def _count(found: OpenedStudy, report: Report) -> None:
     if table is not None:
         tell = teller(report)
         table.schema  # noqa: B018 - made once, and kept
-        count_all((c.different for c in table.columns), lambda share: tell(share, "counting"))
+        count_all(
+            (c.different for c in table.columns), lambda share: tell(share, "counting values")
+        )
 
 
 def _read_table(

@@ -96,7 +96,7 @@ class JudgedMaps:
         """Say the figures."""
         error = f"not estimated ({self.error_reason})" if self.error_reason else ""
         return (
-            f"{TITLES[self.kind]} calibration, estimated on rows that its map did not see: Brier "
+            f"{TITLES[self.kind]} calibration, estimated on rows that it did not see: Brier "
             f"score {figure_words(self.brier.value)} ({figure_words(self.brier.uncertainty)} where "
             f"each row gets the share of positives), log score {figure_words(self.log.value)} "
             f"({figure_words(self.log.uncertainty)}), expected calibration error "

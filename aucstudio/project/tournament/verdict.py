@@ -22,6 +22,7 @@ from aucstudio.project.tournament.standings import OperatingPoint, Verdict
 from aucstudio.project.words import counted, figure_words
 
 _NONE = "–"
+_TESTED = "paired tests, corrected for their number"
 
 
 def threshold_rule(board: Leaderboard) -> ThresholdRule:
@@ -152,10 +153,10 @@ def _what_settles(board: Leaderboard) -> str:
     if not board.duels:
         return "No other method was judged beside it, so nothing settles that it is the best."
     if ahead:
-        return f"On the held-out rows {listed(ahead)} has the higher {what} (paired test, Holm)."
+        return f"On the held-out rows {listed(ahead)} has the higher {what} ({_TESTED})."
     if not behind:
-        return f"Nothing is settled: no paired test of the {what} tells it from another (Holm)."
-    return f"The {what} settles that it is ahead of {listed(behind)} (paired tests, Holm)."
+        return f"Nothing is settled: the {what} does not tell it from any other ({_TESTED})."
+    return f"The {what} settles that it is ahead of {listed(behind)} ({_TESTED})."
 
 
 def _simpler(duel: Duel) -> str:

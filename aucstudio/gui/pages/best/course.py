@@ -52,7 +52,7 @@ class CoursePlot:
         end = max([standings.spent, *(one.seconds for one in standings.course)], default=0.0)
         unit, name = (60.0, "min") if end > _MINUTES else (1.0, "s")
         self.plot.setLabel("bottom", f"Time ({name})", color=theme.muted)
-        self.plot.setLabel("left", "What counts, in the folds", color=theme.muted)
+        self.plot.setLabel("left", "What counts, cross-validated", color=theme.muted)
         x = np.array([one.seconds for one in standings.course]) / unit
         y = np.array([one.value for one in standings.course])
         tips = [
@@ -118,7 +118,7 @@ class CoursePlot:
         self.legend.setLabelTextColor(theme.text)
         self.legend.clear()
         if drawn:
-            self.legend.explain_line("best so far, in the folds", self.line.opts["pen"])
+            self.legend.explain_line("best so far, cross-validated", self.line.opts["pen"])
         if judged:
             self.legend.explain_line("the best, on held-out rows", pen(theme.text, 2.0))
         self.legend.fit()

@@ -201,8 +201,8 @@ def _headline(standings: Standings) -> str:
     first = standings.entries[0]
     if first.inner is not None and best.inner is not None and first.inner.value > best.inner.value:
         return (
-            f"{title(best)} is the best that was judged; {title(first)}, which led in the folds, "
-            "was not."
+            f"{title(best)} is the best that was judged; {title(first)}, which led when "
+            "cross-validated, was not."
         )
     if simpler is None:
         return f"{title(best)} is the best that was found."
@@ -220,7 +220,7 @@ def _live_statement(standings: Standings) -> Statement:
     assert best.inner is not None
     where = f" of {_file(standings)}" if _file(standings) else ""
     return Statement.of(
-        f"{title(best)} leads with {estimate_words(best.inner)} in the folds.",
+        f"{title(best)} leads with {estimate_words(best.inner)}, cross-validated.",
         counts_words(standings),
         f"The leader is chosen by these figures, which makes its own too good: "
         f"{rows_words(standings.held)}{where} are held out for the end, and no choice sees them.",

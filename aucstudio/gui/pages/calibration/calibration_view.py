@@ -53,21 +53,23 @@ class CalibrationView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.map_combo: QComboBox = make_combo("calibration_map_combo", "Map to probabilities")
+        self.map_combo: QComboBox = make_combo("calibration_map_combo", "Calibrated by")
         plain_tooltip(
             self.map_combo,
-            "How scores become probabilities; every map rises with the score and keeps the ranking",
+            "How scores become probabilities: each way rises with the score and keeps the ranking",
         )
         for kind, title in TITLES.items():
             self.map_combo.addItem(title, kind)
         self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
         self.map_combo.currentIndexChanged.connect(self.mark_stale)
         self.before_check = named(
-            QCheckBox("Without a map"), "calibration_before_check", "Show scores without a map"
+            QCheckBox("Uncalibrated too"),
+            "calibration_before_check",
+            "Uncalibrated scores too",
         )
         plain_tooltip(self.before_check, "Dotted: the scores read as log-odds, as they stand")
         self.before_check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(make_buddy("Map", self.map_combo))
+        self.controls.addWidget(make_buddy("Calibrated by", self.map_combo))
         self.controls.addWidget(self.map_combo)
         self.controls.addWidget(self.before_check)
         self.controls.addStretch(1)
@@ -113,7 +115,7 @@ class CalibrationView(PageView):
             if isinstance(one, JudgedMaps)
             for k, cells in enumerate(_bins(one))
         ]
-        heads = ("run", "map", "bin", *_BIN_COLUMNS)
+        heads = ("run", "calibrated by", "bin", *_BIN_COLUMNS)
         return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
 
     # ------------------------------------------------------------- computing
@@ -174,7 +176,7 @@ class CalibrationView(PageView):
         self.sentence.setText(_words(run, one))
 
     def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
-        self.hint.setText("Learning the maps…" if self.busy() else "No probabilities yet")
+        self.hint.setText("Calibrating…" if self.busy() else "No probabilities yet")
         reasons = [self._found(run).get((run.record.id, kind)) for run in runs]
         told = next((reason for reason in reasons if isinstance(reason, str)), "")
         run = self.session.run(self.session.selected)
@@ -183,7 +185,7 @@ class CalibrationView(PageView):
             "how well probabilities hold",
         )  # fmt: skip
         if runs:
-            why = f"{told[0].upper()}{told[1:]}." if told else "Learning the maps…"
+            why = f"{told[0].upper()}{told[1:]}." if told else "Calibrating…"
         self.sentence.setText(why)
 
     def _on_row(self, run: str, kind: str) -> None:
@@ -224,7 +226,7 @@ def _words(run: ShownRun, one: JudgedMaps) -> Statement:
         one.caution,
         f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
         "each row gets the share of positives.",
-        f"Of {rows}, each with a probability by a map that was learnt without it."
+        f"Of {rows}, each with a probability by a calibration that was learnt without it."
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
         "not mean one half.",

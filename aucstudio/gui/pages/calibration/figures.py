@@ -14,11 +14,12 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
 from aucstudio.project.words import figure_words
 
-_HEADS = ("Run", "Map", "Brier", "Miscalibration", "Discrimination", "Log score", "ECE")
+_HEADS = ("Run", "By", "Brier", "Miscalibration", "Discrimination", "Log score", "ECE")
 _TIPS = {
+    1: "How scores were made probabilities; None: they are read as log-odds",
     2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
     "negatives; less is better",
-    3: "Miscalibration: the part of the Brier score that a better rising map would take away",
+    3: "Miscalibration: the part of the Brier score that a better calibration would take away",
     4: "Discrimination: what the ranking gains in the Brier score over giving each row the same "
     "probability",
     5: "Log score: mean of −ln of the probability given to what came true; less is better",

@@ -185,13 +185,15 @@ class RowsModel(QAbstractTableModel):
 
 
 _ROLES = {"ignore": "ignored"}
+_OF_TEXT = ("category", "label")
 
 
 def _facts(column: Column) -> str:
     missing = f" · {column.missing:,} missing" if column.missing else ""
     role = _ROLES.get(column.role, column.role)
     held = "date" if column.is_date else column.kind
-    kind = "" if held == role else f" · {held}"
+    # What a category or a label is written as goes without saying.
+    kind = "" if held == role or (held == "text" and role in _OF_TEXT) else f" · {held}"
     return f"{role}{kind}{missing}"
 
 

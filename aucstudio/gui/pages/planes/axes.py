@@ -50,7 +50,7 @@ def _along(subject: Subject, plane: Plane, of_pairs: bool) -> tuple[str, str]:
             return "Score of the positive − score of the negative", tip
         return _of_weights(subject, f"Score of the positive − score of the negative ({sd})", tip)
     if not plane.is_straight:
-        return "Score (above 0: called positive)", "The score of each row, f(x)."
+        return "Score", "The score of each row, f(x)."
     return _of_weights(subject, f"Score ({sd})", "The further right, the higher the score.")
 
 

@@ -43,7 +43,7 @@ from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.progress_words import search_result
 from aucstudio.project.runs.record import STOPPED
 from aucstudio.project.runs.tuning import symbols
-from aucstudio.project.words import figure_words
+from aucstudio.project.words import counted, figure_words
 
 _SEARCHES = 5  # more splits than these would fill the card
 _SIGN = QSize(16, 16)
@@ -267,6 +267,9 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     method = METHODS[experiment.method]
     title = "Combination of finished runs" if experiment.members else method.title
     lines = [TableLine("Method", title, tip=method.summary)]
+    if experiment.members:
+        runs = counted(len(experiment.members), "finished run")
+        lines.append(TableLine("Members", runs, tip="Their names and weights: page Model"))
     if experiment.tuning is not None:
         names = symbols(experiment.method)
         found = [search_result(one, names) for one in record.searches[:_SEARCHES]]

@@ -15,6 +15,7 @@ from aucstudio.project.runs.tuning import candidates
 from aucstudio.project.words import range_words, setting_words
 
 RANGE = "fpr_range"
+_LIST = "library"
 _NAMED = 2  # members of a list that are named
 _CHOICES = {None: "none", "rbf": "Gaussian", "poly": "polynomial"}
 
@@ -49,11 +50,13 @@ class ShownSetting:
 def shown_settings(experiment: Experiment) -> list[ShownSetting]:
     """List the settings that mean something for an experiment and were not searched."""
     method, params = METHODS[experiment.method], experiment.params
-    searched = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
+    left_out = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
+    if experiment.members:  # these were not taken from a list
+        left_out.add(_LIST)
     meant = {
         name: declared
         for name, declared in declared_params(method).items()
-        if name in params and declared.matters(params) and name not in searched
+        if name in params and declared.matters(params) and name not in left_out
     }
     seen = Counter(declared.symbol for declared in meant.values())
     return [

@@ -44,7 +44,7 @@ NATIVE = ExportFormat(
     "AUC Studio model",
     ".aucmodel",
     "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
-    "Score a new table with: aucstudio score MODEL TABLE",
+    "It scores new tables by File ▸ Score a table…, or aucstudio score MODEL TABLE.",
     model_to_bytes,
 )
 FORMATS = {

@@ -1,0 +1,81 @@
+"""Help pages are found in: by their headings and by words."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QLabel
+
+from aucstudio.gui.dialogs.help import TITLES, HelpDialog
+
+
+@pytest.fixture
+def dialog(qtbot):
+    def show(name="manual"):
+        made = HelpDialog(None, name)
+        qtbot.addWidget(made)
+        with qtbot.waitExposed(made):
+            made.show()
+        return made
+
+    return show
+
+
+def selected(shown):
+    return shown.browser.textCursor().selectedText()
+
+
+def test_words_are_found_one_after_the_other_and_round_again(dialog, qtbot):
+    shown = dialog()
+    finder = shown.finder
+    qtbot.keyClick(shown, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(finder.field.hasFocus)
+    qtbot.keyClicks(finder.field, "partial auc")
+    count = len(finder.hits)
+    assert count > 2
+    assert selected(shown).lower() == "partial auc"
+    assert finder.told.text() == f"1 of {count}"
+    first = shown.browser.textCursor().position()
+    place = finder.sections.currentIndex()
+    assert finder.sections.itemData(place) <= first < finder.sections.itemData(place + 1)
+    qtbot.keyClick(finder.field, Qt.Key.Key_Return)
+    assert finder.told.text() == f"2 of {count}"
+    assert shown.browser.textCursor().position() > first
+    for _ in range(2):
+        qtbot.keyClick(finder.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert finder.told.text() == f"{count} of {count}"
+    qtbot.keyClick(finder.field, Qt.Key.Key_F3)
+    assert finder.told.text() == f"1 of {count}"
+    assert shown.isVisible()
+
+
+def test_words_that_are_nowhere_are_said_to_be_so(dialog, qtbot):
+    shown = dialog()
+    qtbot.keyClicks(shown.finder.field, "xylophone")
+    assert shown.finder.told.text() == "not found"
+    qtbot.keyClick(shown.finder.field, Qt.Key.Key_Return)
+    shown.finder.field.clear()
+    assert shown.finder.told.text() == ""
+    assert shown.browser.extraSelections() == []
+    qtbot.keyClicks(shown.finder.field, "a")
+    assert shown.finder.told.text().endswith("or more")
+
+
+@pytest.mark.parametrize("name", ["manual", "methods", "whatsnew"])
+def test_a_section_is_gone_to(dialog, qtbot, name):
+    shown = dialog(name)
+    sections = shown.finder.sections
+    last = sections.count() - 1
+    assert last > 0
+    sections.setCurrentIndex(last)
+    sections.activated.emit(last)
+    block = shown.browser.textCursor().block()
+    assert block.text() == sections.itemText(last).strip()
+    assert shown.browser.rect().contains(shown.browser.cursorRect().center())
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_escape_closes_every_page(dialog, qtbot, name):
+    shown = dialog(name)
+    assert shown.findChildren(QDialogButtonBox)
+    assert all(found.objectName() for found in shown.findChildren(QLabel, "help_found_label"))
+    qtbot.keyClick(shown.browser, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not shown.isVisible())
