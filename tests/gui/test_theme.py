@@ -29,7 +29,8 @@ def test_no_two_of_many_runs_look_alike(theme):
     assert len(looks) == count
 
 
-def test_fields_in_a_row_are_of_one_height(qtbot):
+def test_fields_in_a_row_are_of_one_height(qapp, qtbot):
+    apply_theme(qapp, "light")
     fields = [kind() for kind in (QComboBox, QLineEdit, QSpinBox, QDoubleSpinBox)]
     for field in fields:
         qtbot.addWidget(field)
