@@ -11,7 +11,10 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from aucstudio.engine.inference import splits_interval
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.project.explain import importance
 from aucstudio.project.explain.importance import column_groups, permutation_importance
+from aucstudio.project.explain.movers import movers
 from aucstudio.project.runs.execute import execute
 
 BAND = (0.1, 0.6)
@@ -122,3 +125,42 @@ def test_of_many_rows_some_are_scored(table, plan):
     found = permutation_importance(record, table, BAND, repeats=2, most_rows=40)
     assert found.rows == 40
     assert found.of_rows == len(record.splits[0].test_rows)
+
+
+def test_of_very_many_columns_those_that_move_the_scores_are_permuted(table, plan, monkeypatch):
+    record = execute(plan(repeats=2), table)
+    whole = permutation_importance(record, table, BAND, repeats=3)
+    assert whole.of_columns == len(whole.columns)
+    monkeypatch.setattr(importance, "MOST_COLUMNS", 1)
+    monkeypatch.setattr(importance, "KEPT_COLUMNS", 2)
+    heard = []
+    found = permutation_importance(
+        record, table, BAND, repeats=3, listen=lambda done: heard.append(done) is not None
+    )
+    assert (len(found.columns), found.of_columns) == (2, len(whole.columns))
+    places = [whole.columns.index(name) for name in found.columns]
+    assert_array_equal(found.drops, whole.drops[:, :, places])
+    assert heard == sorted(heard)
+    assert max(heard) <= 1.0
+    with pytest.raises(Stopped):
+        permutation_importance(record, table, BAND, listen=lambda done: done > 0.2)
+
+
+@pytest.mark.parametrize("wrap", [LinearScorer, lambda w: lambda X: X @ w], ids=["known", "asked"])
+def test_the_columns_that_move_the_scores_most_are_found_among_many(wrap):
+    draw = np.random.default_rng(4)
+    X, weights = draw.normal(size=(60, 5_000)), np.zeros(5_000)
+    useful = np.sort(draw.choice(5_000, 12, replace=False))
+    weights[useful] = draw.choice([-1.0, 1.0], 12) * np.arange(1, 13)
+    groups, before, heard = [slice(k, k + 1) for k in range(5_000)], X.copy(), []
+    assert movers(wrap(weights), X, groups, 200, 0, heard.append) == useful.tolist()
+    assert_array_equal(X, before)
+    assert heard == sorted(heard)
+    assert len(heard) < 500
+    best = movers(wrap(weights), X, groups, 5, 0, heard.append)
+    assert {int(k) for k in useful if abs(weights[k]) > 9} <= set(best)
+    # Two that cancel each other move the scores when each is shuffled by itself.
+    X[:, 1] = X[:, 0]
+    weights = np.zeros(5_000)
+    weights[:2] = 1.0, -1.0
+    assert movers(wrap(weights), X, groups, 9, 0, heard.append) == [0, 1]

@@ -20,6 +20,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
+from aucstudio.project.explain.movers import movers
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiments.experiment import Band
@@ -31,6 +32,9 @@ Mask = NDArray[np.bool_]
 MEASURES = ("auc", "pauc")
 REPEATS = 10
 MOST_ROWS = 20_000  # of a split; more tell the same and take longer
+# Of more columns those that move the scores most are permuted, so many.
+MOST_COLUMNS, KEPT_COLUMNS = 1_000, 200
+_SEARCH = 0.5  # its share of the progress
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,6 +56,8 @@ class Importance:
         How many held-out rows of a split were scored, and how many there are.
     disjoint : bool
         Whether no row is held out twice.
+    of_columns : int
+        How many columns there are: of very many only those that move the scores most are permuted.
     """
 
     columns: tuple[str, ...]
@@ -61,6 +67,7 @@ class Importance:
     rows: int
     of_rows: int
     disjoint: bool = False
+    of_columns: int = 0
 
     @property
     def complete(self) -> bool:
@@ -143,7 +150,8 @@ def permutation_importance(
     """Permute each column of the held-out rows, split by split, and score anew.
 
     A permutation depends on the seed, split, repeat and column alone: fewer repeats give the
-    first of more.
+    first of more. Of very many columns those are permuted that move the scores of the first split
+    most.
 
     Parameters
     ----------
@@ -168,23 +176,29 @@ def permutation_importance(
     # Whether a column is marked, or counted by frequency, each split learns for itself.
     known = (column_groups(split.model.preparation) for split in record.splits)
     columns = tuple(dict.fromkeys(name for groups in known for name in groups))
-    shape = (len(record.splits), repeats, len(columns), len(MEASURES))
+    first, begin = _HeldOut(record.splits[0], table, band, columns, most_rows, listen), 0.0
+    chosen = list(range(len(columns)))
+    if len(columns) > MOST_COLUMNS:
+        chosen, begin = first.movers(KEPT_COLUMNS, seed, _SEARCH), _SEARCH
+    shape = (len(record.splits), repeats, len(chosen), len(MEASURES))
     drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
-    total, rows = len(record.splits) * repeats, 0
+    part = (1.0 - begin) / (len(record.splits) * repeats)
     try:
         for k, split in enumerate(record.splits):
-            held = _HeldOut(split, table, band, columns, most_rows, listen)
-            rows, held.done = len(held.X), k * repeats / total
+            held = _HeldOut(split, table, band, columns, most_rows, listen) if k else first
+            held.done = begin + k * repeats * part
             areas[k] = held.areas(held.X)
             for r in range(repeats):
-                held.done, held.share = (k * repeats + r) / total, 1 / total
-                drops[k, r] = areas[k] - held.permuted((seed, k, r))
+                held.done, held.share = begin + (k * repeats + r) * part, part
+                drops[k, r] = areas[k] - held.permuted((seed, k, r), chosen)
     except Stopped:
         if np.isnan(drops[0, 0]).any():
             raise
     train, test = record.sizes
     once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
-    return Importance(columns, drops, areas, test / (test + train), rows, of_rows, once)
+    names, rows = tuple(columns[c] for c in chosen), len(first.X)
+    fraction = test / (test + train)
+    return Importance(names, drops, areas, fraction, rows, of_rows, once, len(columns))
 
 
 class _HeldOut:
@@ -222,15 +236,25 @@ class _HeldOut:
         partial = roc.partial_auc(*rows, *self._band, weights=weights).normalized
         return np.array([roc.auc(*rows, weights=weights), partial])
 
-    def permuted(self, seed: tuple[int, int, int]) -> Array:
-        """Give the areas with each column permuted in turn, shape (columns, 2)."""
-        areas = np.empty((len(self._groups), len(MEASURES)))
-        for c, features in enumerate(self._groups):
+    def movers(self, most: int, seed: int, share: float) -> list[int]:
+        """Name the columns that move the scores most; one at least."""
+
+        def listen(part: float) -> None:
+            if self._listen(share * part):
+                raise Stopped("choosing columns")
+
+        return movers(self._scorer, self.X, self._groups, most, seed, listen) or [0]
+
+    def permuted(self, seed: tuple[int, int, int], columns: list[int]) -> Array:
+        """Give the areas with each of some columns permuted in turn, shape (columns, 2)."""
+        areas = np.empty((len(columns), len(MEASURES)))
+        for n, c in enumerate(columns):
+            features = self._groups[c]
             order = np.random.default_rng((*seed, c)).permutation(len(self.X))
             kept = self.X[:, features].copy()
             self.X[:, features] = kept[order]
             try:
-                areas[c] = self.areas(self.X, c / len(self._groups))
+                areas[n] = self.areas(self.X, n / len(columns))
             finally:
                 self.X[:, features] = kept
         return areas

@@ -188,6 +188,11 @@ def _sentence(subject: ModelSubject, found: Importance, measure: str, rows: Whis
         said.append(f"Over {shuffles} of one split: only repeats tell how it varies with the rows.")
     else:
         said.append(f"Means over {found.splits} splits, {shuffles} each.")
+    if len(rows) < found.of_columns:
+        said.append(
+            f"Of {found.of_columns:,} columns the {len(rows):,} that move the scores most were "
+            "shuffled one by one."
+        )
     if found.rows < found.of_rows:
         said.append(f"{found.rows:,} of {found.of_rows:,} held-out rows of each split were scored.")
     return Statement.of(*said, "" if found.complete else "Stopped before the end.")
