@@ -206,7 +206,7 @@ def _standings(
             yield name, unseal(document, found, "standings", name)
         except ValueError as error:
             notes.append(
-                f"How the tournament of {_shown(name)} ended is damaged ({error}); its runs are "
+                f"How the tournament of {_shown(name.partition(' ')[0])} ended is damaged ({error}); its runs are "
                 "here."
             )
 
