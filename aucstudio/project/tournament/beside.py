@@ -111,8 +111,9 @@ class _Held:
             self._ids[answer.id] = kept.id
             self._tell(kept)
             return
-        begun = {"created": self.last.created, "id": self.last.id}
-        self.last = dataclasses.replace(answer.renamed(self._ids), **begun)
+        begun = self.last
+        named = answer.renamed(self._ids)
+        self.last = dataclasses.replace(named, created=begun.created, id=begun.id)
         # What only moved on is not worth a place on the disk.
         state = str([(one.state, one.run) for one in self.last.entries])
         if state != self._kept:
