@@ -136,7 +136,7 @@ def _keep(store: ProjectFile | None, told: Collection[Standings]) -> str:
         return ""
     try:
         for standings in told:
-            store.keep_standings(standings.created, standings.as_json())
+            store.keep_standings(standings.key, standings.as_json())
     except InputError as error:
         return str(error)
     return ""

@@ -44,7 +44,7 @@ def test_one_scorers_components_do_for_all_its_tests(band):
         se = difference_standard_error((a10, a01), (b10, b01))
         assert se == pytest.approx(np.sqrt(variance), rel=1e-9, abs=1e-15)
         if band == (0.0, 1.0):
-            assert a.test(b).se == se
+            assert a.delong(b).se == se
         assert a.test(a).p == 1.0
         assert a.test(a).se == 0.0
         found = inference.interval_of(roc.Ranking.of(y, score), *band, 0.95)

@@ -74,7 +74,7 @@ class Ended:
     def enter(self, session, **changes):
         """Have it end in the study that is open."""
         standings = dataclasses.replace(self.standings, **changes)
-        session.study.home.standings = {standings.created: standings}
+        session.study.home.standings = {standings.key: standings}
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)

@@ -57,7 +57,7 @@ def several(make_run):
 def test_one_split_is_delongs_test(one):
     (pair,) = comparison.compare_runs([("a", one[0]), ("b", one[1])], BAND)
     a, b = (record.splits[0] for record in one)
-    found = inference.delong_test(a.test_positive, a.test_scores, b.test_scores)
+    found = inference.auc_test(a.test_positive, a.test_scores, b.test_scores)
     assert (pair.a, pair.b, pair.refused) == ("a", "b", "")
     assert (pair.difference, pair.low, pair.high) == (found.difference, found.low, found.high)
     assert pair.p == pair.p_corrected == found.p

@@ -95,7 +95,7 @@ def test_one_split_is_compared_by_the_paired_test_of_the_common_rows(patients, c
     trained(patients, capsys, "--score-column", "marker", *held)
     a, b = (record.splits[0] for record in ProjectFile.open(project).runs())
     both = np.isin(a.test_rows, b.test_rows)
-    expected = inference.delong_test(b.test_positive, a.test_scores[both], b.test_scores)
+    expected = inference.auc_test(b.test_positive, a.test_scores[both], b.test_scores)
     assert cli.main(["compare", str(project), "--json", "--quiet"]) == 0
     pair = json.loads(capsys.readouterr().out)["pairs"]["auc"][0]
     assert (pair["difference"], pair["p"]) == pytest.approx((expected.difference, expected.p))

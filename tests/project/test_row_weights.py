@@ -159,7 +159,7 @@ def test_weighted_and_other_runs_are_not_compared(table, record):
     pairs = compare_runs([("a", record), ("b", other), ("c", plain)], BAND)
     assert pairs[0].refused == ""
     split, second = record.splits[0], other.splits[0]
-    expected = inference.delong_test(
+    expected = inference.auc_test(
         split.test_positive, split.test_scores, second.test_scores, weights=split.test_weights
     )
     assert pairs[0].p == pytest.approx(expected.p)

@@ -109,8 +109,8 @@ def test_standings_are_written_and_read_back(held, tmp_path):
     document = json.loads(json.dumps(end.as_json()))
     assert Standings.from_json(document).verdict == end.verdict
     project = ProjectFile.create(tmp_path / "p.aucproj")
-    project.keep_standings(end.created, document)
-    assert project.read().standings == {end.created: document}
+    project.keep_standings(end.key, document)
+    assert project.read().standings == {end.key: document}
     broken = document | {"entries": [{"method": 3}]}
     with pytest.raises(ValueError, match="method"):
         Standings.from_json(broken)
@@ -119,7 +119,7 @@ def test_standings_are_written_and_read_back(held, tmp_path):
 def test_a_repaired_project_keeps_them(held, tmp_path):
     kept, _, end = held
     path, mended = tmp_path / "p.aucproj", tmp_path / "q.aucproj"
-    write_project(path, kept.runs, {}, standings={end.created: end.as_json()})
+    write_project(path, kept.runs, {}, standings={end.key: end.as_json()})
     repair_project(path, mended)
     (found,) = ProjectFile(mended).read().standings.values()
     assert Standings.from_json(found).verdict == end.verdict
@@ -245,3 +245,23 @@ def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows,
     assert abs(np.mean(outer) - 0.5) < 3 * error
     assert np.mean(optimism) > -2 * error
     assert claims <= seeds // 4
+
+
+def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(RunRecord, "now", lambda: "2026-01-01T10:00:00+00:00")
+    project, order = (
+        ProjectFile.create(tmp_path / "p.aucproj"),
+        TournamentOrder(table, Validation(), None, 600.0),
+    )
+    for error in ("one", "other"):
+        end = beside._Held(order, Kept(), lambda _told: None).end("failed", error)
+        project.keep_standings(end.key, end.as_json())
+    kept = project.read().standings
+    assert {one["error"] for one in kept.values()} == {"one", "other"}
+    assert all(Standings.from_json(one).key == name for name, one in kept.items())
+
+
+def test_those_of_earlier_versions_keep_their_name():
+    assert Standings.from_json({"created": "2026-01-01T10:00:00+00:00"}).key == (
+        "2026-01-01T10:00:00+00:00"
+    )

@@ -12,7 +12,12 @@ from aucstudio.engine.inference.bands import Band, bootstrap_band, kolmogorov_ba
 from aucstudio.engine.inference.bootstrap import bootstrap_interval, bootstrap_test
 from aucstudio.engine.inference.correction import bonferroni, holm, settled
 from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
-from aucstudio.engine.inference.delong import delong_covariance, delong_interval, delong_test
+from aucstudio.engine.inference.delong import (
+    auc_test,
+    delong_covariance,
+    delong_interval,
+    delong_test,
+)
 from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
 from aucstudio.engine.inference.power import (
@@ -50,6 +55,7 @@ __all__ = [
     "auc_power",
     "auc_sample_size",
     "auc_se",
+    "auc_test",
     "bonferroni",
     "bootstrap_band",
     "bootstrap_interval",

@@ -105,12 +105,13 @@ def weighted_standard_error(psi: tuple[Array, Array], shares: tuple[Array, Array
     """
     if min(map(len, psi)) < 2:
         return math.nan
-    squares = 0.0
-    for of_class, share in zip(psi, shares, strict=True):
-        off = of_class - of_class[0]
-        off = off - share @ off
-        squares += float((share * off) ** 2 @ (1.0 / (1.0 - share)))
-    return math.sqrt(squares)
+    return math.sqrt(sum(map(_weighted_variance, psi, shares)))
+
+
+def _weighted_variance(of_class: Array, share: Array) -> float:
+    off = of_class - of_class[0]
+    off = off - share @ off
+    return float((share * off) ** 2 @ (1.0 / (1.0 - share)))
 
 
 def standard_error(psi10: Array, psi01: Array) -> float:
@@ -122,9 +123,30 @@ def standard_error(psi10: Array, psi01: Array) -> float:
 
 def difference_standard_error(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
     """Do what :func:`standard_error` does for the difference of two scorers' components."""
+    return math.sqrt(sum(difference_variances(a, b, None)))
+
+
+def difference_variances(
+    a: tuple[Array, Array], b: tuple[Array, Array], shares: tuple[Array, Array] | None
+) -> tuple[float, float]:
+    """Give what positives and negatives add to the variance of a difference of two areas.
+
+    Each is NaN with fewer than two rows in a class; ``shares`` are those of weighted rows.
+    """
     if min(map(len, a)) < 2:
-        return math.nan
-    return math.sqrt(sum(_difference_variance(x, y) / len(x) for x, y in zip(a, b, strict=True)))
+        return math.nan, math.nan
+    if shares is not None:
+        apart = (x - y for x, y in zip(a, b, strict=True))
+        of_s, of_t = map(_weighted_variance, apart, shares)
+    else:
+        of_s, of_t = (_difference_variance(x, y) / len(x) for x, y in zip(a, b, strict=True))
+    return of_s, of_t
+
+
+def degrees_of_freedom(variances: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Give those of the sum of the variances of two means (Welch and Satterthwaite)."""
+    spread = sum(v**2 / (size - 1) for v, size in zip(variances, sizes, strict=True))
+    return sum(variances) ** 2 / spread
 
 
 @kernel

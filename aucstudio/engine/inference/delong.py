@@ -79,11 +79,42 @@ def delong_test(
         If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
     """
     check_level(level)
+    a, b = _whole(y, (score_a, score_b), positive, weights)
+    return a.delong(b, level)
+
+
+def auc_test(
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    level: float = 0.95,
+    *,
+    positive: object = None,
+    weights: ArrayLike | None = None,
+) -> TestResult:
+    """Do what :func:`delong_test` does, as few rows allow.
+
+    Where a class has fewer than 60 rows, z follows Student's t with Welch's degrees of freedom,
+    as the normal law rejects too often there: without any difference 8 to 24 of 100 tournaments
+    with 4 to 10 positives held out would settle something, against 2 to 5. With fewer than 5 rows
+    of a class there is no p.
+    """
+    check_level(level)
+    a, b = _whole(y, (score_a, score_b), positive, weights)
+    return a.test(b, level)
+
+
+def _whole(
+    y: ArrayLike,
+    scores: tuple[ArrayLike, ArrayLike],
+    positive: object,
+    weights: ArrayLike | None,
+) -> tuple[Placements, Placements]:
     a, b = (
         Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), 0.0, 1.0)
-        for of in (score_a, score_b)
+        for of in scores
     )
-    return a.test(b, level)
+    return a, b
 
 
 def delong_covariance(y: ArrayLike, scores: ArrayLike, *, positive: object = None) -> Array:

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from aucstudio.engine import roc
 from aucstudio.engine.inference.components import (
     components_of,
-    difference_standard_error,
+    degrees_of_freedom,
+    difference_variances,
     rank_standard_error,
     row_shares,
     weighted_standard_error,
@@ -49,8 +50,12 @@ PLENTY = 60
 LEAST = 3
 """Rows that must decide an area for a test to speak."""
 
+LEAST_OF_CLASS = 5
+"""Rows of each class for a test of whole areas to speak."""
+
 ONE_ROW = "a class has fewer than two rows"
 _ONE_WEIGHT = "the weights of a class say less than two rows would"
+_FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"
 _DRAWN = f"order statistics, {DRAWS} draws"
 
 Band = tuple[float, float]
@@ -206,7 +211,8 @@ def pauc_test(
         Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), alpha, beta)
         for of in (score_a, score_b)
     )
-    return a.test(b, level)
+    whole = (alpha, beta) == _WHOLE
+    return a.delong(b, level) if whole else a.test(b, level)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -244,25 +250,21 @@ class Placements:
         trials = _trials(ranking, *band)
         return cls(ranking, band, area, *components, trials, row_shares(ranking))
 
+    def delong(self, other: Placements, level: float = 0.95) -> TestResult:
+        """Test the difference from another scorer by the variance of components alone."""
+        return self._by_variance(other, level, few=False)
+
     def test(self, other: Placements, level: float = 0.95) -> TestResult:
-        """Test the difference from another scorer of the same rows over the same range."""
-        difference = self.area - other.area
-        if min(_sizes(self.ranking)) < 2:
-            return silent(difference, level, _too_few_words(self.ranking))
-        ours, theirs = (self.psi10, self.psi01), (other.psi10, other.psi01)
-        if self.shares is None:
-            se = difference_standard_error(ours, theirs)
-        else:
-            apart = self.psi10 - other.psi10, self.psi01 - other.psi01
-            se = weighted_standard_error(apart, self.shares)
-        plain = comparison(difference, se, level, self.trials)
-        if self.band == _WHOLE or se == difference == 0:
+        """Do the same as few rows allow: what the program says of two scorers rests on this."""
+        plain = self._by_variance(other, level, few=self.band == _WHOLE)
+        difference = plain.difference
+        if self.band == _WHOLE or math.isnan(plain.se) or plain.se == difference == 0:
             return plain
         rows = deciding_of(self.ranking, *self.band, (self.area + other.area) / 2)
         fewest = min(rows.negatives, rows.positives)
         if fewest < LEAST:
             return silent(difference, level, few_words(rows))
-        few = fewest < PLENTY and se > 0
+        few = fewest < PLENTY and plain.se > 0
         drawn = drawn_areas([self.ranking, other.ranking], *self.band) if few else None
         if drawn is None:
             return plain
@@ -270,6 +272,20 @@ class Placements:
         middle = (lower_a + upper_a - lower_b - upper_b) / 2
         spread = float(middle.std(ddof=1))
         return studentised(difference, float(middle.mean()), spread, level, 2 * fewest)
+
+    def _by_variance(self, other: Placements, level: float, *, few: bool) -> TestResult:
+        difference, sizes = self.area - other.area, _sizes(self.ranking)
+        if min(sizes) < 2:
+            return silent(difference, level, _too_few_words(self.ranking))
+        parts = (self.psi10, self.psi01), (other.psi10, other.psi01), self.shares
+        variances = difference_variances(*parts)
+        se = math.sqrt(sum(variances))
+        if not few or se == 0 or min(sizes) >= PLENTY:
+            return comparison(difference, se, level, self.trials)
+        if min(sizes) < LEAST_OF_CLASS:
+            return silent(difference, level, _FEW_OF_CLASS)
+        degrees = degrees_of_freedom(variances, sizes)
+        return studentised(difference, difference, se, level, degrees)
 
 
 def _trials(ranking: roc.Ranking, alpha: float, beta: float) -> int:

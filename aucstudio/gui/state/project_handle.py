@@ -131,10 +131,10 @@ class ProjectHandle:
         """Keep how a tournament stands; gives why it could not be written, if so."""
         with self._lock:
             # Another dictionary: the window may be reading this one.
-            self.standings = {**self.standings, standings.created: standings}
+            self.standings = {**self.standings, standings.key: standings}
             try:
                 if self.file is not None:
-                    self.file.keep_standings(standings.created, standings.as_json())
+                    self.file.keep_standings(standings.key, standings.as_json())
             except InputError as error:
                 return str(error)
         return ""

@@ -66,11 +66,11 @@ class SessionTournament(SessionRunning):
     def tournaments(self) -> list[Standings]:
         """List how the tournaments of the study stand, the latest first."""
         live = self.study.tournament.live
-        kept = sorted(self.study.home.standings.values(), key=lambda one: one.created)
+        kept = sorted(self.study.home.standings.values(), key=lambda one: one.key)
         ended = [
             one.broken_off(FAILED, "it broke off") if one.ended == RUNNING else one
             for one in reversed(kept)
-            if live is None or one.created != live.created
+            if live is None or one.key != live.key
         ]
         return ended if live is None else [live, *ended]
 

@@ -72,7 +72,7 @@ class TournamentRunner(QObject):
             return hold_beside(order, home, wish, post)
 
         self.stopping, self._wish, self._job = False, wish, Job(work)
-        self.live = Standings(RunRecord.now(), order.fpr_range, budget=order.seconds)
+        self.live = Standings.begun(order.fpr_range, budget=order.seconds)
         self._job.start()
         self._poll.start()
         self.changed.emit()

@@ -79,7 +79,7 @@ class RowDetail:
 
     @property
     def exact(self) -> bool:
-        """Whether the contributions follow from the formula of the score."""
+        """Whether the contributions follow from the formula of the score, for the rows taken."""
         return self.found.exact
 
     @property

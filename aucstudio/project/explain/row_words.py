@@ -39,7 +39,7 @@ def about(detail: RowDetail) -> Iterator[str]:
     if against:
         yield f"Against it: {', '.join(map(named, against))}."
     if detail.exact:
-        yield "The contributions are exact and add up to the difference."
+        yield "The contributions are exact for the rows compared with and add up to the difference."
     else:
         worst = max(part.error for part in detail.parts)
         ended = "" if detail.found.complete else ", stopped before the error was small"
@@ -54,7 +54,10 @@ def about(detail: RowDetail) -> Iterator[str]:
         "about causes, and columns that go together may share what either would do alone."
     )
     if detail.by_weight:
-        yield f"Compared with {detail.of_rows:,} rows, each as often as its weight says."
+        yield (
+            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, each as "
+            "often as its weight says."
+        )
     elif detail.background < detail.of_rows:
         yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."
 

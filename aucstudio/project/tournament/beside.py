@@ -101,7 +101,7 @@ class _Held:
         self._keeper, self._tell = keeper, tell
         self._ids: dict[str, str] = {}
         self._kept = ""
-        self.last = Standings(RunRecord.now(), order.fpr_range, budget=order.seconds)
+        self.last = Standings.begun(order.fpr_range, budget=order.seconds)
         self._tell(self.last)
 
     def hear(self, answer: Standings | RunRecord) -> None:
@@ -111,8 +111,9 @@ class _Held:
             self._ids[answer.id] = kept.id
             self._tell(kept)
             return
-        created = self.last.created
-        self.last = dataclasses.replace(answer.renamed(self._ids), created=created)
+        begun = self.last
+        named = answer.renamed(self._ids)
+        self.last = dataclasses.replace(named, created=begun.created, id=begun.id)
         # What only moved on is not worth a place on the disk.
         state = str([(one.state, one.run) for one in self.last.entries])
         if state != self._kept:

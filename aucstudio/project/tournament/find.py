@@ -121,7 +121,12 @@ class _Tournament:
         # A file that does not fit is told before anything is trained; nothing else looks at it.
         self._test_table = read_held_out(self.table, self.validation)
         self._shared = shared_notes(self.table, self._test_table)
-        self._created = RunRecord.now()
+        self._begun = Standings.begun(
+            self.range,
+            budget=self.budget.limit,
+            validation=self.validation,
+            preparation=self.preparation,
+        )
         self._unsaved = ""
         self._not_judged: list[str] = []
         self._failed: list[str] = []
@@ -169,14 +174,7 @@ class _Tournament:
             self.watch(self._live(words))
 
     def _live(self, words: str) -> Standings:
-        start = Standings(
-            self._created,
-            self.range,
-            budget=self.budget.limit,
-            validation=self.validation,
-            preparation=self.preparation,
-            doing=words,
-        )
+        start = dataclasses.replace(self._begun, doing=words)
         parts = self._contest, self._held, self._combined, self._records
         return live_standings(start, *parts)
 

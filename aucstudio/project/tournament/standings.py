@@ -6,6 +6,7 @@ Runs are named by their ids; whoever shows the standings looks them up.
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
+from aucstudio.project.runs.record import RunRecord
 
 Band = tuple[float, float]
 
@@ -233,6 +235,8 @@ class Standings:
     verdict : Verdict or None
     remarks : tuple of str
         What was not done, and what the figures are worth.
+    id : str
+        Its identity, drawn when it begins; empty for those of earlier versions.
     """
 
     created: str
@@ -256,6 +260,17 @@ class Standings:
     members: tuple[MemberShare, ...] = ()
     verdict: Verdict | None = None
     remarks: tuple[str, ...] = ()
+    id: str = ""
+
+    @classmethod
+    def begun(cls, fpr_range: Band | None, **known: Any) -> Standings:
+        """Give those of a tournament that begins now: two of one second are two."""
+        return cls(RunRecord.now(), fpr_range, id=uuid.uuid4().hex, **known)
+
+    @property
+    def key(self) -> str:
+        """The name they are kept under: in order of time, and nobody else's."""
+        return f"{self.created} {self.id}".rstrip()
 
     @property
     def fraction(self) -> float | None:

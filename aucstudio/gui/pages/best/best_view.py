@@ -168,24 +168,24 @@ class BestView(PageView):
 
     def _offer(self, found: Sequence[Standings]) -> None:
         """List the tournaments where there are several; the latest first."""
-        keys = [one.created for one in found]
+        keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
             chosen = self.which.currentData()
             with QSignalBlocker(self.which):
                 self.which.clear()
                 for one in found:
-                    self.which.addItem(f"{one.created[:16].replace('T', ' ')}", one.created)
+                    self.which.addItem(f"{one.created[:16].replace('T', ' ')}", one.key)
                 is_new = bool(found) and found[0].ended == RUNNING
                 self.which.setCurrentIndex(0 if is_new else max(0, self.which.findData(chosen)))
         self.which.setVisible(len(found) > 1)
 
     def _wanted(self, found: Sequence[Standings]) -> Standings | None:
         chosen = self.which.currentData()
-        return next((one for one in found if one.created == chosen), None)
+        return next((one for one in found if one.key == chosen), None)
 
     def _turn_picture(self, standings: Standings | None) -> None:
         """Turn to the curve where a tournament has ended since, and where another is looked at."""
-        key = "" if standings is None else f"{standings.created} {standings.best}"
+        key = "" if standings is None else f"{standings.key} {standings.best}"
         if key != self._followed:
             self._followed = key
             curve = standings is not None and bool(standings.best)

@@ -159,7 +159,7 @@ def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
     if weights is not None and not _both_count(looks.held.positive, weights):
         return False
     if band is None:
-        p = inference.delong_test(looks.held.positive, *pair, weights=weights).p
+        p = inference.auc_test(looks.held.positive, *pair, weights=weights).p
     else:
         p = inference.pauc_test(looks.held.positive, *pair, *band, weights=weights).p
     return inference.settled(p * len(looks.iteration))

@@ -205,9 +205,9 @@ def _standings(
         try:
             yield name, unseal(document, found, "standings", name)
         except ValueError as error:
+            begun = _shown(name.split(" ", 1)[0])  # its identity stands behind that
             notes.append(
-                f"How the tournament of {_shown(name)} ended is damaged ({error}); its runs are "
-                "here."
+                f"How the tournament of {begun} ended is damaged ({error}); its runs are here."
             )
 
 
