@@ -257,6 +257,13 @@ CASES = [
         },
     ),
     case(
+        "names-in-cells",
+        "each cell says its name",
+        "x:1.5\ty:u\nx:2.5\ty:v\nx:3.5\ty:u\n",
+        {"c1": ["x:1.5", "x:2.5", "x:3.5"], "c2": ["y:u", "y:v", "y:u"]},
+        notes="no header row",
+    ),
+    case(
         "first-row-rises",
         "no names, and the numbers of the first row rise",
         "G,0,12,u\n" + "".join(f"G,{k}.5,{k % 3},{'uv'[k % 2]}\n" for k in range(9)),
