@@ -255,6 +255,7 @@ CASES = [
             "48": [3.5] * 9,
             "y": ["uv"[k % 2] for k in range(9)],
         },
+        notes="numbers are among the names",
     ),
     case(
         "names-in-cells",

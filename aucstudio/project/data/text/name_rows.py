@@ -133,7 +133,12 @@ def _is_apart(first: Row, below: Sequence[Row]) -> bool:
     """
     numbers = [int(cell) for cell in first if re.fullmatch("[0-9]{1,6}", cell)]
     words = [k for k, cell in enumerate(first) if not is_value(cell)]
-    if not all(first) or len(numbers) < 2 or len(numbers) + len(words) < len(first):
+    if (
+        not all(first)
+        or len(first) < 4
+        or len(numbers) < 2
+        or len(numbers) + len(words) < len(first)
+    ):
         return False
     if any(a >= b for a, b in itertools.pairwise(numbers)):
         return False
