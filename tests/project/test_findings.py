@@ -460,6 +460,11 @@ def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
     assert {c["name"] for c in document["columns"] if c["auc"] is not None} == {"a", "b"}
 
 
+def test_an_identifier_that_comes_again_in_few_rows_is_asked_about():
+    found = find(table_of(y=["0", "1"] * 40, id=[k % 60 for k in range(80)]))
+    assert [one.columns for one in found if one.kind == "group"] == [("id",)]
+
+
 def test_a_column_that_may_weigh_the_rows_is_asked_about():
     y = ["0", "1"] * 10
     near, far = [0.8, 1.2] * 10, [80.0, 91.0] * 10

@@ -37,7 +37,8 @@ _MOSTLY_DISTINCT = 0.5
 _FEW_LEVELS = 50
 _FEWEST_NUMBERED = 5
 _LOOKED_AT = 1000
-_NUMBERED = re.compile(r"([^\s\d]+)\d+")
+# One word with a number behind it, or an account of more digits than a number has.
+_NUMBERED = re.compile(r"([^\s\d]+)\d+|\d{16,}")
 _LONG_TEXT = 60
 
 

@@ -461,6 +461,20 @@ CASES = [
     cells("basis-points", "basis points", ["118bps", "20bps"], [118, 20], "is in bps"),
     cells("thousands", "k for thousands", ["118k", "20k"], [118, 20], "is in k"),
     case(
+        "accounts",
+        "accounts of more digits than a number has",
+        "acct;y\n" + "".join(f"{10**17 + 7 * k};{'uv'[k % 2]}\n" for k in range(8)),
+        {"acct": [str(10**17 + 7 * k) for k in range(8)], "y": ["uv"[k % 2] for k in range(8)]},
+        notes="acct looks like an identifier",
+    ),
+    case(
+        "serials",
+        "days as spreadsheets count them",
+        "admit_date;y\n44000;u\n44003;v\n44001;u\n44012;v\n",
+        {"admit_date": [44000, 44003, 44001, 44012], "y": ["u", "v", "u", "v"]},
+        notes="days since 1899-12-30",
+    ),
+    case(
         "stamps",
         "seconds of computers",
         "time;y\n1580000000;u\n1580000500;v\n1580086400;u\n1580001111;v\n",

@@ -255,6 +255,14 @@ CASES = [
             "48": [3.5] * 9,
             "y": ["uv"[k % 2] for k in range(9)],
         },
+        notes="numbers are among the names",
+    ),
+    case(
+        "names-in-cells",
+        "each cell says its name",
+        "x:1.5\ty:u\nx:2.5\ty:v\nx:3.5\ty:u\n",
+        {"c1": ["x:1.5", "x:2.5", "x:3.5"], "c2": ["y:u", "y:v", "y:u"]},
+        notes="no header row",
     ),
     case(
         "first-row-rises",

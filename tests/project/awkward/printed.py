@@ -111,6 +111,15 @@ BOXES = [
         notes=("stood in a box", "line 3 holds units or types"),
     ),
     case(
+        "frame",
+        "what Stata lists: a frame, and numbers of rows beside it",
+        "\n     +-------------+\n     | a    b   y  |\n     |-------------|\n"
+        + "".join(f"{k:3}. | {a}  {b}   {y}  |\n" for k, (a, b, y) in enumerate(LINES, 1))
+        + "     +-------------+\n",
+        ABC,
+        notes="stood in a frame",
+    ),
+    case(
         "box-polars",
         "what polars prints, its rows and columns above",
         "shape: (4, 3)\n┌─────┬─────┬─────┐\n│ a   ┆ b   ┆ y   │\n│ --- ┆ --- ┆ --- │\n"

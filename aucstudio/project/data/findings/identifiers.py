@@ -23,7 +23,6 @@ _HEAD = 1000
 # Seconds since 1970 from 1990 to 2050, and the same in thousandths.
 _SECONDS = (6.3e8, 2.53e9)
 _DAYS = (19000101.0, 21001231.0)
-_EACH = 1.5
 
 
 def identifiers(table: Table) -> Iterator[Finding]:
@@ -44,7 +43,7 @@ def groups(table: Table) -> Iterator[Finding]:
         if known < _FEWEST or not is_named_identifier(column.name):
             continue
         names_things = column.kind == "text" or column.is_integer()
-        if names_things and 2 <= column.distinct <= known / _EACH:
+        if names_things and 2 <= column.distinct < known:
             yield Finding(
                 "group",
                 f"column {column.name} seems to name {column.distinct:,} persons or things, in "

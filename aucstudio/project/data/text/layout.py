@@ -14,6 +14,7 @@ from aucstudio.project.data.text.marks import (
     cut,
     find_comments,
     find_marks,
+    is_number,
     is_value,
     modal_width,
     uncommented,
@@ -138,6 +139,8 @@ def _settled(
         strict=given.get("strict", False),
     )
     dialect.check()
+    if sum(map(is_number, again or ())) > 1:
+        notes = [*notes, "numbers are among the names of the columns"]
     if lower and found.names is not None:
         notes += _lower_notes(rows[found.names + 1 : found.body], first)
     if dialect.header:

@@ -133,7 +133,12 @@ def _is_apart(first: Row, below: Sequence[Row]) -> bool:
     """
     numbers = [int(cell) for cell in first if re.fullmatch("[0-9]{1,6}", cell)]
     words = [k for k, cell in enumerate(first) if not is_value(cell)]
-    if not all(first) or len(numbers) < 2 or len(numbers) + len(words) < len(first):
+    if (
+        not all(first)
+        or len(first) < 4
+        or len(numbers) < 2
+        or len(numbers) + len(words) < len(first)
+    ):
         return False
     if any(a >= b for a, b in itertools.pairwise(numbers)):
         return False
@@ -251,7 +256,7 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
     if header is None and len(first) == width and below:
         if counts_up(first):
             header = True
-        elif any(map(is_number, first)):
+        elif any(map(is_number, first)) or _say_names(first, below):
             header = False
         else:
             # Columns that are empty throughout say nothing.
@@ -261,6 +266,13 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
     elif header is None:
         header = not any(map(is_number, first))
     return NameRows(start, start + 1, 0, line) if header else NameRows(None, start, 0, line)
+
+
+def _say_names(first: Row, below: Sequence[Row]) -> bool:
+    """Tell whether each cell says its own name, as in a:1, in all rows alike."""
+    said = [re.match(r"\w+[:=]", cell) for cell in first]
+    names = [found[0] for found in said if found]
+    return len(names) == len(first) and all(all(map(str.startswith, row, names)) for row in below)
 
 
 def _upper(rows: Sequence[Record], start: int, body: int, width: int) -> int:

@@ -33,8 +33,12 @@ _NEARLY = 0.5
 _SHOWN = 5
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")
-_STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
+_STAMPS = (
+    (9e8, 2.2e9, _STAMPED, "seconds since 1970-01-01"),
+    (9e11, 2.2e12, _STAMPED, "milliseconds since 1970-01-01"),
+    (2e4, 6e4, re.compile("date"), "days since 1899-12-30, as spreadsheets count them"),
+)
 _LAYOUT_WORDS = {
     "y-m-d": "year, month, day",
     "ymd": "year, month, day",
@@ -236,7 +240,7 @@ def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
     """Say which numbers look like the times of computers."""
     for column in columns:
         if _STAMPED.search(column.name.lower()) and (unit := _stamps(column)):
-            sentence = f"column {column.name} looks like times: {unit} since 1970-01-01"
+            sentence = f"column {column.name} looks like times: {unit}"
             yield Finding("kind", sentence, (column.name,))
 
 
@@ -245,8 +249,13 @@ def _stamps(column: Column) -> str:
     if column.kind == "text" or not column.different.exceeds(1) or not column.is_integer():
         return ""
     known = column.values[column.known()]
-    low, high = float(known.min()), float(known.max())
-    return next((unit for least, most, unit in _STAMPS if least <= low and high <= most), "")
+    low, high, name = float(known.min()), float(known.max()), column.name.lower()
+    units = (
+        unit
+        for least, most, called, unit in _STAMPS
+        if least <= low and high <= most and called.search(name)
+    )
+    return next(units, "")
 
 
 def _about_codes(

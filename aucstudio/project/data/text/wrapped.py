@@ -23,6 +23,8 @@ _BARRED = re.compile(r"\|.*\|.*\|")
 # What is drawn with characters for boxes.
 _BOX_RULE = re.compile("[ \u2500-\u257f]*[\u2500\u2501\u2550\u254c\u254d]{3}[ \u2500-\u257f]*")
 _BOX_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
+# What Stata lists: numbers of rows stand before the frame.
+_FRAME, _FRAMED = re.compile(r"[|+](?:-{3,}[|+])+"), re.compile(r"(?:[0-9]+\. +)?\|([^|]+)\|")
 # Of commas and tabs it is more likely that a column between two is empty.
 _DOUBLED = ("||", ";;", "::", "~~")
 # What letters and books put around words, and around cells that hold delimiters.
@@ -56,6 +58,9 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
         return _without_answer, "each line stood behind >, as in an answer to a letter"
     if any(map(_BOX_RULE.fullmatch, lines)) and any(map(_BOX_BAR.search, lines)):
         return _without_box, "the table stood in a box"
+    framed = [line for line in lines if not _FRAME.fullmatch(line)]
+    if len(framed) < len(lines) and all(map(_FRAMED.fullmatch, framed)):
+        return _without_frame, "the table stood in a frame, with numbers of rows beside it"
     barred = [line for line in lines if not _RULE.fullmatch(line)]
     # A report has its titles above.
     above = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
@@ -100,6 +105,11 @@ def _without_quotes(line: str) -> str:
 def _without_box(line: str) -> str:
     bare = line.strip()
     return "\n" if _BOX_RULE.fullmatch(bare) else _without_bars(_BOX_BAR.sub("|", line))
+
+
+def _without_frame(line: str) -> str:
+    found = _FRAMED.fullmatch(line.strip())
+    return "\n" if found is None else found[1] + "\n"
 
 
 def _without_answer(line: str) -> str:
