@@ -179,7 +179,7 @@ def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | No
 
 # section dates
 def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
-    """Read a date as days since 1970-01-01 in UTC, or a time of day as hours.
+    """Read a date as days since 1970-01-01 in UTC, or a time or duration as hours.
 
     Of the ways to write it, each a pattern, what takes it apart and its parts, the first counts.
     """
@@ -191,6 +191,7 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     parts = way[2]
     part = {name: piece or "" for name, piece in zip(parts, found.groups(), strict=True)}
     hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
+    hours += 24 * int(part.get("D") or 0)
     if part.get("p"):
         hours = hours % 12 + 12 * (part["p"] == "p")
     whole = hours * 3600 + int(part.get("M") or 0) * 60
