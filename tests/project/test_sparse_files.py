@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.readers import arff_sparse, sparse_file
+from aucstudio.project.data.readers import arff_sparse
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import read_table, read_tables
 from aucstudio.project.errors import InputError
@@ -95,11 +95,10 @@ def test_several_sparse_files_are_one_sparse_table(tmp_path):
     }
 
 
-def test_a_sparse_and_a_filled_file_are_one_sparse_table(tmp_path, monkeypatch):
+def test_a_sparse_and_a_filled_file_are_one_sparse_table(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
-    one.write_text("".join(f"{k % 2} {k}:1\n" for k in range(1, 9)))
+    one.write_text("".join(f"{k % 2} {k}:1 {k + 1}:0\n" for k in range(1, 9)))
     two.write_text("".join(f"{k % 2} {' '.join(f'{j}:2' for j in range(1, 9))}\n" for k in (1, 2)))
-    monkeypatch.setattr(sparse_file, "_MOST_OF_MEMORY", 1.0)
     table = read_tables([one, two])
     column = table.column("f3")
     assert isinstance(column, SparseColumn)
