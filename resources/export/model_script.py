@@ -204,7 +204,8 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     year = int(part["y"])
     if len(part["y"]) < 3:
         year += 1900 if year >= 70 else 2000
-    month = MONTHS.index(part["b"]) + 1 if "b" in part else int(part["m"])
+    named = (k for k, names in enumerate(MONTHS, 1) if part.get("b") in names.split())
+    month = next(named) if "b" in part else int(part["m"])
     try:
         day = datetime.date(year, month, int(part.get("d", 1)))
     except ValueError:
@@ -212,7 +213,22 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     return ((day - datetime.date(1970, 1, 1)).days * 86400 + seconds) / 86400
 
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# As several languages write and shorten them.
+MONTHS = (
+    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв",
+    "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
+    "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
+    "apr april avril avr abril abr aprile апреля апр",
+    "may mai mei mayo maggio mag maio maj мая",
+    "jun june juni juin junio giugno giu junho июня июн",
+    "jul july juli juillet juil julio luglio lug julho июля июл",
+    "aug august août augustus agosto ago augusti августа авг",
+    "sep sept september septembre septiembre settembre set setembro сентября сен",
+    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт",
+    "nov november novembre noviembre novembro ноября ноя",
+    "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
+    "декабря дек",
+)
 
 
 # section parts
