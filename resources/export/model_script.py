@@ -179,7 +179,7 @@ def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | No
 
 # section dates
 def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
-    """Read a date as days since 1970-01-01 in UTC, or a time of day as hours.
+    """Read a date as days since 1970-01-01 in UTC, or a time or duration as hours.
 
     Of the ways to write it, each a pattern, what takes it apart and its parts, the first counts.
     """
@@ -191,6 +191,7 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     parts = way[2]
     part = {name: piece or "" for name, piece in zip(parts, found.groups(), strict=True)}
     hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
+    hours += 24 * int(part.get("D") or 0)
     if part.get("p"):
         hours = hours % 12 + 12 * (part["p"] == "p")
     whole = hours * 3600 + int(part.get("M") or 0) * 60
@@ -203,7 +204,8 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     year = int(part["y"])
     if len(part["y"]) < 3:
         year += 1900 if year >= 70 else 2000
-    month = MONTHS.index(part["b"]) + 1 if "b" in part else int(part["m"])
+    named = (k for k, names in enumerate(MONTHS, 1) if part.get("b") in names.split())
+    month = next(named) if "b" in part else int(part["m"])
     try:
         day = datetime.date(year, month, int(part.get("d", 1)))
     except ValueError:
@@ -211,7 +213,22 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     return ((day - datetime.date(1970, 1, 1)).days * 86400 + seconds) / 86400
 
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# As several languages write and shorten them.
+MONTHS = (
+    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв",
+    "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
+    "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
+    "apr april avril avr abril abr aprile апреля апр",
+    "may mai mei mayo maggio mag maio maj мая",
+    "jun june juni juin junio giugno giu junho июня июн",
+    "jul july juli juillet juil julio luglio lug julho июля июл",
+    "aug august août augustus agosto ago augusti августа авг",
+    "sep sept september septembre septiembre settembre set setembro сентября сен",
+    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт",
+    "nov november novembre noviembre novembro ноября ноя",
+    "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
+    "декабря дек",
+)
 
 
 # section parts

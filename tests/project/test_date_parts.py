@@ -227,6 +227,18 @@ def test_a_script_reads_moments_to_the_last_bit(tmp_path):
     np.testing.assert_array_equal(read, table.column("at").values)
 
 
+def test_a_script_knows_the_months_of_all_languages(tmp_path):
+    path = tmp_path / "t.csv"
+    cells = [f"{k % 28 + 1}. {('März', 'Oktober', 'Mai')[k % 3]} 2014" for k in range(60)]
+    path.write_text("at,y\n" + "".join(f"{cell},{k % 2}\n" for k, cell in enumerate(cells)))
+    table = read_table(path, label="y", positive="1")
+    export_model(model_of(table).splits[0].model, "script", tmp_path / "m.py")
+    script = runpy.run_path(str(tmp_path / "m.py"))
+    read = script["read_numbers"]("at", cells, ".")
+    np.testing.assert_array_equal(read, table.column("at").values)
+    assert script["MONTHS"] == dates._MONTHS
+
+
 def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):
     validation = Validation(scheme="forward", time="admitted", folds=3)
     for parts, is_beyond in (((WHOLE,), True), (("weekday", "year"), True), (("hour",), False)):

@@ -469,7 +469,7 @@ def test_svmlight_is_a_table_of_what_occurs(tmp_path):
 def test_an_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k} 2:1 3:{k % 3} {k % 4 + 4}:1\n" for k in range(1, 201)))
-    monkeypatch.setattr("aucstudio.project.data.readers.svmlight._MOST_OF_MEMORY", 1e-9)
+    monkeypatch.setattr("aucstudio.project.data.readers.sparse_file._MOST_OF_MEMORY", 1e-9)
     with pytest.raises(InputError, match=r"s\.svm has 200 rows of 7 features"):
         read_table(path)
 

@@ -19,7 +19,7 @@ from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, P
 from aucstudio.project.data.preparing.scales import learn_number
 from aucstudio.project.data.preparing.sparse_scales import learn_numbers
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
-from aucstudio.project.data.readers import svmlight
+from aucstudio.project.data.readers import sparse_file
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
 from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.splitting.validation import Validation
@@ -121,7 +121,7 @@ def test_a_file_of_few_zeros_is_a_table_as_ever(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k + 1} 2:{k * 7 % 5 + 1} 3:1\n" for k in range(30)))
     assert not any(isinstance(c, SparseColumn) for c in read_table(path).columns)
-    monkeypatch.setattr(svmlight, "_MOST_OF_MEMORY", 1e-12)
+    monkeypatch.setattr(sparse_file, "_MOST_OF_MEMORY", 1e-12)
     with pytest.raises(InputError, match=r"s\.svm has 30 rows of 3 features"):
         read_table(path)
 

@@ -114,7 +114,7 @@ class ColumnCards(QHeaderView):
         """Give columns of dates the room of a day with its time."""
         columns = () if self.table is None else self.table.columns
         # Of very many columns this is asked at once, hence not by their properties.
-        for k in [k for k, c in enumerate(columns) if c.number and c.number.layout]:
+        for k in [k for k, c in enumerate(columns) if c.number and c.number.dated]:
             if self.sectionSize(k) == self.defaultSectionSize():
                 self.resizeSection(k, scaled(_DATE_WIDTH))
 

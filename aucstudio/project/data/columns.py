@@ -78,7 +78,7 @@ class ColumnInfo:
     @property
     def layout(self) -> str:
         """How its dates are written; empty where it holds none."""
-        return "" if self.number is None else self.number.layout
+        return "" if self.number is None else self.number.dated
 
 
 Info = TypeVar("Info", bound=ColumnInfo)

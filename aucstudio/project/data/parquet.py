@@ -6,7 +6,7 @@ import dataclasses
 import glob
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from aucstudio.project import scratch
@@ -22,10 +22,13 @@ from aucstudio.project.data.text.noticed import about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.scan import Advance
+from aucstudio.project.data.text.settle import guess_form
 from aucstudio.project.errors import InputError
 
 _MAGIC = b"PAR1"
 _CHUNK = 1 << 20
+_LOOKED_AT, _WHOLE = 1000, NumberFormat()
+_NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 # Types whose whole numbers may be longer than a double holds.
 _LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -126,6 +129,11 @@ class ParquetReader(CellStore):
                 f"column {names[k]} holds whole numbers of more digits than can be computed with "
                 "(beyond 2^53) and is read as text"
             )
+        notes += [
+            f"column {name} holds times with a zone, which count in UTC, and so do their parts"
+            for name, kind in zip(names, kinds, strict=True)
+            if kind == "TIMESTAMP WITH TIME ZONE" and schema is None
+        ]
         self._expressions = _expressions(kinds, forms)
         self._make_view()
         numbers = {k: form is not None for k, form in forms.items()}
@@ -288,6 +296,8 @@ def read_parquet(
         columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
         unreadable = reader.first_unreadable(set_aside(columns))
     findings = tuple(about_unreadable(unreadable))
+    if schema is None:
+        notes = [*notes, *_about_texts(columns)]
     missing = sum(column.missing for column in columns)
     if missing:
         notes = [*notes, f"{missing} cell{'s' if missing > 1 else ''} without a value"]
@@ -295,6 +305,20 @@ def read_parquet(
     return Delimited(
         Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
     )
+
+
+def _about_texts(columns: Iterable[Column]) -> Iterator[str]:
+    """Say which columns of text hold what would be numbers or days in a text file."""
+    for column in columns:
+        if column.kind != "text" or not column.distinct:
+            continue
+        some = {str(cell) for cell in column.values[column.known()][:_LOOKED_AT].tolist()}
+        form = guess_form(some, ".")
+        if form is not None and not (form == _WHOLE and all(map(str.isdigit, some))):
+            what = "dates" if form.dated else "numbers"
+            yield f"column {column.name} is text in this file, although its cells are {what}"
+        elif all(map(_NESTED.fullmatch, some)):
+            yield f"column {column.name} holds lists or records, and each is a text here"
 
 
 def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:

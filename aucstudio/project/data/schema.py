@@ -106,7 +106,7 @@ class Schema(Chosen):
     @property
     def layouts(self) -> dict[str, str]:
         """By column of dates, how they are written."""
-        return {c.name: c.number.layout for c in self.columns if c.number and c.number.layout}
+        return {c.name: c.number.dated for c in self.columns if c.number and c.number.dated}
 
     @property
     def label(self) -> str | None:

@@ -197,10 +197,17 @@ CELLS = [
     ),
     case(
         "lasting",
-        "how long something takes is told",
+        "how long something takes is hours",
         "v;y\n1:02:03;u\n25:00:00;v\n0:30:00;u\n",
-        {"v": ["1:02:03", "25:00:00", "0:30:00"], "y": ["u", "v", "u"]},
-        notes="how long something takes, as in '1:02:03'",
+        {"v": [3723 / 3600, 25, 0.5], "y": ["u", "v", "u"]},
+        notes="column v holds durations, read as hours",
+    ),
+    case(
+        "lasting-in-doubt",
+        "hours and minutes, or minutes and seconds, are told",
+        "v;y\n1:02;u\n25:00;v\n0:30;u\n",
+        {"v": ["1:02", "25:00", "0:30"], "y": ["u", "v", "u"]},
+        notes="how long something takes, as in '1:02'",
     ),
     case(
         "half-words",

@@ -227,7 +227,7 @@ class DataView(PageView):
         """Begin with another table, or with other roles of the same."""
         before, self._table = self._table, table
         columns = () if table is None else table.columns
-        self.card.has_dates = any(c.number and c.number.layout for c in columns)
+        self.card.has_dates = any(c.number and c.number.dated for c in columns)
         self._finding.drop()
         same = before is not None and table is not None and before.sha256 == table.sha256
         if not same:

@@ -2,86 +2,116 @@
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
 
-from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
-from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.data.readers.arff_sparse import Gathering
+from aucstudio.project.data.readers.arff_syntax import (
+    Header,
+    day_reader,
+    known,
+    pairs,
+    read_header,
+    values,
+)
+from aucstudio.project.data.readers.format import (
+    MATRIX,
+    NAMED_ROWS,
+    Advance,
+    Format,
+    Wish,
+    Written,
+)
+from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.errors import InputError
 
 _TELL_EVERY = 5_000
-_LONGEST_LINE = 10_000_000
-_NUMBERS = {"numeric", "real", "integer"}
-_TEXTS = {"string", "date"}
-# A name or value in either quotation mark, or what reaches to the next separator.
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_NAME = re.compile(rf"\s*({_QUOTED}|[^\s{{\[]+)\s*(.*)", re.DOTALL)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*)\s*(,|$)")
-_MISSING = {"?", "<null>"}
-_ESCAPES = {"n": "\n", "r": "\n", "t": "\t"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Attribute:
-    """A column as the header declares it; ``levels`` are those of a nominal one, else None."""
-
-    name: str
-    kind: str
-    levels: tuple[str, ...] | None = None
-
-
-@dataclasses.dataclass
-class Header:
-    """What stands above the data.
-
-    Attributes
-    ----------
-    attributes : list of Attribute
-    outputs : list of str
-        What KEEL says is to be learnt.
-    is_keel : bool
-    lines : int
-        Including that of ``@data``.
-    """
-
-    attributes: list[Attribute] = dataclasses.field(default_factory=list)
-    outputs: list[str] = dataclasses.field(default_factory=list)
-    is_keel: bool = False
-    lines: int = 0
+_REMEMBERED = 100_000
 
 
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
-    size = max(path.stat().st_size, 1)
     encoding = wish.encoding or _encoding(path)
-    with path.open("rb") as raw, RowWriter(target) as out:
-        file = io.TextIOWrapper(raw, encoding, errors="replace")
-        header = _read_header(path, file)
-        weight = _weight_name(path, header)
+    with path.open(encoding=encoding, errors="replace") as file:
+        header = read_header(path, file)
+    weight = _weight_name(path, header)
+    roles = _roles(header) | dict.fromkeys(weight, "weight")
+    if Gathering.takes(header, wish.kinds):
+        gathering = Gathering(header, weight)
+        if _gather(path, encoding, header, gathering, tell) and gathering.is_sparse:
+            gathering.file().put_down(target)
+            return Written(MATRIX, roles=roles)
+    undeclared = _write_rows(path, encoding, header, weight, target, wish, tell)
+    return Written(
+        known={**NAMED_ROWS, "skip": header.lines - 1},
+        notes=() if wish.kinds else tuple(_notes_of_levels(undeclared)),
+        texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
+        roles=roles,
+    )
+
+
+def _gather(path: Path, encoding: str, header: Header, gathering: Gathering, tell: Advance) -> bool:
+    """Gather sparse rows; False at the first one that is none."""
+    width = len(header.attributes)
+    for line, text, weight in _lines(path, encoding, header, bool(gathering.weight), tell):
+        if not text.startswith("{"):
+            if text:
+                return False
+            continue
+        gathering.add(line, pairs(path, line, text, width), weight)
+    return True
+
+
+def _write_rows(
+    path: Path,
+    encoding: str,
+    header: Header,
+    weight: tuple[str, ...],
+    target: Path,
+    wish: Wish,
+    tell: Advance,
+) -> dict[str, Counter[str]]:
+    """Write the rows as text; give by column the levels that its declaration does not name."""
+    rows, width = 0, len(header.attributes)
+    levels = {k: {*a.levels, ""} for k, a in enumerate(header.attributes) if a.levels}
+    days = {
+        k: functools.lru_cache(_REMEMBERED)(day_reader(a.written))
+        for k, a in enumerate(header.attributes)
+        if a.written and wish.kinds.get(a.name) != "text"
+    }
+    undeclared: dict[str, Counter[str]] = {}
+    with RowWriter(target) as out:
         # Each row keeps its line, by which messages name it.
         out.blank(header.lines - 1)
         out.add([*(attribute.name for attribute in header.attributes), *weight])
-        rows = 0
-        for line, cells in _rows(path, file, header, weighted=bool(weight)):
-            if cells is None:
+        for line, text, own in _lines(path, encoding, header, bool(weight), tell):
+            if not text:
                 out.blank()
-            else:
-                out.add_data(cells)
-                rows += 1
-            if line % _TELL_EVERY == 0:
-                tell(min(raw.tell() / size, 1.0))
+                continue
+            cells = _dense(text, width)
+            if text.startswith("{"):
+                cells = ["0" if not a.levels else a.levels[0] for a in header.attributes]
+                for k, cell in pairs(path, line, text, width):
+                    cells[k] = cell
+            for k in days:
+                cells[k : k + 1] = map(days[k], cells[k : k + 1])
+            for k in levels:
+                if k < len(cells) and cells[k] not in levels[k]:
+                    undeclared.setdefault(header.attributes[k].name, Counter())[cells[k]] += 1
+            out.add_data([*cells, own] if weight else cells)
+            rows += 1
     if not rows:
         raise InputError(f"{path} has no rows below @data; choose a file with data", file=str(path))
-    return Written(
-        known={**NAMED_ROWS, "skip": header.lines - 1},
-        texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
-        roles=_roles(header) | dict.fromkeys(weight, "weight"),
-    )
+    return undeclared
+
+
+def _notes_of_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[str]:
+    for name, counted in undeclared.items():
+        yield f"column {name} has levels that its @attribute line does not: {first_parts(counted)}"
 
 
 def _weight_name(path: Path, header: Header) -> tuple[str, ...]:
@@ -113,126 +143,31 @@ def _roles(header: Header) -> dict[str, str]:
     return {last.name: "label"} if last.levels is not None and not header.is_keel else {}
 
 
-def _read_header(path: Path, file: TextIO) -> Header:
-    header = Header()
-    for line in iter(lambda: file.readline(_LONGEST_LINE), ""):
-        header.lines += 1
-        word, _, rest = line.strip().partition(" ")
-        word, _, more = word.partition("\t")
-        word, rest = word.lower(), f"{more} {rest}".strip()
-        if word == "@attribute":
-            header.attributes.append(_attribute(path, header.lines, rest))
-        elif word in ("@input", "@inputs", "@output", "@outputs"):
-            header.is_keel = True
-            if word.startswith("@output"):
-                header.outputs = [_bare(name) for name in rest.split(",") if name.strip()]
-        elif word.startswith("@data"):
-            break
-    else:
-        raise _wrong(path, header.lines, "the file ends before its @data line; it may be damaged")
-    names = [attribute.name for attribute in header.attributes]
-    if len(names) < 2:
-        raise _wrong(path, header.lines, "fewer than two attributes are declared above @data")
-    if len(set(names)) < len(names):
-        twice = next(name for name, times in Counter(names).items() if times > 1)
-        raise _wrong(path, header.lines, f"the attribute {twice!r} is declared twice; rename one")
-    return header
-
-
-def _attribute(path: Path, line: int, rest: str) -> Attribute:
-    found = _NAME.match(rest)
-    if found is None or not found[2].strip():
-        raise _wrong(path, line, "an attribute needs a name and a type")
-    name, kind = _bare(found[1]), found[2].strip()
-    if kind.startswith("{"):
-        levels = tuple(_values(kind[1:].partition("}")[0] if "'" not in kind else _inner(kind)))
-        return Attribute(name, "nominal", levels)
-    word = re.split(r"[\s\[{]", kind.lower(), maxsplit=1)[0]
-    if word not in _NUMBERS | _TEXTS:
-        raise _wrong(
-            path,
-            line,
-            f"attribute {name!r} has the type {word!r}, which is not read; "
-            "there are numeric, integer, real, string, date and lists of levels",
-        )
-    return Attribute(name, "number" if word in _NUMBERS else word)
-
-
-def _inner(kind: str) -> str:
-    return kind[1 : kind.rindex("}")] if "}" in kind else kind[1:]
-
-
-def _rows(
-    path: Path, file: TextIO, header: Header, *, weighted: bool
-) -> Iterator[tuple[int, list[str] | None]]:
-    """Give each line with its cells, the weight last; None for one that is blank or a comment."""
-    for line, text in enumerate(file, header.lines + 1):
-        bare = text.strip()
-        if not bare or bare.startswith("%"):
-            yield line, None
-            continue
-        weight = _WEIGHT.search(bare) if weighted else None
-        if weight:
-            bare = bare[: weight.start()].rstrip()
-        if bare.startswith("{"):
-            cells = _sparse(path, line, bare, header)
-        else:
-            cells = _dense(bare, len(header.attributes))
-        yield line, [*cells, weight[1] if weight else "1"] if weighted else cells
+def _lines(
+    path: Path, encoding: str, header: Header, weighted: bool, tell: Advance
+) -> Iterator[tuple[int, str, str]]:
+    """Give each line with its text and its weight; one that is blank or a comment has no text."""
+    size = max(path.stat().st_size, 1)
+    with path.open("rb") as raw, io.TextIOWrapper(raw, encoding, errors="replace") as file:
+        for _ in range(header.lines):
+            file.readline()
+        for line, text in enumerate(file, header.lines + 1):
+            if line % _TELL_EVERY == 0:
+                tell(min(raw.tell() / size, 1.0))
+            bare = text.strip()
+            if bare.startswith("%"):
+                bare = ""
+            weight = _WEIGHT.search(bare) if weighted else None
+            if weight:
+                bare = bare[: weight.start()].rstrip()
+            yield line, bare, weight[1] if weight else "1"
 
 
 def _dense(text: str, width: int) -> list[str]:
     if "'" not in text and '"' not in text:
         separator = "," if "," in text or width == 1 else None
-        return [_known(cell.strip()) for cell in text.split(separator)]
-    return [_known(cell) for cell in _values(text)]
-
-
-def _sparse(path: Path, line: int, text: str, header: Header) -> list[str]:
-    """Read ``{1 3.5, 4 yes}``: what is not given is zero, or the first level."""
-    cells = ["0" if not a.levels else a.levels[0] for a in header.attributes]
-    inner = text[1 : text.rindex("}")] if "}" in text else None
-    if inner is None:
-        raise _wrong(path, line, "a sparse row has no closing brace; the file may be damaged")
-    for pair in re.findall(rf"[^,'\"]*(?:{_QUOTED})?[^,]*", inner):
-        index, _, value = pair.strip().replace("\t", " ").partition(" ")
-        if not pair.strip():
-            continue
-        if not (index.isascii() and index.isdigit()) or int(index) >= len(cells):
-            raise _wrong(path, line, f"there is no attribute number {index!r}")
-        cells[int(index)] = _known(_bare(value.strip()))
-    return cells
-
-
-def _values(text: str) -> Iterable[str]:
-    place = 0
-    while True:
-        found = _VALUE.match(text, place)
-        if found is None:  # text follows a quotation mark
-            yield text[place:].strip()
-            return
-        yield _bare(found[1].strip())
-        if not found[2]:
-            return
-        place = found.end()
-
-
-def _known(cell: str) -> str:
-    return "" if cell in _MISSING else cell
-
-
-def _bare(text: str) -> str:
-    """Take quotation marks and escapes away."""
-    text = text.strip()
-    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
-        return text
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1]).replace(
-        "\n", " "
-    )
-
-
-def _wrong(path: Path, line: int, what: str) -> InputError:
-    return InputError(f"{path}, line {line}: {what}", file=str(path), line=line)
+        return [known(cell.strip()) for cell in text.split(separator)]
+    return [known(cell) for cell in values(text)]
 
 
 _WEIGHT = re.compile(r"[,\s]\s*\{\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*\}\s*$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,13 +15,11 @@ from aucstudio.project.data.readers.format import (
     Written,
     begins,
 )
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
-from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
+from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
-# Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
-_WIDE = 3
 _ROWS = 2_000
 # SQLite's steps between two looks at whether to go on.
 _STEPS = 1_000_000
@@ -82,16 +81,18 @@ def _copy_sqlite(
         return len(rows.description) > 1 and rows.fetchone() is not None
 
     def is_narrow(name: str) -> bool:
-        return len(connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description) < _WIDE
+        return len(connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description) < WIDE
 
     try:
-        table = pick_part(path, "table", sorted(names, key=is_narrow), wish, holds_table)
+        table = pick_part(path, "table", names, wish, holds_table, is_narrow)
         (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
         rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
+        named, blobs = [column[0] for column in rows.description], set[int]()
         with RowWriter(target) as out:
-            out.add([column[0] for column in rows.description])
+            out.add(named)
             while some := rows.fetchmany(_ROWS):
                 for row in some:
+                    blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
                     out.add_data(row)
                 done += len(some)
                 tell(done / max(total, 1))
@@ -101,10 +102,17 @@ def _copy_sqlite(
         raise
     return Written(
         known=dict(NAMED_ROWS),
-        notes=tuple(note_of_parts("table", table, names)),
+        notes=(*note_of_parts("table", table, names), *_note_of_blobs(named, blobs)),
+        roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),
     )
+
+
+def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
+    """Say which columns hold bytes, which nothing is learnt of."""
+    listed = first_parts(names[k] for k in sorted(blobs))
+    return [f"what is stored as bytes is ignored: {listed}"] if blobs else []
 
 
 def _quoted(name: str) -> str:
@@ -129,9 +137,9 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
             return len(rows.description or ()) > 1 and rows.fetchone() is not None
 
         def is_narrow(name: str) -> bool:
-            return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < _WIDE
+            return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < WIDE
 
-        name = pick_part(path, "table", sorted(tables, key=is_narrow), wish, holds_table)
+        name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
         tell(0.1)
         connection.execute(
             f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT csv, HEADER)"

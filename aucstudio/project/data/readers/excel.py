@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.readers.compressed import check_swelling
 from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, same_times
 from aucstudio.project.errors import InputError
 
@@ -22,11 +23,12 @@ _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What a workbook with a password lies in.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _TELL_EVERY = 5_000
+_LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     book = _open(path)
-    names = _sheet_names(book)
+    names, hidden = _sheet_names(book)
     read: dict[str, list[Row]] = {}
 
     def rows_of(name: str) -> list[Row]:
@@ -39,7 +41,10 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         rows = rows_of(name)
         return sum(map(any_value, rows)) > 1 and len(rows[0]) > 1
 
-    name = pick_part(path, "sheet", names, wish, holds_table)
+    def is_narrow(name: str) -> bool:
+        return name in hidden or len(rows_of(name)[0]) < WIDE
+
+    name = pick_part(path, "sheet", names, wish, holds_table, is_narrow)
     tell(0.5)
     if not holds_table(name):
         raise InputError(
@@ -87,15 +92,16 @@ def locked(path: Path) -> InputError:
     )
 
 
-def _sheet_names(book: python_calamine.CalamineWorkbook) -> list[str]:
-    """List the sheets of cells, those that are hidden last."""
+def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set[str]]:
+    """List the sheets of cells, those that are hidden last, and these again."""
     import python_calamine as calamine
 
     sheets = [
         sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet
     ]
     shown = calamine.SheetVisibleEnum.Visible
-    return [sheet.name for sheet in sorted(sheets, key=lambda sheet: sheet.visible != shown)]
+    hidden = [sheet.name for sheet in sheets if sheet.visible != shown]
+    return [s.name for s in sheets if s.visible == shown] + hidden, set(hidden)
 
 
 def _table(sheet: python_calamine.CalamineSheet) -> list[Row]:
@@ -103,11 +109,18 @@ def _table(sheet: python_calamine.CalamineSheet) -> list[Row]:
     rows: list[Row] = sheet.to_python(skip_empty_area=False)
     while rows and not any_value(rows[-1]):
         rows.pop()
+    rows = [[_clocked(cell) for cell in row] for row in rows]
     width = max(map(len, rows), default=0)
     used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
     if len(used) == width:
         return rows
     return [[row[k] for k in used] for row in rows]
+
+
+def _clocked(cell: Any) -> Any:
+    """Write a duration of more than a day as the shorter ones of its column come."""
+    found = _LASTING.fullmatch(cell) if isinstance(cell, str) and cell.startswith("PT") else None
+    return cell if found is None else ":".join(found.groups())
 
 
 def any_value(row: Row) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,11 +12,21 @@ from aucstudio.project.data.readers.rows import first_parts
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
+# Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
+WIDE = 3
+
 
 def pick_part(
-    path: Path, what: str, names: Sequence[str], wish: Wish, holds_table: Callable[[str], bool]
+    path: Path,
+    what: str,
+    names: Sequence[str],
+    wish: Wish,
+    holds_table: Callable[[str], bool],
+    is_narrow: Callable[[str], bool] = lambda _name: False,
 ) -> str:
     """Choose a part of a file: the one that was named, the usual one, or the first with a table.
+
+    One that is narrow is chosen where there is no other.
 
     Parameters
     ----------
@@ -27,6 +38,8 @@ def pick_part(
     wish : Wish
     holds_table : callable
         Given a name, tells whether there is a table.
+    is_narrow : callable
+        Given the name of a table, tells whether it is hardly what is meant.
 
     Raises
     ------
@@ -44,7 +57,10 @@ def pick_part(
         )
     if wish.usual in names:
         return wish.usual
-    found = next((name for name in names if holds_table(name)), None)
+    tables = filter(holds_table, names)
+    found = next(tables, None)
+    if found is not None and is_narrow(found):
+        found = next(itertools.filterfalse(is_narrow, tables), found)
     if found is None:
         raise InputError(
             f"{path} has no {what} with a table of at least two columns and a row below their "

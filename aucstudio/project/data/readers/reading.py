@@ -22,7 +22,7 @@ from aucstudio.project.data.readers.format import (
 )
 from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
 from aucstudio.project.data.readers.registry import recognise
-from aucstudio.project.data.readers.svmlight import read_columns as read_matrix
+from aucstudio.project.data.readers.sparse_file import read_sparse
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
@@ -307,6 +307,5 @@ def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimit
     if plain.kind == PARQUET:
         return read_parquet(plain.path, lambda share, words: tell(share, words), schema)
     if plain.kind == MATRIX:
-        columns = read_matrix(plain.path, plain.shown, schema)
-        return Delimited(Dialect(), plain.sha256, columns, [], 0, [])
+        return read_sparse(plain.path, plain.shown, plain.sha256, schema)
     return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)

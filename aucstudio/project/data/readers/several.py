@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import number_cells
-from aucstudio.project.data.readers.format import TEXT
+from aucstudio.project.data.readers.format import MATRIX, TEXT
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.sparse_columns import check_written_out, is_sparse
+from aucstudio.project.data.sparse_columns import SparseBlock, gathered, is_sparse
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
 from aucstudio.project.data.text.rejects import MAX_REJECTED
 from aucstudio.project.errors import InputError
@@ -73,8 +74,8 @@ def read_together(
         If one cannot be read, or has other columns than the first.
     """
     read = [_one(paths, k, given, folder, tell, schema, numbers) for k in range(len(paths))]
-    first, _ = read[0]
     if schema is None:
+        read = _completed(read)
         _check_names(read)
         texts = _texts([found for _, found in read])
         for k, (plain, found) in enumerate(read):
@@ -85,12 +86,10 @@ def read_together(
                 ]
                 spelled = Schema(tuple(known), dialect=found.dialect)
                 read[k] = plain, read_columns(plain, lambda *_: None, spelled)
-    founds = [found for _, found in read]
-    names = [name for name in _names(founds[0]) if all(name in _names(f) for f in founds)]
-    if any(is_sparse(found.columns) for found in founds):
-        heights = [found.columns[0].height for found in founds]
-        check_written_out(path, sum(heights), len(names), for_fit=True)
-    columns = [_joined([_column(found, name) for found in founds]) for name in names]
+                _check_texts(read[k], odd)
+    first, founds = read[0][0], [found for _, found in read]
+    columns = _joined_columns(founds)
+    names = [column.name for column in columns]
     origin = ORIGIN if ORIGIN not in names else f"{ORIGIN}_name"
     heights = [len(found.columns[0].values) for found in founds]
     shown = np.repeat(np.array([p.name for p in paths], dtype=object), heights)
@@ -107,10 +106,54 @@ def read_together(
     return plain, _together(founds, paths, columns)
 
 
+def _completed(read: Sequence[tuple[Plain, Delimited]]) -> list[tuple[Plain, Delimited]]:
+    """Read sparse files again that do not mention what others do, which may go without saying."""
+    names = {name: None for _, found in read for name in _names(found)}
+    schema = Schema(tuple(map(ColumnSchema, names)))
+    return [
+        (plain, read_columns(plain, lambda *_: None, schema))
+        if plain.kind == MATRIX and len(found.columns) < len(names)
+        else (plain, found)
+        for plain, found in read
+    ]
+
+
+def _check_texts(read: tuple[Plain, Delimited], names: Sequence[str]) -> None:
+    """Make sure that columns could be read as text, as they are in other files."""
+    plain, found = read
+    still = [c.name for c in found.columns if c.name in names and c.kind == "number" and c.distinct]
+    if still:
+        raise InputError(
+            f"{plain.shown} has numbers in column {still[0]!r}, which is text in other files: "
+            "files that are read as one table hold the same",
+            file=str(plain.shown),
+            column=still[0],
+        )
+
+
+def _joined_columns(founds: Sequence[Delimited]) -> list[Column]:
+    """Put the columns that all files have below each other; sparse ones stay so."""
+    by_name = [{column.name: column for column in found.columns} for found in founds]
+    names = [name for name in by_name[0] if all(name in columns for columns in by_name)]
+    below = {name: [columns[name] for columns in by_name] for name in names}
+    sparse = [
+        name
+        for name, parts in below.items()
+        if is_sparse(parts) and all(part.kind == "number" for part in parts)
+    ]
+    stays: dict[str, Column] = {}
+    if sparse:
+        pieces = [gathered([below[name][k] for name in sparse]) for k in range(len(founds))]
+        block = SparseBlock(scipy.sparse.vstack(pieces, format="csc"))
+        stays = {column.name: column for column in block.columns(sparse)}
+    return [stays[name] if name in stays else _joined(below[name]) for name in names]
+
+
 def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) -> None:
     """Make sure that fractions are written with one mark: what a row means is written down once."""
+    by_name = {column.name: column for column in like.columns}
     for column in found.columns:
-        other = _column(like, column.name)
+        other = by_name[column.name]
         marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
         if len(set(marks)) > 1:
             raise InputError(
@@ -149,18 +192,15 @@ def _names(found: Delimited) -> list[str]:
     return [column.name for column in found.columns]
 
 
-def _column(found: Delimited, name: str) -> Column:
-    return next(column for column in found.columns if column.name == name)
-
-
 def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
     """Make sure that all files have the columns of the first, in any order."""
     (first, like), *others = read
     wanted = _names(like)
     for plain, found in others:
         have = _names(found)
-        lacks = [name for name in wanted if name not in have]
-        more = [name for name in have if name not in wanted]
+        known, given = set(wanted), set(have)
+        lacks = [name for name in wanted if name not in given]
+        more = [name for name in have if name not in known]
         if lacks or more:
             what = f"no column {lacks[0]!r}" if lacks else f"a column {more[0]!r} too many"
             near = suggestion(lacks[0], have) if lacks else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,12 @@ from aucstudio.project.errors import InputError
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
 _TELL_EVERY = 5_000
+_STATA_UNITS = {
+    "%tw": "weeks since the first of 1960",
+    "%tm": "months since 1960-01",
+    "%tq": "quarters since the first of 1960",
+    "%th": "half-years since the first of 1960",
+}
 # Before Stata 13 a file begins with its version, the order of bytes, and 1.
 _STATA_VERSIONS = bytes([104, 105, 108, 110, 111, 112, 113, 114, 115])
 _STATA_ORDERS = b"\1\2"
@@ -49,9 +55,9 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
                 if count % _TELL_EVERY == 0:
                     tell(0.5 + 0.5 * count / len(columns[0]))
         kinds = about.readstat_variable_types
-        notes: tuple[str, ...] = ()
+        notes = tuple(_counted(about.original_variable_types))
         if kept and not wish.kinds:
-            notes = (
+            notes += (
                 f"columns with names for some of their values only are read as numbers: "
                 f"{first_parts(kept)}",
             )
@@ -62,6 +68,14 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
         )
 
     return write
+
+
+def _counted(formats: Mapping[str, str]) -> Iterator[str]:
+    """Say which columns count months or quarters, as Stata does."""
+    for start, unit in _STATA_UNITS.items():
+        names = [name for name, form in formats.items() if str(form).startswith(start)]
+        if names:
+            yield f"columns that count {unit} are read as these numbers: {first_parts(names)}"
 
 
 def _plain(values: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Dates and times as numbers: days since 1970-01-01 in UTC; a time of day as hours.
+"""Dates and times as numbers: days since 1970-01-01 in UTC; times of day and durations as hours.
 
 One pattern with numbered parts decides for Python and for DuckDB alike what a date is, and both
 compute with its parts in the same order. Days with the year in front, as other programs write
@@ -11,6 +11,7 @@ import datetime
 import functools
 import math
 import re
+from collections.abc import Sequence
 
 _YEAR, _MONTH, _DAY = "([1-9][0-9]{3})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
 _SHORT_YEAR = "([1-9][0-9]{3}|[0-9]{2})"
@@ -62,6 +63,40 @@ _LAYOUTS = {
     "mon year": (rf"{_NAME} {_YEAR}", "by"),
     "h:m": (_CLOCK, ""),
 }
+# How long something takes: days, hours, minutes and seconds with their units, in words or by
+# ISO 8601, or with colons between.
+_WHOLE, _BROKEN = "[0-9]{1,6}", "[0-9]{1,6}(?:[.,][0-9]{1,9})?"
+_IN_WORDS = (
+    rf"({_WHOLE}) ?(?:d(?:ays?)?|tage?)",
+    rf"({_WHOLE}) ?(?:h(?:rs?|ours?)?|std\.?)",
+    rf"({_WHOLE}) ?(?:m(?:ins?\.?|inutes?)?)",
+    rf"({_BROKEN}) ?(?:s(?:ecs?|econds?)?)",
+)
+_BY_ISO = (f"({_WHOLE})d", f"({_WHOLE})h", f"({_WHOLE})m", f"({_BROKEN})s")
+_COLONS = f"({_WHOLE}):([0-5][0-9]):([0-5][0-9](?:[.,][0-9]{{1,9}})?)"
+
+
+def _some_of(pieces: Sequence[str], between: str = "") -> str:
+    """Write the pattern of some pieces in their order, at least of one."""
+    first, *rest = pieces
+    later = "".join(f"(?:{between}{piece})?" for piece in rest)
+    return f"{first}{later}|{_some_of(rest, between)}" if rest else first
+
+
+def _each_of(pieces: Sequence[str], between: str = "") -> str:
+    return "".join(f"(?:{piece}{between})?" for piece in pieces)
+
+
+# By name, what matches it, and what takes it apart.
+_LASTING = {
+    "h:m:s": (f"(?:({_WHOLE}) ?d(?:ays?)?,? ?)?{_COLONS}",) * 2,
+    "d h m s": (_some_of(_IN_WORDS, ",? ?"), _each_of(_IN_WORDS, ",? ?")),
+    "PnDTnHnMnS": (
+        f"p(?:{_BY_ISO[0]}(?:t(?:{_some_of(_BY_ISO[1:])}))?|t(?:{_some_of(_BY_ISO[1:])}))",
+        f"p{_each_of(_BY_ISO[:1])}t?{_each_of(_BY_ISO[1:])}",
+    ),
+}
+LASTING = tuple(_LASTING)
 LAYOUTS = tuple(_LAYOUTS)
 # Days as every program may write them, times of day, and those that name no day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
@@ -75,6 +110,8 @@ _PIVOT = 70
 @functools.cache
 def pattern(layout: str) -> str:
     """Give the regular expression that a stripped cell matches in full, in lower case."""
+    if layout in _LASTING:
+        return _uncaptured(_LASTING[layout][0])
     ways = [_without_back_references(way) for way in ways_of(layout)]
     return ways[0] if len(ways) == 1 else "|".join(ways)
 
@@ -84,14 +121,30 @@ def is_iso(cell: str) -> bool:
     return re.fullmatch(pattern(ISO), cell.lower()) is not None
 
 
+def zoned(cell: str) -> bool:
+    """Tell whether a stripped cell is a time that names its distance from UTC, which is not 0."""
+    return re.search(r":[0-9.]+ ?[+-](?!00:?(?:00)?$)[0-9]{2}:?(?:[0-9]{2})?$", cell) is not None
+
+
 def is_short_month(cell: str) -> bool:
     """Tell whether a stripped cell is a month with two digits, which may be a year or a day."""
     return re.fullmatch(rf"{_NAME}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
 
 
+def may_last(cells: Sequence[str]) -> bool:
+    """Tell whether some cells look like how long something takes."""
+    return any(_MAY_LAST.search(cell.lower()) for cell in cells)
+
+
+# Two numbers with units, two colons, or ISO's letter.
+_MAY_LAST = re.compile(
+    r"[0-9] ?[a-z]+\.?,? ?[0-9]+(?:[.,][0-9]+)? ?[a-z]|:[0-5][0-9]:[0-5]|^p[0-9t]"
+)
+
+
 def ways_of(layout: str) -> tuple[str, ...]:
     """List the layouts that cells of a layout may have, the one to try first in front."""
-    return (layout,) if layout in (ISO, CLOCK) else (ISO, layout)
+    return (layout,) if layout in (ISO, CLOCK, *LASTING) else (ISO, layout)
 
 
 def _without_back_references(layout: str) -> str:
@@ -103,14 +156,19 @@ def _without_back_references(layout: str) -> str:
             for mark in "-/."
         )
     # Without capturing: parts are taken by `taken`, which need not tell good dates from bad.
-    whole = re.sub(r"\((?!\?)", "(?:", day)
-    clock = re.sub(r"\((?!\?)", "(?:", _TIME)
-    return f"(?:{whole})" + (clock if parts and len(parts) > 2 else "")
+    clock = _uncaptured(_TIME)
+    return f"(?:{_uncaptured(day)})" + (clock if parts and len(parts) > 2 else "")
+
+
+def _uncaptured(pattern: str) -> str:
+    return re.sub(r"\((?!\?)", "(?:", pattern)
 
 
 @functools.cache
 def taking(layout: str) -> tuple[str, str]:
     """Give the pattern that takes a matching cell apart, and the letters of its parts."""
+    if layout in _LASTING:
+        return _LASTING[layout][1], "DHMS"
     day, parts = _LAYOUTS[layout]
     day = day.replace("([-/.])", "[-/.]").replace(r"\2", "[-/.]")
     parts = parts.replace("_", "")
@@ -122,7 +180,7 @@ def taking(layout: str) -> tuple[str, str]:
 def read(cell: str, layout: str) -> float:
     """Read a cell that matches; infinite where there is no such day."""
     cell = cell.lower()
-    if layout != CLOCK and is_iso(cell):
+    if layout not in (CLOCK, *LASTING) and is_iso(cell):
         layout = ISO
     wanted, names = taking(layout)
     found = re.fullmatch(wanted, cell)
@@ -130,7 +188,7 @@ def read(cell: str, layout: str) -> float:
         return float("inf")
     part = dict(zip(names, (text or "" for text in found.groups()), strict=True))
     seconds = _seconds(part)
-    if layout == CLOCK:
+    if layout in (CLOCK, *LASTING):
         return seconds / 3600.0
     try:
         day = datetime.date(_year(part["y"]), _month(part), int(part.get("d", 1)))
@@ -170,18 +228,16 @@ def _month(part: dict[str, str]) -> int:
 
 
 def _seconds(part: dict[str, str]) -> float:
-    if not part.get("H"):
-        return 0.0
-    hours = int(part["H"])
-    if part["p"]:
+    hours = int(part.get("H") or 0) + 24 * int(part.get("D") or 0)
+    if part.get("p"):
         hours = hours % 12 + (12 if part["p"] == "p" else 0)
-    second = float(part["S"].replace(",", ".")) if part["S"] else 0.0
+    second = float(part.get("S", "").replace(",", ".") or 0)
     zone = part.get("z", "").replace(":", "")
     offset = 0
     if zone:
         offset = int(zone[1:3]) * 3600 + int(zone[3:] or 0) * 60
         offset = -offset if zone[0] == "-" else offset
-    return (hours * 3600 + int(part["M"]) * 60 - offset) + second
+    return (hours * 3600 + int(part.get("M") or 0) * 60 - offset) + second
 
 
 def sql(cell: str, layout: str) -> str:
@@ -198,12 +254,11 @@ def _sql(cell: str, layout: str) -> str:
     quoted = "'" + wanted.replace("'", "''") + "'"
     listed = ", ".join(f"'x{name}'" for name in names)
     # The names must differ in more than their case.
-    listed = (
-        listed.replace("'xM'", "'xminute'").replace("'xH'", "'xhour'").replace("'xS'", "'xsec'")
-    )
+    for name, other in (("M", "minute"), ("H", "hour"), ("S", "sec"), ("D", "days")):
+        listed = listed.replace(f"'x{name}'", f"'x{other}'")
     took = f"regexp_extract({cell}, '^(?:' || {quoted} || ')$', [{listed}])"
-    seconds = _seconds_sql("z" in names) if "H" in names else "0.0::DOUBLE"
-    if layout == CLOCK:
+    seconds = _seconds_sql(names) if "H" in names else "0.0::DOUBLE"
+    if layout in (CLOCK, *LASTING):
         value = f"{seconds} / 3600.0::DOUBLE"
     else:
         days = f"(({_day_sql(names)}) - DATE '1970-01-01')"
@@ -223,15 +278,18 @@ def _day_sql(names: str) -> str:
     return f"try_cast(({year}) || '-' || lpad({month}, 2, '0') || '-' || {day} AS DATE)"
 
 
-def _seconds_sql(zoned: bool) -> str:
+def _seconds_sql(names: str) -> str:
     hour = "coalesce(try_cast(apart__.xhour AS BIGINT), 0)"
-    hour = (
-        f"CASE WHEN apart__.xp = '' THEN {hour} ELSE {hour} % 12 + "
-        "CASE WHEN apart__.xp = 'p' THEN 12 ELSE 0 END END"
-    )
+    if "D" in names:
+        hour += " + 24 * coalesce(try_cast(apart__.xdays AS BIGINT), 0)"
+    if "p" in names:
+        hour = (
+            f"CASE WHEN apart__.xp = '' THEN {hour} ELSE {hour} % 12 + "
+            "CASE WHEN apart__.xp = 'p' THEN 12 ELSE 0 END END"
+        )
     minute = "coalesce(try_cast(apart__.xminute AS BIGINT), 0)"
     whole = f"(({hour}) * 3600 + {minute} * 60"
-    if zoned:
+    if "z" in names:
         zone = "replace(apart__.xz, ':', '')"
         size = (
             f"(coalesce(try_cast({zone}[2:3] AS BIGINT), 0) * 3600 + "

@@ -34,10 +34,12 @@ _SHOWN = 5
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
+_DATED = re.compile("date|datum|fecha|data di")
 _STAMPS = (
     (9e8, 2.2e9, _STAMPED, "seconds since 1970-01-01"),
     (9e11, 2.2e12, _STAMPED, "milliseconds since 1970-01-01"),
-    (2e4, 6e4, re.compile("date"), "days since 1899-12-30, as spreadsheets count them"),
+    # Of our time, and of people living.
+    (5e3, 7.5e4, _DATED, "days since 1899-12-30, as spreadsheets count"),
 )
 _LAYOUT_WORDS = {
     "y-m-d": "year, month, day",
@@ -218,7 +220,9 @@ def _about_dates(
     for name, form in forms.items():
         if form is None or not form.layout:
             continue
-        if form.layout == "h:m":
+        if form.layout in dates.LASTING:
+            yield Finding("kind", f"column {name} holds durations, read as hours", (name,))
+        elif form.layout == "h:m":
             yield Finding("kind", f"column {name} holds times of day, read as hours", (name,))
         else:
             order = _LAYOUT_WORDS[form.layout]
@@ -232,6 +236,10 @@ def _about_dates(
             )
             if other is not None:
                 doubt += f"; some have the year in front, as {other!r}"
+            elsewhere = next(filter(dates.zoned, cells[name]), None)
+            if elsewhere is not None and form.matches(elsewhere):
+                there = dates.spell(form.read(elsewhere), form.layout)
+                doubt += f"; times count in UTC: {elsewhere!r} is {there}, and so are its parts"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
             yield Finding("kind", sentence, (name,))
 
@@ -239,13 +247,13 @@ def _about_dates(
 def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
     """Say which numbers look like the times of computers."""
     for column in columns:
-        if _STAMPED.search(column.name.lower()) and (unit := _stamps(column)):
+        if unit := _stamps(column):
             sentence = f"column {column.name} looks like times: {unit}"
             yield Finding("kind", sentence, (column.name,))
 
 
 def _stamps(column: Column) -> str:
-    """Tell the unit of what may be Unix's times; empty if it cannot be that."""
+    """Tell the unit of what may be times as computers count; empty if it cannot be that."""
     if column.kind == "text" or not column.different.exceeds(1) or not column.is_integer():
         return ""
     known = column.values[column.known()]

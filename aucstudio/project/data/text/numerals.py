@@ -70,8 +70,9 @@ class NumberFormat:
     affix : str
         The currency or the unit that may stand beside a number, or the sign of per cent that does.
     layout : str
-        How dates are written, one of :data:`~aucstudio.project.data.text.dates.LAYOUTS`: what
-        they are as numbers is said there. Empty for numbers.
+        How dates or durations are written, one of ``LAYOUTS`` or ``LASTING`` of
+        :mod:`~aucstudio.project.data.text.dates`: what they are as numbers is said there. Empty
+        for numbers.
     """
 
     decimal: str = "."
@@ -79,6 +80,11 @@ class NumberFormat:
     dressed: bool = False
     affix: str = ""
     layout: str = ""
+
+    @property
+    def dated(self) -> str:
+        """How dates are written; empty for numbers, and for durations, which are such."""
+        return "" if self.layout in dates.LASTING else self.layout
 
     @functools.cached_property
     def pattern(self) -> str:

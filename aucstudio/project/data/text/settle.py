@@ -157,15 +157,16 @@ def unit_of(cell: str) -> str:
 
 
 def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
-    """List the ways to write days and times that some cells may be in, the likelier ones first."""
+    """List the ways to write days, times and durations that some cells may be in."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
+    lasting = dates.LASTING if dates.may_last(some) else ()
     if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
-        return []
+        return [NumberFormat(decimal, layout=layout) for layout in lasting]
     layouts = [layout for layout in dates.LAYOUTS if layout != dates.DIGITS]
     # Where numbers are written as in English, so are days with strokes between.
     if decimal == "." and 2 * sum("/" in cell for cell in some) > len(some):
         layouts.insert(layouts.index("d.m.y"), layouts.pop(layouts.index("m/d/y")))
-    return [NumberFormat(decimal, layout=layout) for layout in layouts]
+    return [NumberFormat(decimal, layout=layout) for layout in (*layouts, *lasting)]
 
 
 def guess_form(

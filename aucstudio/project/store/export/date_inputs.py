@@ -17,8 +17,8 @@ def date_inputs(model: Model) -> dict[str, str]:
         form = known[name].number if name in known else None
         if name in parts:
             found[name] = parts[name]
-        elif form is not None and form.layout:
-            found[name] = DatePart(name, WHOLE, form.layout == dates.CLOCK)
+        elif form is not None and form.dated:
+            found[name] = DatePart(name, WHOLE, form.dated == dates.CLOCK)
     return {name: _words(part) for name, part in found.items()}
 
 

@@ -1,0 +1,196 @@
+"""Tables of which most cells are zero, put down between a format's reader and the columns.
+
+Where few numbers are not zero only these are kept; else the table is as large as its numbers
+written out, and one that would not fit into memory is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.gathering import number_cells
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.sparse_columns import SparseBlock
+from aucstudio.project.data.text.delimited import Delimited
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.noticed import about_unreadable
+from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import bytes_words
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Text = tuple[str | None, ...]
+
+_MOST_OF_MEMORY = 0.4
+# A number that is kept with its place takes half as much again as a cell.
+MOST_FILLED = 1 / 3
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SparseFile:
+    """A table of columns of numbers that are mostly zero, and some others.
+
+    Attributes
+    ----------
+    names : sequence of str
+        All columns, in their order.
+    features : sequence of str
+        Those of the matrix.
+    matrix : CSR matrix of shape (rows, features)
+    numbers : dict of str to ndarray of shape (rows,)
+        Columns of numbers beside it.
+    texts : dict of str to tuple of levels and ndarray of shape (rows,)
+        Columns of text beside it: the different cells, None for a missing one, and which each is.
+    implied : str
+        A pattern of the names that a later file need not mention, being zero then; may be empty.
+    unreadable : dict of str to Unreadable
+    """
+
+    names: Sequence[str]
+    features: Sequence[str]
+    matrix: sparse.csr_array
+    numbers: Mapping[str, NDArray[np.float64]] = dataclasses.field(default_factory=dict)
+    texts: Mapping[str, tuple[Text, NDArray[np.int32]]] = dataclasses.field(default_factory=dict)
+    implied: str = ""
+    unreadable: Mapping[str, Unreadable] = dataclasses.field(default_factory=dict)
+
+    def put_down(self, target: Path) -> None:
+        """Write it, to be read by :func:`read_columns`."""
+        about = {
+            "names": list(self.names),
+            "features": list(self.features),
+            "numbers": list(self.numbers),
+            "texts": {name: levels for name, (levels, _) in self.texts.items()},
+            "implied": self.implied,
+            "unreadable": {k: dataclasses.asdict(one) for k, one in self.unreadable.items()},
+        }
+        columns = [*self.numbers.values(), *(codes for _, codes in self.texts.values())]
+        beside: dict[str, Any] = {f"beside{k}": values for k, values in enumerate(columns)}
+        X = self.matrix
+        with target.open("wb") as out:
+            np.savez(
+                out,
+                about=np.frombuffer(json.dumps(about).encode(), np.uint8),
+                data=X.data,
+                indices=X.indices,
+                indptr=X.indptr,
+                **beside,
+            )
+
+
+def _taken_up(path: Path) -> SparseFile:
+    with np.load(path, allow_pickle=False) as found:
+        about = json.loads(found["about"].tobytes())
+        numbers, texts = about["numbers"], about["texts"]
+        beside = [found[f"beside{k}"] for k in range(len(numbers) + len(texts))]
+        shape = (len(found["indptr"]) - 1, len(about["features"]))
+        parts = (found["data"], found["indices"], found["indptr"])
+        return SparseFile(
+            names=about["names"],
+            features=about["features"],
+            matrix=scipy.sparse.csr_array(parts, shape=shape),
+            numbers=dict(zip(numbers, beside, strict=False)),
+            texts={
+                name: (tuple(levels), codes)
+                for (name, levels), codes in zip(texts.items(), beside[len(numbers) :], strict=True)
+            },
+            implied=about["implied"],
+            unreadable={
+                name: Unreadable(**{**one, "spellings": tuple(map(tuple, one["spellings"]))})
+                for name, one in about["unreadable"].items()
+            },
+        )
+
+
+def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Delimited:
+    """Make columns of a table that was put down; ``shown`` is the file to name.
+
+    Raises
+    ------
+    InputError
+        If they would not fit into memory.
+    """
+    found = _taken_up(path)
+    lacking = _implied(schema, found)
+    X = found.matrix.tocsc()
+    X.resize(X.shape[0], X.shape[1] + len(lacking))
+    names = [*found.features, *lacking]
+    beside = {name: _of_numbers(name, values) for name, values in found.numbers.items()}
+    beside |= {name: _of_texts(name, *cells) for name, cells in found.texts.items()}
+    if schema is None:
+        _refuse_infinite(shown, [beside[name] for name in found.numbers], X, names)
+    block = SparseBlock(X)
+    features: list[Column] = list(block.columns(names))
+    if block.stored > MOST_FILLED * block.height * len(names):
+        _check_size(shown, block.height, len(names))
+        features = [_of_numbers(column.name, column.values) for column in features]
+    by_name = beside | {column.name: column for column in features}
+    findings = tuple(about_unreadable(found.unreadable))
+    return Delimited(
+        Dialect(),
+        sha256,
+        [by_name[name] for name in (*found.names, *lacking)],
+        [],
+        0,
+        [finding.sentence for finding in findings],
+        unreadable=dict(found.unreadable),
+        findings=findings,
+    )
+
+
+def _implied(schema: Schema | None, found: SparseFile) -> list[str]:
+    """Name the features of the training table that no row mentions: they are zero."""
+    if schema is None or not found.implied:
+        return []
+    have, pattern = set(found.names), re.compile(found.implied)
+    return [name for name in schema.names if name not in have and pattern.fullmatch(name)]
+
+
+def _refuse_infinite(
+    path: Path, columns: Sequence[Column], X: sparse.csc_array, names: Sequence[str]
+) -> None:
+    strange = next((c.name for c in columns if np.isinf(c.values).any()), None)
+    (places,) = np.nonzero(np.isinf(X.data))
+    if strange is None and len(places):
+        strange = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
+    if strange is not None:
+        raise InputError(
+            f"infinite value in column {strange!r} of {path}; leave it out of the row",
+            file=str(path),
+            column=strange,
+        )
+
+
+def _check_size(path: Path, rows: int, columns: int) -> None:
+    import psutil
+
+    needed, memory = 8.0 * rows * columns, float(psutil.virtual_memory().total)
+    if needed > _MOST_OF_MEMORY * memory:
+        raise InputError(
+            f"{path} has {rows:,} rows of {columns:,} features, which take {bytes_words(needed)} "
+            f"written out, and this machine has {bytes_words(memory)}; keep fewer features or rows",
+            file=str(path),
+        )
+
+
+def _of_numbers(name: str, values: NDArray[np.float64]) -> Column:
+    cells = number_cells(values)
+    return Column.of_cells(name, cells.values, cells.missing, cells.distinct)
+
+
+def _of_texts(name: str, levels: Text, codes: NDArray[np.int32]) -> Column:
+    values = np.array([*levels, None], dtype=object)[codes]
+    listed = values.tolist()
+    return Column.of_cells(name, values, listed.count(None), len(set(listed) - {None}))
