@@ -122,6 +122,6 @@ def test_long_durations_of_a_sheet_are_hours(tmp_path):
     for k, minutes in enumerate(MINUTES):
         book.active.append([k, datetime.timedelta(minutes=minutes), "yes" if k % 3 else "no"])
     book.save(tmp_path / "t.xlsx")
-    np.testing.assert_allclose(
-        read_table(tmp_path / "t.xlsx").column("stay").values, np.array(MINUTES) / 60
-    )
+    table = read_table(tmp_path / "t.xlsx")
+    np.testing.assert_allclose(table.column("stay").values, np.array(MINUTES) / 60)
+    assert "durations in this sheet are read as hours" in table.notes

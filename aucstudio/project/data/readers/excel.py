@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
                 tell(0.5 + 0.5 * count / len(rows))
     return Written(
         known=dict(ROWS),
-        notes=tuple(note_of_parts("sheet", name, names)),
+        notes=(*note_of_parts("sheet", name, names), *_note_of_durations(rows)),
         part=name,
         parts=tuple(names),
     )
@@ -121,6 +122,11 @@ def _clocked(cell: Any) -> Any:
     """Write a duration of more than a day as the shorter ones of its column come."""
     found = _LASTING.fullmatch(cell) if isinstance(cell, str) and cell.startswith("PT") else None
     return cell if found is None else ":".join(found.groups())
+
+
+def _note_of_durations(rows: Iterable[Row]) -> list[str]:
+    lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
+    return ["durations in this sheet are read as hours"] if lasting else []
 
 
 def any_value(row: Row) -> bool:
