@@ -1,6 +1,7 @@
 """Runs against each other: figures of each, a test of every pair, and who wins how often.
 
-One held-out part is compared by DeLong's paired test (for the partial AUC, by its components);
+One held-out part is compared by DeLong's paired test, as few rows allow (for the partial AUC, by
+its components);
 several splits by the corrected resampled t test on the differences split by split. The p-values
 are corrected over all pairs that can be compared. Tests of pairs know nothing of each other:
 where they are heavy, workers may make them.

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
@@ -93,7 +92,7 @@ class LogLossMethod(BaselineSettings, WeighsRows):
 
     def _gradient_steps(self, X: Array) -> int:
         """Steps after which others go on, if others can."""
-        newton = not issparse(X) and X.shape[1] <= _NEWTON_COLUMNS
+        newton = X.shape[1] <= _NEWTON_COLUMNS
         return min(self.max_iter, _GRADIENT_STEPS) if newton else self.max_iter
 
     def _newton_steps(
