@@ -471,3 +471,10 @@ def test_the_command_adds_it_to_the_project(tmp_path, capsys):
     assert cli.main(["combine", str(project), "AUC-RLS", "nobody"]) == 2
     assert "no finished run 'nobody'" in capsys.readouterr().err
     assert cli.main(["combine", str(project), "AUC-RLS"]) == 2
+
+
+def test_a_project_without_finished_runs_says_so_and_lists_none(tmp_path, capsys):
+    project = tmp_path / "p.aucproj"
+    ProjectFile.create(project)
+    assert cli.main(["combine", str(project), "one", "other"]) == 2
+    assert "has no finished run at all" in capsys.readouterr().err

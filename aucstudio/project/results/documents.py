@@ -137,6 +137,8 @@ def find_run(
     if chosen:
         ids = ", ".join(record.id for _, record in chosen)
         raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
+    if not named:
+        raise InputError(f"{project} has no finished run at all", file=str(project))
     known = [text for _, record in named for text in (record.experiment.title, record.id)]
     raise InputError(
         f"{project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "

@@ -31,6 +31,7 @@ from aucstudio.project.data.splitting.validation import (
     Validation,
 )
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import counted
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
@@ -121,7 +122,8 @@ def _forward(
     steps, _ = most_steps(times, positive, validation.folds - 1, *how, codes)
     known = np.unique(times[~np.isnan(times)])
     if parts is None or short is None:
-        why = f"{validation.time} has {len(known):,} different times, and each step needs a new one"
+        count = counted(len(known), "different time")
+        why = f"{validation.time} has {count}, and each step needs a new one"
     else:
         what = "trains on" if _one_class(positive[parts[short][0]]) else "judges"
         why = f"step {short + 1} {what} rows of one class only, or none"
