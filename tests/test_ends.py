@@ -177,7 +177,7 @@ def test_the_window_ends_in_order_when_it_is_asked_to(study, start, tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.parametrize("moment", [0.3 * k for k in range(1, 11)])
+@pytest.mark.parametrize("moment", [0.5 * k for k in range(1, 7)])
 def test_ctrl_c_during_the_start_of_the_window_does_not_crash_it(start, moment):
     process = start("--sample")
     with contextlib.suppress(subprocess.TimeoutExpired):

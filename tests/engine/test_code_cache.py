@@ -16,7 +16,7 @@ def twice(x):
     return 2 * x
 """
 
-# The kernels of boosting, of trees and of the online methods, as methods call them.
+# The kernels of boosting and of the online methods, as methods call them.
 REAL = """
 import numpy as np
 from aucstudio.engine import METHODS
@@ -24,7 +24,7 @@ from aucstudio.engine import METHODS
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
 y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
-for name in ("rankboost", "auc-split", "noam"):
+for name in ("rankboost", "noam"):
     print(name, METHODS[name]().fit(X, y).decision_function(X).sum().hex())
 """
 

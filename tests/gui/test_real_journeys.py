@@ -273,16 +273,13 @@ def test_a_day_by_keys_alone(files):
     assert_files_agree(files)
 
 
-@pytest.mark.parametrize(
-    ("size", "rounds"), [((1600, 1000), 2), ((1200, 800), 1)], ids=["large", "small"]
-)
-def test_a_day_by_pointer(files, size, rounds):
-    with real_desk.screen(*size) as environment:
+def test_a_day_by_pointer(files):
+    with real_desk.screen(1600, 1000) as environment:
         with real_desk.program(environment, files["folder"]) as hand:
             open_table(hand, files)
             choose_method(hand)
             run_three_at_once(hand)
-            visit_pages(hand, rounds)
+            visit_pages(hand, rounds=2)
             drag_band(hand)
             read_threshold(hand)
             export_model(hand, files)

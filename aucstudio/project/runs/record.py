@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -274,6 +275,9 @@ def versions() -> dict[str, str]:
         "aucstudio": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": metadata.version("scipy"),
-        "scikit-learn": metadata.version("scikit-learn"),
+        "scipy": _version_of("scipy"),
+        "scikit-learn": _version_of("scikit-learn"),
     }
+
+
+_version_of = functools.cache(metadata.version)
