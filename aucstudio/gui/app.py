@@ -79,7 +79,11 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: _follow_desktop())
     _show_uncaught_errors()
 
+    asked: list[int] = []
+
     def leave(status: int) -> None:
+        # The last window that closes may end the loop before its status is told to it.
+        asked.append(status)
         for one in list(the_windows().open):
             one.leave()
         application.exit(status)  # even if a dialog is open
@@ -97,6 +101,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     else:
         get_ready(window)
     status = application.exec()
+    status = asked[-1] if asked else status
     the_processes().close()
     scratch.clear()
     # An uninterruptible library call may still run on a worker: it must not hold up the exit.
