@@ -121,11 +121,6 @@ def standard_error(psi10: Array, psi01: Array) -> float:
     return math.sqrt(_variance(psi10) / len(psi10) + _variance(psi01) / len(psi01))
 
 
-def difference_standard_error(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
-    """Do what :func:`standard_error` does for the difference of two scorers' components."""
-    return math.sqrt(sum(difference_variances(a, b, None)))
-
-
 def difference_variances(
     a: tuple[Array, Array], b: tuple[Array, Array], shares: tuple[Array, Array] | None
 ) -> tuple[float, float]:

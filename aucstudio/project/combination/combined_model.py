@@ -11,9 +11,9 @@ import numpy as np
 from aucstudio.engine.ensembles.combined import combine, seen_through
 from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.ensembles.viewed import View
-from aucstudio.project.combination.parts import Part
+from aucstudio.project.combination.parts import SharedSplit
 from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
-from aucstudio.project.combination.weighing import Chosen
+from aucstudio.project.combination.weighing import ChosenWeights
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -21,7 +21,7 @@ from aucstudio.project.runs.models.model import Model
 
 
 def combined_model(
-    experiment: Experiment, names: Sequence[str], part: Part, chosen: Chosen
+    experiment: Experiment, names: Sequence[str], part: SharedSplit, chosen: ChosenWeights
 ) -> Model:
     """Join the members' models to one, which says positive above the equal-error threshold.
 

@@ -23,7 +23,7 @@ from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.combined_model import combined_model
 from aucstudio.project.combination.parts import (
     Counted,
-    Part,
+    SharedSplit,
     known_weights,
     mean_scale,
     of_rows,
@@ -33,7 +33,7 @@ from aucstudio.project.combination.parts import (
 )
 from aucstudio.project.combination.planning import FOLDS
 from aucstudio.project.combination.sharing import Named, require_sharing
-from aucstudio.project.combination.weighing import Chosen, choose, weigh_equally
+from aucstudio.project.combination.weighing import ChosenWeights, choose, weigh_equally
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
@@ -148,7 +148,7 @@ class _Combining:
         whole = dataclasses.replace(parts[0], models=models, scales=list(map(mean_scale, scales)))
         return self._combined(whole, chosen)
 
-    def _result(self, k: int, parts: dict[int, Part]) -> SplitResult:
+    def _result(self, k: int, parts: dict[int, SharedSplit]) -> SplitResult:
         began, part = time.perf_counter(), parts[k]
         forward = self._experiment.validation.scheme == FORWARD
         others = [p for place, p in parts.items() if (place < k if forward else place != k)]
@@ -165,16 +165,16 @@ class _Combining:
         scores, seconds = total + model.intercept, time.perf_counter() - began
         return self._split(k, part, chosen, scores, model, seconds)
 
-    def _choose(self, rows: Counted, k: int, stage: tuple[int, int] = (0, 1)) -> Chosen:
+    def _choose(self, rows: Counted, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
         turn, turns = stage
         return choose(
             self._experiment, rows, k, lambda share: self._tell(k, (turn + share) / turns)
         )
 
-    def _combined(self, part: Part, chosen: Chosen) -> Model:
+    def _combined(self, part: SharedSplit, chosen: ChosenWeights) -> Model:
         return combined_model(self._experiment, self._names, part, chosen)
 
-    def _second_level(self, k: int, part: Part, chosen: Chosen) -> Array:
+    def _second_level(self, k: int, part: SharedSplit, chosen: ChosenWeights) -> Array:
         """Score each fold of the held-out rows with the weights that the others chose."""
         there = part.counting
         groups = self._groups_of(part.rows[there])
@@ -199,7 +199,13 @@ class _Combining:
         return total
 
     def _split(
-        self, k: int, part: Part, chosen: Chosen, scores: Array, model: Model, seconds: float
+        self,
+        k: int,
+        part: SharedSplit,
+        chosen: ChosenWeights,
+        scores: Array,
+        model: Model,
+        seconds: float,
     ) -> SplitResult:
         splits = self._splits[k]
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
@@ -236,7 +242,11 @@ class _Combining:
         return _ACROSS if several else _WITHIN
 
     def _training(
-        self, splits: Sequence[SplitResult], part: Part, chosen: Chosen, intercept: float
+        self,
+        splits: Sequence[SplitResult],
+        part: SharedSplit,
+        chosen: ChosenWeights,
+        intercept: float,
     ) -> tuple[Index, Mask, Array]:
         """Give the rows that all members trained on, and what the combination makes of them."""
         rows = splits[0].train_rows

@@ -26,7 +26,7 @@ Counted: TypeAlias = tuple[Mask, Array, Array | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part:
+class SharedSplit:
     """What the members have in common in one split.
 
     Attributes
@@ -63,7 +63,7 @@ class Part:
         return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
 
 
-def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> Part:
+def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
     """Put the held-out scores of all members on a common scale, which no class has a say in.
 
     Raises
@@ -87,7 +87,7 @@ def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> Part:
     raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
     scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
     z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
-    return Part(models, scales, rows, positive, z, counts)
+    return SharedSplit(models, scales, rows, positive, z, counts)
 
 
 def _model_of(run: Named, split: SplitResult) -> Model:
@@ -110,7 +110,7 @@ def both_classes(positive: Mask, counts: Array | None) -> bool:
     return bool(there.any() and not there.all())
 
 
-def together(parts: Sequence[Part]) -> Counted:
+def together(parts: Sequence[SharedSplit]) -> Counted:
     """Give classes, scores and counts of the rows of several splits."""
     counts = [part.counts for part in parts if part.counts is not None]
     return (

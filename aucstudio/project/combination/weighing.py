@@ -19,7 +19,7 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chosen:
+class ChosenWeights:
     """Weights, and the rows that chose them."""
 
     weights: Array
@@ -43,7 +43,7 @@ def choose(
     rows: Counted,
     k: int,
     tell: Callable[[float], object],
-) -> Chosen:
+) -> ChosenWeights:
     """Choose weights on some rows; those of one class give all members the same.
 
     Parameters
@@ -66,8 +66,8 @@ def choose(
     return dataclasses.replace(equal, weights=weights)
 
 
-def weigh_equally(experiment: Experiment, rows: Counted) -> Chosen:
+def weigh_equally(experiment: Experiment, rows: Counted) -> ChosenWeights:
     """Weigh all members the same, as where no rows came before."""
     positive, z, counts = rows
     criterion = Criterion.of_range(experiment.params["fpr_range"], positive, counts)
-    return Chosen(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)
+    return ChosenWeights(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)
