@@ -22,6 +22,8 @@ KINDS = ("number", "text")
 MOST_LEVELS = 300
 
 _WINDOW = 100_000
+# Of each window so many texts are counted by their addresses, the others one by one.
+_FEW_OBJECTS = 8
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -155,10 +157,7 @@ class Column(ColumnInfo):
         if self.kind == "number":
             values, counts = np.unique(self.values[self.known()], return_counts=True)
             return dict(zip(values.tolist(), counts.tolist(), strict=True))
-        found: collections.Counter[str | None] = collections.Counter()
-        # Windows, because one pass over objects in C would hold the GIL throughout.
-        for start in range(0, len(self.values), _WINDOW):
-            found.update(self.values[start : start + _WINDOW].tolist())
+        found = _count_texts(self.values)
         return {value: found[value] for value in sorted(v for v in found if v is not None)}
 
     def equals(self, text: str) -> NDArray[np.bool_]:
@@ -169,10 +168,11 @@ class Column(ColumnInfo):
 
     def is_integer(self) -> bool:
         """Tell whether all cells are whole numbers."""
-        if self.kind == "text":
-            return False
-        cells = self.values[self.known()]
-        return bool(np.all(cells == np.floor(cells)))
+        # In windows, because most columns that are none show it at their beginning.
+        starts = range(0, len(self.values), _WINDOW)
+        return self.kind == "number" and all(
+            _are_whole(self.values[start : start + _WINDOW]) for start in starts
+        )
 
 
 class Chosen:
@@ -194,6 +194,27 @@ class Chosen:
     def parts(self) -> dict[str, tuple[str, ...]]:
         """By column of dates, what is learnt from in its place."""
         return {column.name: column.parts for column in self.columns if column.parts}
+
+
+def _are_whole(cells: NDArray[Any]) -> bool:
+    return bool(np.all((cells == np.floor(cells)) | np.isnan(cells)))
+
+
+def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:
+    """Count the rows of each text; the texts of few levels are few objects."""
+    found: collections.Counter[str | None] = collections.Counter()
+    # Windows, because one pass over objects in C would hold the GIL throughout.
+    for start in range(0, len(texts), _WINDOW):
+        window = np.ascontiguousarray(texts[start : start + _WINDOW])
+        addresses = np.frombuffer(window, dtype=np.intp)
+        for _ in range(_FEW_OBJECTS):
+            if not len(window):
+                break
+            others = addresses != addresses[0]
+            found[window[0]] += len(window) - int(np.count_nonzero(others))
+            window, addresses = window[others], addresses[others]
+        found.update(window.tolist())
+    return found
 
 
 def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
