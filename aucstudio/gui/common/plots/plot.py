@@ -79,6 +79,9 @@ class Plot(pg.PlotWidget):
         item.stateGroup.setParent(self)
         self._stillness = Stillness()
         self._box: Any = self.getPlotItem().getViewBox()
+        for place in item.axes.values():
+            # The grid is behind what is drawn, not over it.
+            place["item"].setZValue(self._box.zValue() - 1)
         self._extent = Extent(self._box)
         self._band: QRubberBand | None = None
         self._draws_box = self._is_ringed = False
