@@ -111,6 +111,7 @@ def test_a_hyphen_is_the_standard_output(run, files, tmp_path, monkeypatch):
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.slow
 def test_the_exported_script_spares_its_table_too(run, files, tmp_path):
     table, model = files
     script = tmp_path / "m.py"

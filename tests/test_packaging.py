@@ -180,6 +180,7 @@ def test_desktop_entry_matches_the_project():
     assert ElementTree.parse(ICON).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_wheel_holds_resources_inside_the_package(tmp_path):
     builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT))
     (path,) = builder.build(directory=str(tmp_path), versions=["standard"])

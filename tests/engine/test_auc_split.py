@@ -109,6 +109,7 @@ def splits_of(scorer, X):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_tree_is_that_of_exhaustive_search(seed):
     least, depth, leaves = [(1, 20, None), (2, 20, None), (3, 2, None), (1, 20, 4)][seed % 4]

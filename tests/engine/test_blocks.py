@@ -85,6 +85,7 @@ def test_landmarks_of_many_rows_are_the_same(rng):
     np.testing.assert_allclose(parts(X[:50]), whole(X[:50]), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_stochastic_descent_in_one_block_is_that_in_memory(rows, rng):
     X, positive = rows
     whole = METHODS["nsauc"](n_landmarks=20, n_epochs=2).fit(X, positive)

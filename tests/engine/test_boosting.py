@@ -246,6 +246,7 @@ def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
     assert again(X[:0]).shape == (0,)
 
 
+@pytest.mark.slow
 def test_trees_score_rows_wherever_they_lie(data):
     X, y = data
     X = gappy(X)

@@ -290,6 +290,7 @@ def test_weights_are_chosen_on_rows_that_members_did_not_see(small_library):
     np.testing.assert_array_equal(original(n_folds=3).fit(X, y).train_scores_, fitted.train_scores_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trees", "each"), [(6, 6), (150, 50), (300, 100)])
 def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
     forest = Member.of("random-forest", n_trees=trees, min_samples_leaf=20)
@@ -412,6 +413,7 @@ def test_no_two_members_differ_in_chance_and_number_of_trees_alone(name, count):
     assert len(set(kinds)) == len(kinds)
 
 
+@pytest.mark.slow
 def test_extra_trees_that_see_more_columns_take_part_for_what_they_find_among_noise():
     root, *wider = (
         METHODS[m.method](**dict(m.params))

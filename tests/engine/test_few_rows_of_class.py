@@ -21,6 +21,7 @@ def settled_by_chance(m, n, scorers=8, reps=400):
     return found, reps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(5, 75), (10, 40)])
 def test_few_positives_settle_nothing_by_chance(m, n):
     found, reps = settled_by_chance(m, n)

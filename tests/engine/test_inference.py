@@ -108,6 +108,7 @@ def test_many_rows_take_the_logit_scale():
         assert "logit scale" in found.method
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_delong_covariance_on_any_table(rows):
@@ -259,6 +260,7 @@ def test_whole_band_is_delong():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("band", "tolerance"), [((0.0, 0.2), 0.12), ((0.1, 0.4), 0.15)])
 def test_partial_variance_matches_repeated_sampling(band, tolerance):
     rng = np.random.default_rng(10)
@@ -269,6 +271,7 @@ def test_partial_variance_matches_repeated_sampling(band, tolerance):
     assert np.mean(np.square(estimates)) == pytest.approx(values.var(ddof=1), rel=tolerance)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.sampled_from([(0.0, 1.0), (0.0, 0.25), (0.1, 0.5), (0.3, 0.31), (0.9, 1.0)]))
 def test_error_from_ranks_is_that_of_the_components(rows, band):

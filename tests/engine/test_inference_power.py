@@ -34,6 +34,7 @@ def test_error_is_that_of_repeated_sampling(model, area):
     assert areas.std() == pytest.approx(inference.auc_se(area, m, n, model=model), rel=0.03)
 
 
+@pytest.mark.slow
 def test_power_is_the_share_of_samples_in_which_the_test_rejects():
     rng = np.random.default_rng(1)
     m, n, areas = 60, 90, (0.86, 0.76)

@@ -121,6 +121,7 @@ def test_bad_tpr_ranges_are_refused(band):
 # --- the two-way area
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.integers(1, 12), st.integers(0, 11))
 def test_two_way_area_is_exact(rows, right, floor):
@@ -133,6 +134,7 @@ def test_two_way_area_is_exact(rows, right, floor):
     assert area == roc.two_way_partial_auc_of(roc.roc_curve(y, score), *corner)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.integers(1, 11))
 def test_two_way_area_at_its_edges(rows, cut):
@@ -245,6 +247,7 @@ def test_h_measure_is_the_saved_share_of_the_expected_loss(levels, costs):
     assert roc.h_measure(y, score, costs) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.floats(0.5, 5), st.floats(0.5, 5))
 def test_h_measure_under_swapped_classes_and_on_the_hull(rows, a, b):
@@ -265,6 +268,7 @@ def test_bad_cost_distributions_are_refused(costs):
         roc.h_measure(EXAMPLE_Y, EXAMPLE, costs)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_area_under_the_hull_is_the_auc_after_isotonic_calibration(rows):
@@ -277,6 +281,7 @@ def test_area_under_the_hull_is_the_auc_after_isotonic_calibration(rows):
     assert roc.auch(y, score) >= max(0.5, roc.auc(y, score))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_ks_is_the_greatest_distance_of_the_classes(rows):
@@ -329,6 +334,7 @@ def test_precision_recall_points_are_scikit_learns(levels, share):
     assert precision[0] == precision[1]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_average_precision_is_scikit_learns(rows):
@@ -377,6 +383,7 @@ def test_precision_recall_area_of_the_worst_ranking():
 # --- other axes
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_cost_curve_is_the_least_cost_of_any_vertex(rows):
@@ -390,6 +397,7 @@ def test_cost_curve_is_the_least_cost_of_any_vertex(rows):
     np.testing.assert_allclose(np.interp(grid, mix, cost), least, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_gain_and_lift_count_rows(rows):

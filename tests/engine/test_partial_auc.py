@@ -204,6 +204,7 @@ def test_objective_and_gap_are_true(C, fpr_range):
     assert model.objective_ - tight.objective_ <= model.gap_ + 1e-12 * C
 
 
+@pytest.mark.slow
 def test_a_narrow_range_without_a_direction_is_widened():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)

@@ -95,6 +95,7 @@ def test_auc_depends_on_the_order_only(rows):
     assert roc.auc(y, score.astype(np.float32)) == expected
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.randoms(use_true_random=False))
 def test_auc_under_swapped_labels_and_permuted_rows(rows, chance):
@@ -205,6 +206,7 @@ def test_curve_has_the_vertices_of_scikit_learn(levels):
     assert (curve.positives, curve.negatives) == (y.sum(), (~y).sum())
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_each_vertex_is_its_threshold(rows):
@@ -268,6 +270,7 @@ def test_partial_area_is_exact(levels, band):
     assert roc.partial_auc_of(corners, *band).raw == pytest.approx(area.raw, abs=1e-14)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.integers(0, 11), st.integers(1, 12))
 def test_partial_area_is_exact_for_any_table(rows, start, width):
@@ -277,6 +280,7 @@ def test_partial_area_is_exact_for_any_table(rows, start, width):
     assert roc.partial_auc(y, score, alpha, beta).raw == pytest.approx(expected, abs=1e-14)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.lists(st.integers(0, 2**20), min_size=1, max_size=4))
 def test_partial_areas_add_up(rows, cuts):
@@ -377,6 +381,7 @@ def test_worked_example(band, rank, trapezoid, mcclish):
 # --- hull
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
 def test_hull_is_isotonic_regression(rows):
@@ -479,6 +484,7 @@ def test_minmax_threshold_is_midway_between_the_classes():
     assert roc.minmax_threshold([0, 0, 1, 1], [0.0, 5.0, 4.0, 9.0]) == 4.5
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.floats(0, 1))
 def test_fpr_threshold_keeps_its_target_and_is_lowest(negatives, beta):
@@ -503,6 +509,7 @@ def test_fpr_threshold_refuses_bad_input(scores, beta):
         roc.fpr_threshold(scores, beta)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.floats(0.01, 100), st.floats(0.01, 0.99))
 def test_cost_threshold_costs_least(rows, ratio, prior):

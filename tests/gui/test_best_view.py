@@ -114,6 +114,7 @@ def test_the_page_says_what_there_is_to_do(view, qtbot):
         press(qtbot, view.begin)
 
 
+@pytest.mark.slow
 def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ended, qtbot):
     session = view.session
     end = ended.enter(session)
@@ -130,6 +131,7 @@ def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ende
     assert view.figure_data()["run"]
 
 
+@pytest.mark.slow
 def test_any_entry_can_be_added_to_the_list_and_undone(view, ended, qtbot):
     session = view.session
     ended.enter(session, simpler="")

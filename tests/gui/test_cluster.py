@@ -109,6 +109,7 @@ def test_a_missing_package_is_one_sentence(qtbot, session, dialog, monkeypatch):
     assert "pip install 'aucstudio[dask]'" in dialog.words.text()
 
 
+@pytest.mark.slow
 def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
     session.cluster.connect_to(dask.address)
     if session.cluster.connecting:

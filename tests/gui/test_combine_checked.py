@@ -72,6 +72,7 @@ def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
     assert not action.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, qtbot):
     session, folds, runs = table_session, Validation(scheme="folds", folds=3), []
     for method in ("auc-rls", "logistic"):
@@ -94,6 +95,7 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     assert "in the list any more" in gone.toolTip()
 
 
+@pytest.mark.slow
 def test_a_combination_of_runs_names_no_list_of_members(table_session):
     data = DataReference.to_table(table_session.table)
     trained = plan_experiment(data, "auc-ensemble", {}, Validation())

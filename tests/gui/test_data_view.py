@@ -243,6 +243,7 @@ def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
     assert QGuiApplication.clipboard().text() == table.column("town").values[2]
 
 
+@pytest.mark.slow
 def test_shown_rows_are_saved_without_formulas(view, session, table, qtbot, answers, tmp_path):
     towns = table.column("town").values.copy()
     towns[0] = "=cmd()"
@@ -271,6 +272,7 @@ def test_shown_rows_are_saved_without_formulas(view, session, table, qtbot, answ
 # ------------------------------------------------------------- columns
 
 
+@pytest.mark.slow
 def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qtbot):
     model = view.sheet.model_
     view.sheet.setCurrentIndex(model.index(4, model.column_of("x1")))
@@ -297,6 +299,7 @@ def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qt
     assert not view.card.role_combo.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
     view.point_column("x2")
     shown(view, qtbot)
@@ -322,6 +325,7 @@ def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
     assert view.card.role_combo.currentData() == "number"
 
 
+@pytest.mark.slow
 def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, table, qtbot):
     look(view, qtbot, COLUMNS)
     listed = view.overview
@@ -386,6 +390,7 @@ def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table)
 # ------------------------------------------------------------- pictures
 
 
+@pytest.mark.slow
 def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     session.put_table(with_gaps(table, [7, 90]))
     shown(view, qtbot)
@@ -415,6 +420,7 @@ def test_a_table_without_gaps_says_so(view, session, table, qtbot):
     assert not view.gaps.picture.plot.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [GAPS, CORRELATION])
 def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, what):
     if what == GAPS:
@@ -435,6 +441,7 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
     np.testing.assert_array_equal(picture.image.image, light)
 
 
+@pytest.mark.slow
 def test_correlations_are_read_and_chosen(view, table, qtbot):
     look(view, qtbot, CORRELATION)
     picture = view.correlation.picture
@@ -490,6 +497,7 @@ def test_without_a_table_the_page_says_what_to_do(session, open_view, qtbot, tab
     assert not view.card.isVisible()
 
 
+@pytest.mark.slow
 def test_a_table_without_a_label_shows_its_rows(view, session, table, qtbot):
     session.put_table(table.with_roles(label=False))
     assert shown(view, qtbot) == f"All {table.rows} rows."

@@ -116,6 +116,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, tab
     assert np.sign(distance) * normal[0] > 0
 
 
+@pytest.mark.slow
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view, table_file):
     session.open_data(table_file)
     record = train(qtbot, session)
@@ -148,6 +149,7 @@ def test_the_same_feature_twice_swaps_the_two(qtbot, session, view, table_file):
     assert (view.x_feature.currentText(), view.y_feature.currentText()) == (y, x)
 
 
+@pytest.mark.slow
 def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     session.open_data(write_table(tmp_path / "more.csv", rows=320))
     record = train(qtbot, session)
@@ -229,6 +231,7 @@ def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view, table_file)
     assert not view.panel.isHidden()
 
 
+@pytest.mark.slow
 def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_file):
     session.open_data(table_file)
     record = train(qtbot, session)
@@ -265,6 +268,7 @@ def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_
     assert view.subject.run.record.id == record.id
 
 
+@pytest.mark.slow
 def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session, view, tmp_path):
     session.open_data(write_table(tmp_path / "more.csv", rows=320))
     train(qtbot, session)
@@ -287,6 +291,7 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
     assert view.close_up._shown.counts.sum() == len(z)
 
 
+@pytest.mark.slow
 def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view, table_file):
     session.open_data(table_file)
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
@@ -402,6 +407,7 @@ def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_f
     assert not view.run_planes.live.head.isVisible()
 
 
+@pytest.mark.slow
 def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
     session.open_data(table_file)
     record = train(qtbot, session)

@@ -64,6 +64,7 @@ def test_without_new_objects_nothing_is_collected(collector):
     assert found == []
 
 
+@pytest.mark.slow
 def test_what_libraries_bring_is_not_looked_through_again(collector, monkeypatch):
     monkeypatch.setitem(sys.modules, "a_library_that_came_later", sys)
     brought = Loop(ended := [])

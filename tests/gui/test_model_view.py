@@ -92,6 +92,7 @@ def test_weights_are_means_with_their_range(qtbot, table_session, view):
     assert data["weight_per_unit"][k] == pytest.approx(record.splits[0].coef[0] / scale)
 
 
+@pytest.mark.slow
 def test_importance_is_that_of_the_project(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
     settle(qtbot, view)
@@ -111,6 +112,7 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
     assert not part.stop_button.isVisible()
 
 
+@pytest.mark.slow
 def test_another_band_is_permuted_anew(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     settle(qtbot, view)
@@ -123,6 +125,7 @@ def test_another_band_is_permuted_anew(qtbot, table_session, view):
     assert "0.2 … 0.9" in part.plot.getAxis("bottom").labelText
 
 
+@pytest.mark.slow
 def test_no_figure_stands_under_a_setting_that_it_is_not_of(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     settle(qtbot, view)
@@ -140,6 +143,7 @@ def test_no_figure_stands_under_a_setting_that_it_is_not_of(qtbot, table_session
     assert part.found.repeats == 3
 
 
+@pytest.mark.slow
 def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
     settle(qtbot, view)
@@ -160,6 +164,7 @@ def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, v
     assert not part.again_button.isVisible()
 
 
+@pytest.mark.slow
 def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
     settle(qtbot, view)
@@ -243,6 +248,7 @@ def test_names_for_automation(view):
     assert view.picture_combo.accessibleName()
 
 
+@pytest.mark.slow
 def test_members_stand_with_their_weights(qtbot, table_session, view):
     record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
     put(table_session, record)

@@ -42,6 +42,7 @@ def test_nothing_is_written_while_nothing_changes(qapp, path):
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_changes_are_written_after_a_pause_without_waiting(qtbot, path):
     own = PreferencesFile(path)
     with qtbot.waitSignal(own.changed) as told:

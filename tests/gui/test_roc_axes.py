@@ -249,6 +249,7 @@ def test_a_point_of_the_inset_lies_where_it_should(view, session, records):
     assert inset.boundingRect().contains(inset.plot_rect())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pointwise", "kolmogorov"])
 def test_a_band_is_the_engines(view, session, records, qtbot, kind):
     show(session, records, "RLS")
@@ -295,6 +296,7 @@ def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     assert "4 splits" in found.words
 
 
+@pytest.mark.slow
 def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtbot):
     many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(4)}
     show(session, many, *many)

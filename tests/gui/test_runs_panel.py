@@ -250,6 +250,7 @@ def test_any_column_sorts_and_what_has_no_value_stays_last(panel, session, recor
         assert panel.model.rowCount() == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "found"),
     [

@@ -126,6 +126,7 @@ def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
     assert len({look.colour for look in looks}) == 3
 
 
+@pytest.mark.slow
 def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, monkeypatch):
     reached, release = threading.Event(), threading.Event()
     fit = METHODS["auc-rls"]._fit

@@ -75,6 +75,7 @@ def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
     assert not starting.actions_.tear_off.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
     starting.open_path(table_file)
     qtbot.waitUntil(lambda: starting.session.table is not None, timeout=PATIENCE)
@@ -85,6 +86,7 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
     assert starting.data_panel.isVisible()
 
 
+@pytest.mark.slow
 def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     tabs = starting.tabs
@@ -110,6 +112,7 @@ def test_a_page_that_is_asked_for_is_there(starting, table_file):
     assert starting.tabs.count() == len(PAGES)
 
 
+@pytest.mark.slow
 def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck = starting.deck

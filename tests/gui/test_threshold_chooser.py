@@ -94,6 +94,7 @@ def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_choose
     assert float(typed) == pytest.approx(session.focus.threshold, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_each_place_shows_what_another_asked(
     session, add, roc_chooser, scores_chooser, open_dialog, qtbot
 ):

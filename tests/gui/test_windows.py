@@ -59,6 +59,7 @@ def press(window, name):
     window.findChild(QAction, f"action_{name}").trigger()
 
 
+@pytest.mark.slow
 def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
     window, answers, table_file, qtbot, monkeypatch
 ):

@@ -75,6 +75,7 @@ class Clock:
         return 0.0 if self.looks >= 0 else 3600.0
 
 
+@pytest.mark.slow
 def test_entries_are_the_best_of_each_method_and_their_combination(board):
     assert {entry.method for entry in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
     inner = [entry.inner for entry in board.entries]
@@ -85,6 +86,7 @@ def test_entries_are_the_best_of_each_method_and_their_combination(board):
     assert not board.failed
 
 
+@pytest.mark.slow
 def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
     """With noise in place of the held-out rows every choice stays as it was."""
     (split,) = draw_splits(table.is_positive(), HELD_OUT, None)
@@ -103,6 +105,7 @@ def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
     assert [e.outer for e in found.entries] != [e.outer for e in board.entries]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tournament(table, board):
     again = find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
     assert [(e.title, e.inner, e.outer) for e in again.entries] == [
@@ -136,6 +139,7 @@ def test_optimism_is_what_the_inner_figure_has_too_much(board):
         assert entry.optimism == pytest.approx(entry.inner - outer)
 
 
+@pytest.mark.slow
 def test_settings_are_given_up_by_thirds_and_each_is_trained_once(table, monkeypatch):
     trained = []
     original = find.Contest._train
@@ -230,6 +234,7 @@ def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
     assert best_document(board, table)["best"] is None
 
 
+@pytest.mark.slow
 def test_what_cannot_be_trained_is_left_out_and_told(table, monkeypatch):
     def too_much(self, *_):
         raise MemoryError
@@ -240,6 +245,7 @@ def test_what_cannot_be_trained_is_left_out_and_told(table, monkeypatch):
     assert any(text.startswith("auc-rls: ") for text in board.failed)
 
 
+@pytest.mark.slow
 def test_groups_stay_whole(tmp_path):
     path = write_table(tmp_path / "g.csv", groups=12)
     table = read_table(path, label="label", positive="yes", roles={"site": "group"})
@@ -258,6 +264,7 @@ def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
         find_best(table, Validation(test_size=0.5), entrants=QUICK)
 
 
+@pytest.mark.slow
 def test_a_simpler_method_within_chance_is_offered(tmp_path):
     table = read_table(write_table(tmp_path / "t.csv", seed=4), label="label", positive="yes")
     board = find_best(table, HELD_OUT, folds=3, entrants=[Member.of("auc-rls"), *QUICK[:1]])
@@ -327,6 +334,7 @@ def test_every_opener_exists_and_settings_differ_from_the_usual():
                 METHODS[member.method](**dict(member.params))
 
 
+@pytest.mark.slow
 def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table):
     boards, tables = [], []
     for seed, sign in ((5, 1.0), (6, -1.0)):
@@ -348,6 +356,7 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
     assert "on 60 rows of later5.csv (" in sentences(one)[0]
 
 
+@pytest.mark.slow
 def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
     head, *lines = file.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
@@ -367,6 +376,7 @@ def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp
     assert not told
 
 
+@pytest.mark.slow
 def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
     monkeypatch.setattr(find, "openers", lambda *_: QUICK)
     later = write_table(tmp_path / "later.csv", rows=60, seed=5)
@@ -410,6 +420,7 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     assert "The best is " in said
 
 
+@pytest.mark.slow
 def test_how_it_ended_is_told_where_it_cannot_be_kept(tmp_path, file, monkeypatch, capsys):
     def refuse(self, *_what):
         raise InputError(f"cannot read or write the project {self.path}: the disk is full")

@@ -124,6 +124,7 @@ def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decim
         assert as_read(found) == as_python_reads(column, decimal), column
 
 
+@pytest.mark.slow
 def test_the_reader_that_is_meant_is_used(tmp_path, monkeypatch):
     used = []
     monkeypatch.setattr(

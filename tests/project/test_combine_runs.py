@@ -86,6 +86,7 @@ def combined(runs, **more):
     return combine_runs(plan_combination(runs, BAND, BAND), runs, **more)
 
 
+@pytest.mark.slow
 def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_folds):
     record = combined(in_folds)
     assert record.status == "done"
@@ -104,6 +105,7 @@ def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_f
         assert sum(share.weight for share in shares) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(table, in_folds):
     record = combined(in_folds)
     model = combine_anew(record.experiment, in_folds, table)
@@ -445,6 +447,7 @@ def test_the_command_saves_a_model_of_all_rows_after_several_splits(tmp_path, ca
     assert np.isfinite(made.score(read_table(table))).all()
 
 
+@pytest.mark.slow
 def test_the_command_adds_it_to_the_project(tmp_path, capsys):
     table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
     common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--ignore", "site"]

@@ -288,6 +288,7 @@ def test_files_and_commands_that_repeat_a_run_keep_the_parts(file, tmp_path):
     assert read_study(path).experiments[0].id == experiment.id
 
 
+@pytest.mark.slow
 def test_another_table_is_read_by_the_same_parts(file, tmp_path):
     model = model_of(days(file)).splits[0].model
     expected = model.score(days(file))

@@ -116,6 +116,7 @@ def test_an_exported_script_reads_durations(tmp_path):
     assert "days since 1970-01-01" not in (tmp_path / "m.json").read_text()
 
 
+@pytest.mark.slow
 def test_long_durations_of_a_sheet_are_hours(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["x", "stay", "y"])

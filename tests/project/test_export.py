@@ -266,6 +266,7 @@ def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_script_reads_on_to_the_header_and_names_few_of_many_torn_rows(tmp_path):
     script, table = tmp_path / "model.py", tmp_path / "t.csv"
     model = model_with(SCORERS["linear"])
@@ -295,6 +296,7 @@ def written(rows=60):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 def test_a_script_reads_numbers_and_dates_as_they_were_written(tmp_path):
     table, script, scores = (tmp_path / name for name in ("t.csv", "model.py", "scores.csv"))
     table.write_text(written(), encoding="utf-8")
@@ -323,6 +325,7 @@ SPELLED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_way_to_write_numbers_in_a_script(tmp_path):
     forms = [
         *(NumberFormat(mark, True, dressed, a) for mark in ".," for dressed in (False, True)

@@ -339,6 +339,7 @@ def test_scoring_tells_of_far_cells(wild_model, tmp_path, capsys):
 # Long texts cost what they are, not what the longest is
 
 
+@pytest.mark.slow
 def test_one_long_text_does_not_make_all_long(tmp_path):
     texts = ["x" * 5_000, *["ab", "cd"] * 5_000]
     columns = {"text": texts, "y": [str(k % 2) for k in range(len(texts))]}

@@ -197,6 +197,7 @@ def cells(table, name):
 # ------------------------------------------------------------------ the same cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ALL)
 def test_every_format_holds_the_cells_of_the_text(tmp_path, ending):
     path = made(tmp_path, ending)
@@ -259,6 +260,7 @@ def test_any_format_can_stay_on_disk(tmp_path, ending):
 # ------------------------------------------------------------------ statistics packages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
 def test_names_of_values_are_the_categories(tmp_path, ending):
     table, whole = read_table(FIXTURES / f"cases{ending}"), read_table(CSV)
@@ -266,11 +268,13 @@ def test_names_of_values_are_the_categories(tmp_path, ending):
     assert cells(table, "smokes") == [names[code] for code in cells(whole, "smokes")]
 
 
+@pytest.mark.slow
 def test_what_spss_calls_missing_is_missing():
     table, whole = read_table(FIXTURES / "cases.sav"), read_table(CSV)
     assert cells(table, "score") == [None if v == 9 else v for v in cells(whole, "score")]
 
 
+@pytest.mark.slow
 def test_a_portable_file_is_read():
     table, whole = read_table(FIXTURES / "cases.por"), read_table(CSV)
     assert cells(table, "X") == cells(whole, "x")
@@ -297,6 +301,7 @@ def cohort(rows=30):
     return [["dose", "arm", "died"], *body]
 
 
+@pytest.mark.slow
 def test_title_rows_and_empty_edges_of_a_sheet(tmp_path):
     rows = [[None, "Cohort of 2024"], [], *([None, *row] for row in cohort())]
     table = read_table(write_workbook(tmp_path / "b.xlsx", {"S": rows}))
@@ -325,6 +330,7 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path,
     assert "'Data'?" in said or "Data" in said
 
 
+@pytest.mark.slow
 def test_a_chosen_sheet_without_a_table_says_so(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"About": [["made by us"]], "Data": cohort()})
     with pytest.raises(InputError, match=r"sheet 'About' of .*b\.xlsx holds no table"):
@@ -358,6 +364,7 @@ def test_errors_times_and_truth_in_cells(tmp_path):
     assert len(set(map(type, plain))) == 1
 
 
+@pytest.mark.slow
 def test_a_sheet_with_a_cell_in_its_last_corner_does_not_end_the_program(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"S": cohort()})
     book = openpyxl.load_workbook(path)
@@ -496,6 +503,7 @@ def test_a_table_of_a_database_is_named(tmp_path):
         read_table(path, dialect={"sheet": "case"})
 
 
+@pytest.mark.slow
 def test_a_database_without_end_can_be_left(tmp_path):
     path = tmp_path / "d.db"
     with sqlite3.connect(path) as connection:
@@ -525,6 +533,7 @@ def test_a_member_of_an_archive_is_named(tmp_path):
     assert "packed by gzip in zip" in table.notes
 
 
+@pytest.mark.slow
 def test_json_keys_may_differ_from_record_to_record(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"x": 1, "y": "a"}\n{"x": 2.5, "z": true}\n{"y": "b", "x": null}\n')
@@ -536,6 +545,7 @@ def test_json_keys_may_differ_from_record_to_record(tmp_path):
 # ------------------------------------------------------------------ recognised by bytes
 
 
+@pytest.mark.slow
 def test_a_misleading_ending_is_told(tmp_path):
     path = tmp_path / "data.csv"
     make_xlsx(path)
@@ -573,6 +583,7 @@ def test_a_file_that_does_not_begin_as_its_ending_promises(tmp_path):
         read_table(path)
 
 
+@pytest.mark.slow
 def test_a_part_that_a_format_does_not_have_is_refused(tmp_path):
     path = made(tmp_path, ".xlsx")
     with pytest.raises(InputError, match="an Excel workbook, which has no delimiter: leave it out"):
@@ -635,6 +646,7 @@ def damaged(content, chosen):
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "ending",

@@ -42,6 +42,7 @@ some_times = npst.arrays(
 )
 
 
+@pytest.mark.slow
 @given(
     times=some_times,
     steps=st.integers(1, 6),

@@ -298,6 +298,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
     assert "may be too narrow" in record.notes[1]
 
 
+@pytest.mark.slow
 def test_a_table_on_disk_is_split_alike(patients_file):
     table = opened(patients_file)
     streamed = open_stream(patients_file, label="outcome", positive="yes", block_bytes=2_000)

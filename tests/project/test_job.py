@@ -62,6 +62,7 @@ def test_a_stop_is_seen_by_the_work():
     assert job.result == "kept"
 
 
+@pytest.mark.slow
 def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE) and "late", lambda: "leftover")
@@ -74,6 +75,7 @@ def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
     assert job.result == "leftover"
 
 
+@pytest.mark.slow
 def test_without_a_leftover_a_given_up_job_says_stopped():
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE))
@@ -118,6 +120,7 @@ def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
     assert job.result.record.status == DONE
 
 
+@pytest.mark.slow
 def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
     plan, table, tmp_path, monkeypatch
 ):
@@ -147,6 +150,7 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
     assert len(project.runs()) == 1
 
 
+@pytest.mark.slow
 def test_a_search_given_up_keeps_what_was_judged(plan, table, monkeypatch):
     release, reached = threading.Event(), threading.Event()
     fit = METHODS["svm"]._fit

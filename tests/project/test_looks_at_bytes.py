@@ -62,6 +62,7 @@ def test_names_come_again_in_long_files_with_a_mark(tmp_path, again):
     assert [column.kind for column in table.columns] == ["number", "number"]
 
 
+@pytest.mark.slow
 def test_texts_of_a_long_file_are_judged_once_each_and_alike(tmp_path):
     """Enough rows for DuckDB to read them, and for columns to be finished side by side."""
     cells = [" yes", "no ", "NA", "yes", "", "\u00a0no", "n/a", "naN", "na\u00efve", "?"]

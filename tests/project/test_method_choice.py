@@ -37,6 +37,7 @@ def test_few_rows_begin_with_what_needs_few(table_of):
     assert "training rows" in reasons["auc-rls"]
 
 
+@pytest.mark.slow
 def test_many_rows_begin_with_what_takes_many(table_of):
     reasons = recommended(table_of(6000))
     assert list(reasons) == ["rank-svm", "svm-pauc", "nbauc", "gradient-boosting"]

@@ -34,6 +34,7 @@ def test_an_archive_of_explanations_alone_is_looked_at_all_the_same(tmp_path):
     assert understood(read_table(path)) == ABC
 
 
+@pytest.mark.slow
 def test_numbers_that_are_now_texts_now_numbers_are_numbers(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(
@@ -42,6 +43,7 @@ def test_numbers_that_are_now_texts_now_numbers_are_numbers(tmp_path):
     assert understood(read_table(path)) == ABC
 
 
+@pytest.mark.slow
 def test_names_and_rows_may_stand_in_lists_of_their_own(tmp_path):
     path = tmp_path / "data.json"
     rows = [[1, 2.5, "u"], [2, None, "v"], [3, 4.5, "u"]]
@@ -49,6 +51,7 @@ def test_names_and_rows_may_stand_in_lists_of_their_own(tmp_path):
     assert understood(read_table(path)) == ABC
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "names"),
     [
@@ -80,6 +83,7 @@ def test_a_mark_before_records_is_none_of_them(tmp_path):
     assert understood(read_table(path)) == ABC
 
 
+@pytest.mark.slow
 def test_records_within_records_have_columns_of_their_own(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(
@@ -94,6 +98,7 @@ def test_records_within_records_have_columns_of_their_own(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".sqlite", ".duckdb"])
 def test_a_table_of_settings_is_not_what_is_learnt_from(tmp_path, ending):
     path = tmp_path / f"data{ending}"

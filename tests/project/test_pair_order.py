@@ -23,6 +23,7 @@ def all_pairs(positive):
     return [(i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)]
 
 
+@pytest.mark.slow
 @given(few_rows)
 def test_misranked_pairs_match_brute_force(rows):
     positive, scores = arrays(rows)
@@ -47,6 +48,7 @@ def test_long_lists_of_misranked_pairs_are_thinned_and_all_wrong():
     assert (scores[found.rows[0]] <= scores[found.rows[1]]).all()
 
 
+@pytest.mark.slow
 @given(few_rows, st.integers(0, 9), st.integers(1, 10))
 def test_those_in_the_range_have_a_negative_of_its_ranks(rows, low, width):
     positive, scores = arrays(rows)

@@ -59,6 +59,7 @@ KILL_CREATORS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as Unix does")
 @pytest.mark.parametrize("times", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_inside_creation_there_is_a_whole_project_or_none(tmp_path, times):

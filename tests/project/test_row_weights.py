@@ -320,6 +320,7 @@ def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
     assert record.splits[0].test_weights is not None
 
 
+@pytest.mark.slow
 def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(3)

@@ -149,6 +149,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_long_and_short_files_are_read_alike(study, tmp_path):
     model, rows, _ = study
     usual = rows[1]

@@ -93,6 +93,7 @@ def test_a_column_of_many_different_texts_is_as_one_by_one(kind, most, monkeypat
     assert cells.distinct == len(set(wanted) - {None})
 
 
+@pytest.mark.slow
 def test_no_letter_of_any_script_hides_a_word_or_a_blank():
     words = {*MISSING_TEXT, "k", "i\u0307", "ёж", "å", "ω"}
     spelled = [chr(n) for n in range(0x110000) if not 0xD800 <= n < 0xE000]

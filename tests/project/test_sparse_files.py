@@ -77,6 +77,7 @@ def test_what_is_no_attribute_is_told_with_its_line(path):
         read_table(path)
 
 
+@pytest.mark.slow
 def test_several_sparse_files_are_one_sparse_table(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("1 3:2 5:1\n-1 40:1\n-1 5:4\n")
@@ -95,6 +96,7 @@ def test_several_sparse_files_are_one_sparse_table(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_sparse_and_a_filled_file_are_one_sparse_table(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("".join(f"{k % 2} {k}:1 {k + 1}:0\n" for k in range(1, 9)))

@@ -134,6 +134,7 @@ def test_infinite_cells_are_named(tmp_path):
         read_table(path)
 
 
+@pytest.mark.slow
 def test_some_rows_are_a_part_of_the_block(thin):
     columns = in_rows(thin.columns, slice(10, 20))
     assert all(isinstance(c, SparseColumn) for c in columns[1:])
@@ -183,6 +184,7 @@ def test_columns_learnt_at_once_are_learnt_as_one_by_one(scale, impute):
             assert found[column.name].missing == alone.missing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["standard", "robust", "min-max", "none"])
 def test_sparse_rows_are_the_prepared_rows(thin, scale):
     roles = {"f3": "category", "f4": "category", "f9": "number"}

@@ -42,6 +42,7 @@ def case(k):
 BODY = NAMES + "".join(map(case, range(20)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
 def test_types_are_read_as_what_they_are(tmp_path, encoding):
     table = read_table(book(tmp_path, {"Caf\u00e9": BODY}, encoding=encoding))
@@ -52,6 +53,7 @@ def test_types_are_read_as_what_they_are(tmp_path, encoding):
     assert table.label == "y"
 
 
+@pytest.mark.slow
 def test_empty_sheets_are_passed_over_and_empty_cells_are_missing(tmp_path):
     gap = row(("Number", 7, ""), text("no", ' ss:Index="4"'), index=' ss:Index="24"')
     path = book(tmp_path, {"Cover": row(text("Report")), "Data": BODY + gap})

@@ -85,6 +85,7 @@ def plan(table, method, settings=None, **options):
 # ------------------------------------------------------------------ Parquet in memory
 
 
+@pytest.mark.slow
 def test_parquet_reads_as_the_same_table(csv_file, parquet_file):
     text, columnar = read_table(csv_file), read_table(parquet_file)
     assert columnar.format == "parquet"
@@ -237,6 +238,7 @@ def test_quantiles_digit_by_digit(cells):
     assert early.cuts() == cuts
 
 
+@pytest.mark.slow
 def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     path, rng = tmp_path / "ties.parquet", np.random.default_rng(0)
     with duckdb.connect() as connection:
@@ -281,6 +283,7 @@ def test_a_run_gives_the_numbers_of_memory(path, method, settings, validation, o
         assert areas[1] == pytest.approx(areas[0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_descent_over_blocks_ranks_as_well(csv_file, opened):
     stream = opened(csv_file)
     settings = {"n_landmarks": 20, "n_epochs": 5}
@@ -423,6 +426,7 @@ def test_train_and_score_in_blocks(path, method, tmp_path, capsys):
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_scores_of_a_stream_go_to_standard_output(csv_file, tmp_path, capsys):
     model = str(tmp_path / "m.aucmodel")
     assert main(["train", str(csv_file), "--method", "auc-rls", "--save-model", model]) == 0

@@ -367,6 +367,7 @@ def test_mostly_broken_rows_are_fatal(write):
     assert caught.value.line == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [50, 50_000])
 def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
     lines = [f"{i},w,{i % 2}" for i in range(rows)]

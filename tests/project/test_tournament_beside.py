@@ -86,6 +86,7 @@ def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
     assert end.point.fpr <= 0.3
 
 
+@pytest.mark.slow
 def test_its_runs_are_named_as_they_are_kept(held):
     kept, told, end = held
     ids = [record.id for record in kept.runs]

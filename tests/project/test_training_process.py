@@ -61,6 +61,7 @@ def test_a_run_gives_what_it_gives_here(process, plan, table, method):
     assert all(progress.preparation is not None for progress in ears.told)
 
 
+@pytest.mark.slow
 def test_what_a_search_finds_is_told_and_recorded(process, plan, table):
     experiment = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=2))
     ears = Ears()

@@ -192,6 +192,7 @@ def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch
         np.testing.assert_array_equal(rows, split.train_rows)
 
 
+@pytest.mark.slow
 def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
     experiment = plan("svm-pauc", "pauc")
     first, second = execute(experiment, table), execute(experiment, table)

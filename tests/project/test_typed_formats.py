@@ -42,6 +42,7 @@ def test_a_list_of_codes_before_the_table_is_passed_over(tmp_path):
     assert told(table, "sheet 'Data' is read; there is also the sheet 'Codes'")
 
 
+@pytest.mark.slow
 def test_a_hidden_sheet_is_not_read_for_its_width(tmp_path):
     narrow = [["x", "y"], *([row[0], row[3]] for row in ROWS)]
     path = write_workbook(tmp_path / "t.xlsx", {"Lists": TABLE, "Data": narrow}, {"Lists"})

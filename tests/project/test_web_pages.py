@@ -41,6 +41,7 @@ def test_what_a_spreadsheet_program_saves(tmp_path):
     assert any("whatever the ending of" in note for note in table.notes)
 
 
+@pytest.mark.slow
 def test_the_largest_table_is_read_and_the_others_can_be_named(tmp_path):
     small = f"<table>{rows_of(['a', 'b'], [1, 2], [3, 4])}</table>"
     layout = f"<table><tr><td>menu</td><td>{TABLE}</td></tr></table>"
