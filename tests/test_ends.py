@@ -104,7 +104,7 @@ def runs_of(project):
 
 @pytest.mark.parametrize(
     ("how", "method"),
-    [(signal.SIGKILL, "svm"), (signal.SIGKILL, "auc-svm"), (signal.SIGTERM, "svm")],
+    [(signal.SIGKILL, "auc-svm"), (signal.SIGTERM, "svm")],
 )
 def test_who_works_for_a_program_ends_with_it(study, start, tmp_path, how, method):
     study((method, ENDLESS[method]), (method, f"tune = 'auc'\n{ENDLESS[method]}"))

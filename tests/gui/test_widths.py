@@ -15,12 +15,11 @@ pytestmark = pytest.mark.slow
 # With larger text what is cut is cut where it is narrow.
 WIDTHS = {
     100: (1000, 1160, 1200, 1280, 1300, 1440, 1920, 3000),
-    150: (1000, 1200, 1440),
     200: (1000, 1160, 1280, 1440, 1920),
 }
 
 
-@pytest.fixture(params=[100, 150, 200])
+@pytest.fixture(params=[100, 200])
 def opened(request, qtbot, table_file, table):
     preferences().put(text_size=request.param)
     application = make_application("light")

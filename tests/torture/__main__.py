@@ -26,7 +26,7 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "flip-model": (flips.of_model, 500, 60),
     "writers": (writers.at_once, 8, 1),
     "failing-call": (disks.each_call_once, 150, 2),
-    "full-disk": (disks.full_disk, 60, 2),
+    "full-disk": (disks.full_disk, 60, 1),
     "lost-folder": (disks.lost_folder, 10, 1),
 }
 
