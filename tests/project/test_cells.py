@@ -235,7 +235,7 @@ def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows, columns", [(30, 5_000), (8, 100_000)])
+@pytest.mark.parametrize(("rows", "columns"), [(30, 5_000), (8, 100_000)])
 def test_duckdb_is_not_asked_for_a_wide_table(tmp_path, monkeypatch, rows, columns):
     monkeypatch.setattr(delimited, "Reader", None)
     path = tmp_path / "wide.csv"
