@@ -19,7 +19,7 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
-from aucstudio.gui.dialogs.score_table import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.faces import FACES

@@ -17,7 +17,7 @@ from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.score_table import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_report

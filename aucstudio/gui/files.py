@@ -25,7 +25,7 @@ from aucstudio.project.store.workspace import recent_files
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.gui.dialogs.import_preview import ImportPreview
+    from aucstudio.gui.dialogs.importing.preview import ImportPreview
     from aucstudio.gui.main_window import MainWindow
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
@@ -158,7 +158,7 @@ class Files(QObject):
 
     def preview(self, path: Path, choices: ImportChoices | None = None) -> None:
         """Show the first rows of a file, to be imported as a person sees fit."""
-        from aucstudio.gui.dialogs.import_preview import ImportPreview
+        from aucstudio.gui.dialogs.importing.preview import ImportPreview
 
         dialog = ImportPreview(self._session, path, choices, self._window)
         dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.gui.common.date_parts_button import DatePartsButton
 from aucstudio.gui.common.plots.date_ticks import date_ticks
 from aucstudio.gui.dialogs.columns_model import ColumnsModel
-from aucstudio.gui.dialogs.import_preview import ImportPreview
+from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 
-from aucstudio.gui.dialogs.import_preview import ImportPreview
+from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data import head
 from aucstudio.project.data.head import HeadReader

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
-from aucstudio.gui.dialogs import scoring_work
-from aucstudio.gui.dialogs.score_curve import outline
-from aucstudio.gui.dialogs.score_table import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring import work as scoring_work
+from aucstudio.gui.dialogs.scoring.curve import outline
+from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.choosing import Target

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aucstudio.gui.dialogs.score_curve import TableRanking
-from aucstudio.gui.dialogs.score_form import ScoringChoices
+from aucstudio.gui.dialogs.scoring.curve import TableRanking
+from aucstudio.gui.dialogs.scoring.form import ScoringChoices
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport

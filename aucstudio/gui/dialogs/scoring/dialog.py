@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
-from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
-from aucstudio.gui.dialogs.score_form import ScoreForm
-from aucstudio.gui.dialogs.score_report import ScoreReport
-from aucstudio.gui.dialogs.scoring_work import Post, Scored, copied, scoring
+from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
+from aucstudio.gui.dialogs.scoring.form import ScoreForm
+from aucstudio.gui.dialogs.scoring.report import ScoreReport
+from aucstudio.gui.dialogs.scoring.work import Post, Scored, copied, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
-from aucstudio.gui.dialogs.score_curve import CurvePreview, TableRanking
+from aucstudio.gui.dialogs.scoring.curve import CurvePreview, TableRanking
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.dialogs.import_cards import ColumnCards, kind_words
+from aucstudio.gui.dialogs.importing.cards import ColumnCards, kind_words
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.table import Table
 

@@ -31,9 +31,9 @@ from aucstudio.gui.common.widgets import (
     primary,
     tell,
 )
-from aucstudio.gui.dialogs.import_controls import ImportControls
-from aucstudio.gui.dialogs.import_rejected import RejectedRows
-from aucstudio.gui.dialogs.import_sheet import ImportSheet
+from aucstudio.gui.dialogs.importing.controls import ImportControls
+from aucstudio.gui.dialogs.importing.rejected import RejectedRows
+from aucstudio.gui.dialogs.importing.sheet import ImportSheet
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.opening import recalled
 from aucstudio.gui.state.preferences import preferences

@@ -1,0 +1,1 @@
+"""A model gives scores to another table."""
