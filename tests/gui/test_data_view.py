@@ -238,7 +238,7 @@ def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
     assert lines[2].split("\t")[1] == ""
     sheet.clearSelection()
     sheet.setCurrentIndex(model.index(2, model.column_of("town")))
-    view.copy_cells()
+    view.taking.copy()
     shown(view, qtbot)
     assert QGuiApplication.clipboard().text() == table.column("town").values[2]
 

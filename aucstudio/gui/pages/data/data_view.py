@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import scaled
@@ -29,6 +27,7 @@ from aucstudio.gui.pages.data.lookup import Asked, Finder, FoundRows, RowWish, s
 from aucstudio.gui.pages.data.overview import Overview
 from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
 from aucstudio.gui.pages.data.sheet import RowsSheet
+from aucstudio.gui.pages.data.taking import Taking
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.columns import Column
@@ -37,13 +36,11 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.scored import ALL, CHOSEN
 from aucstudio.project.survey.summary import ColumnSummary, sum_up
-from aucstudio.project.survey.taking import as_text, save_rows
 from aucstudio.project.work.job import Job, describe_failure
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
 _SHOWN = {ROWS: "Rows", COLUMNS: "Columns", GAPS: "Missing values", CORRELATION: "Correlation"}
 _LEAST_SHEET = 330  # pixels beside the card
-_MOST_COPIED = 2_000_000  # cells
 
 
 class DataView(PageView):
@@ -79,10 +76,10 @@ class DataView(PageView):
         self._going: tuple[int, ...] = ()
         self._finding = Background(self, self._on_found)
         self._summing = Background(self, self._on_summary)
-        self._copying = Background(self, self._on_copied)
-        self._saving = Background(self, self._on_saved, self._on_saving)
         self.filters, self.card = Filters(), ColumnCard()
         self.sheet = RowsSheet(lambda: session.explains_rows)
+        self.taking = Taking(session, self.sheet)
+        self.save_button = self.taking.save_button
         self.overview = Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
         self._make_controls()
@@ -103,8 +100,6 @@ class DataView(PageView):
         self.split_combo.setVisible(False)
         self.back_button = named(QPushButton(), "data_back_button", "Back to the page of before")
         self.back_button.hide()
-        self.save_button = named(QPushButton("Save ro&ws…"), "data_save_button", "Save the rows")
-        plain_tooltip(self.save_button, "All rows that are shown, as CSV")
         self.controls.addWidget(self.back_button)
         self.controls.addWidget(self.show_combo)
         self.controls.addWidget(self.filters.class_combo)
@@ -141,7 +136,6 @@ class DataView(PageView):
         self.show_combo.currentIndexChanged.connect(self._on_show)
         self.split_combo.activated.connect(lambda split: session.point_at(split=split))
         self.back_button.clicked.connect(self._on_back)
-        self.save_button.clicked.connect(self._on_save)
         self.filters.changed.connect(self.refresh)
         self.sheet.pointed.connect(self._on_pointed)
         self.sheet.horizontalHeader().sectionClicked.connect(
@@ -149,7 +143,6 @@ class DataView(PageView):
         )
         self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
         self.sheet.narrowing.connect(self.filters.narrow)
-        self.sheet.copying.connect(self.copy_cells)
         self.sheet.explaining.connect(session.explain_row)
         self.explain_button.clicked.connect(self._on_explain)
         self.overview.pointed.connect(self.point_column)
@@ -180,8 +173,8 @@ class DataView(PageView):
         return data.get(self.shows, self.card.spread.data)()
 
     def busy(self) -> bool:
-        works = self._finding, self._summing, self._copying, self._saving
-        parts = self.overview, self.gaps, self.correlation
+        parts = self.overview, self.gaps, self.correlation, self.taking
+        works = self._finding, self._summing
         return any(work.busy for work in works) or any(part.busy() for part in parts)
 
     def retheme(self) -> None:
@@ -232,6 +225,7 @@ class DataView(PageView):
         same = before is not None and table is not None and before.sha256 == table.sha256
         if not same:
             self._finder, self.found = Finder(), None
+            self.taking.found = None
             self._summing.drop()
             self.filters.put(RowWish())
             self.sheet.show_found(None)
@@ -276,6 +270,7 @@ class DataView(PageView):
         found = self.found = job.result
         assert found is not None
         self.sheet.show_found(found)
+        self.taking.found = found
         self.filters.show_count(len(found.rows), found.asked.table.rows)
         self._go()
         self._show_found()
@@ -448,63 +443,3 @@ class DataView(PageView):
 
     def _forget_back(self) -> None:
         self.back_button.hide()
-
-    # ------------------------------------------------------------- taking away
-
-    def copy_cells(self) -> None:
-        """Copy the selected cells, parted by tabs."""
-        columns, lines = self.sheet.selected()
-        if not columns or not len(lines):
-            return
-        if len(columns) * len(lines) > _MOST_COPIED:
-            told = f"More than {_MOST_COPIED:,} cells are not copied at once: save the rows"
-            self.session.told.emit(told)
-            return
-        rows = self.sheet.model_.rows[lines]
-        self._copying.start(
-            None, lambda post: as_text(columns, rows, lambda _part: stop_if_asked(post))
-        )
-
-    def _on_copied(self, _key: object, job: Job[float, str]) -> None:
-        if job.result is None:
-            self.session.failed.emit(*describe_failure(job.error or RuntimeError()))
-            return
-        QGuiApplication.clipboard().setText(job.result)
-        self.session.told.emit("Cells copied")
-
-    def _on_save(self) -> None:
-        if self._saving.busy:
-            self._saving.stop()
-            return
-        found = self.found
-        if found is None:
-            return
-        suggested = f"{found.asked.table.path.stem}-rows.csv"
-        path = prompts.ask_save_path(self, "Save the rows", suggested, "CSV (*.csv)")
-        if path is None:
-            return
-        columns, table = self.sheet.model_.columns, found.asked.table
-
-        def save(post: Any) -> None:
-            save_rows(
-                Path(path),
-                columns,
-                found.rows,
-                table.file_rows,
-                lambda part: stop_if_asked(post, part),
-            )
-
-        self.save_button.setText("Stop sa&ving")
-        self._saving.start(path, save)
-
-    def _on_saving(self, part: float) -> None:
-        self.session.told.emit(f"Saving rows: {100 * part:.0f} %")
-
-    def _on_saved(self, path: str, job: Job[float, None]) -> None:
-        self.save_button.setText("Save ro&ws…")
-        if job.error is None:
-            self.session.told.emit(f"Saved {path}")
-        elif isinstance(job.error, InputError):
-            self.session.failed.emit(str(job.error), "")
-        else:
-            self.session.told.emit(f"{path} was not saved")
