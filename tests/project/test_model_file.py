@@ -1,6 +1,7 @@
 """Model files that are damaged, hostile or old."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
@@ -492,6 +494,15 @@ def test_an_entry_that_says_less_than_it_inflates_to_is_read_no_further():
 @pytest.mark.parametrize("count", [100, 4_000, 60_000])
 def test_more_entries_than_a_model_has_are_refused(count):
     refused(zipped({f"arrays/{k}.npy": b"" for k in range(count)}))
+
+
+def test_a_combination_of_very_many_fold_models_comes_back():
+    """There are twelve members in the usual list, each once for every fold."""
+    parts = tuple(Part(SCORERS["trees"], 0.5**k, 0.0) for k in range(12 * 20))
+    model = dataclasses.replace(model_of("linear"), scorer=CombinationScorer(parts))
+    again = model_from_bytes(model_to_bytes(model), "m")
+    X = np.random.default_rng(1).normal(size=(3, D))
+    np.testing.assert_array_equal(again.scorer(X), model.scorer(X))
 
 
 def test_an_entry_twice_is_refused():

@@ -30,7 +30,9 @@ BROKEN = (
     ValueError,
 )
 
-_MOST_ENTRIES = 64
+# An ensemble has up to seven arrays for each fold model of each of its members.
+_MOST_ENTRIES = 20_000
+_MOST_NAMED = 200 * _MOST_ENTRIES  # bytes of names, with digests or places
 _PIECE = 1 << 18
 # Any archive may inflate to the first; to more, if it is not much more than its file.
 _ALWAYS_INFLATED = 128e6
@@ -139,7 +141,7 @@ class Archive:
             )
 
     def _read_sums(self) -> dict[str, str]:
-        if self.size(SUMS) > _PIECE:
+        if self.size(SUMS) > _MOST_NAMED:
             raise ValueError(f"{SUMS} is too large")
         lines = self._inflate(SUMS).decode().splitlines()
         found = [_SUM.fullmatch(line) for line in lines]
@@ -156,16 +158,16 @@ def _require_plain(info: zipfile.ZipInfo) -> None:
         raise ValueError(f"{info.filename!r} is encrypted, or compressed in a way we do not know")
 
 
-class _InPieces:
-    """A file of which no more than a piece is read at once: a longer directory is none of ours."""
+class _InBounds:
+    """A file of which only so much is read at once: a longer directory is none of ours."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, count: int = -1) -> bytes:
-        data = self._file.read(_PIECE + 1 if count < 0 else min(count, _PIECE + 1))
-        if len(data) > _PIECE:
+        data = self._file.read(_MOST_NAMED + 1 if count < 0 else min(count, _MOST_NAMED + 1))
+        if len(data) > _MOST_NAMED:
             raise ValueError("its directory is too long")
         return data
 
@@ -173,5 +175,5 @@ class _InPieces:
 @contextlib.contextmanager
 def opened(file: BinaryIO, file_bytes: int, most: float) -> Iterator[Archive]:
     """Open an archive; see :class:`Archive` for what is given and raised."""
-    with zipfile.ZipFile(_InPieces(file)) as archive:
+    with zipfile.ZipFile(_InBounds(file)) as archive:
         yield Archive(archive, file_bytes, most)
