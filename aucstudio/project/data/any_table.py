@@ -23,7 +23,7 @@ from aucstudio.project.data.choices import (
 )
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
-    Chosen,
+    ColumnChoices,
     ColumnInfo,
     recast,
     spell_number,
@@ -56,7 +56,7 @@ _WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class AnyTable(TableInfo, Chosen):
+class AnyTable(TableInfo, ColumnChoices):
     """A table with a way to read its rows; changing roles makes another with the same cells."""
 
     # ------------------------------------------------------------- where the cells are

@@ -175,7 +175,7 @@ class Column(ColumnInfo):
         )
 
 
-class Chosen:
+class ColumnChoices:
     """What was chosen for single columns, by their names."""
 
     columns: Sequence[Any]

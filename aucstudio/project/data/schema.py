@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from aucstudio.project import typed
-from aucstudio.project.data.columns import KINDS, ROLES, Chosen
+from aucstudio.project.data.columns import KINDS, ROLES, ColumnChoices
 from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
@@ -64,7 +64,7 @@ class ColumnSchema:
 
 
 @dataclasses.dataclass(frozen=True)
-class Schema(Chosen):
+class Schema(ColumnChoices):
     """What a table is made of, as its first reading found it.
 
     Attributes

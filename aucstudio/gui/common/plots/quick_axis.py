@@ -19,6 +19,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPicture
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from aucstudio.gui.common.colours import mixed
+
 Levels = list[tuple[float, list[float]]]
 
 _DIGITS = 0.8  # of the height of a text: what its digits fill
@@ -125,7 +127,7 @@ class QuickAxis(pg.AxisItem):
         """
         crowd = min(0.05 * length / (count + 1), 1.0)
         pen = QPen(self.tickPen())
-        pen.setColor(_mixed(pen.color(), self._behind(), self.grid / 255 / (depth + 1) * crowd))
+        pen.setColor(mixed(self._behind(), pen.color(), self.grid / 255 / (depth + 1) * crowd))
         return pen
 
     def _behind(self) -> QColor:
@@ -176,17 +178,6 @@ class QuickAxis(pg.AxisItem):
         else:
             corner = QPointF(area.right() - gap - size.width(), at - size.height() / 2)
         return QRectF(corner, size)
-
-
-def _mixed(over: QColor, behind: QColor, share: float) -> QColor:
-    def part(a: float, b: float) -> float:
-        return share * a + (1 - share) * b
-
-    return QColor.fromRgbF(
-        part(over.redF(), behind.redF()),
-        part(over.greenF(), behind.greenF()),
-        part(over.blueF(), behind.blueF()),
-    )
 
 
 def _edge(area: QRectF, lies: bool) -> QLineF:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSpinBox
 
 from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.gui.common.colours import mixed
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import make_plot, pen
@@ -185,7 +186,7 @@ class TreePart(ModelPicture):
             anchor=(0, 0.5),
             border=pen(side if end else theme.neutral, 1.0),
             # Not see-through: a branch must not show under its end.
-            fill=_blended(theme.card, side, _TINT) if end else theme.card,
+            fill=mixed(theme.card, side, _TINT) if end else theme.card,
         )
         plain_tooltip(item, full)
         item.setPos(placed.x, placed.y)
@@ -248,12 +249,6 @@ def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
     if not sign:
         name, sign, rest = words.partition(" ≠ ")
     return elided(name, max(24, room - width(sign + rest)), width) + sign + rest
-
-
-def _blended(under: str, over: str, share: float) -> Any:
-    low, high = pg.mkColor(under), pg.mkColor(over)
-    parts = zip(low.getRgb()[:3], high.getRgb()[:3], strict=True)
-    return pg.mkColor([round((1 - share) * a + share * b) for a, b in parts])
 
 
 def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:

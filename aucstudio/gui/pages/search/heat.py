@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QGraphicsRectItem,
 )
 
+from aucstudio.gui.common.colours import mixed
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import Theme, current_theme
 from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
@@ -119,14 +120,8 @@ class HeatMap(TitledPlot):
 
 def sequential(theme: Theme) -> pg.ColorMap:
     """Make the colours of low to high: one hue, its lightness going one way."""
-    low, high = _mixed(theme.card, theme.positive, 0.18), _mixed(theme.positive, theme.text, 0.45)
+    low, high = mixed(theme.card, theme.positive, 0.18), mixed(theme.positive, theme.text, 0.45)
     return pg.ColorMap((0.0, 0.55, 1.0), (low, QColor(theme.positive), high))
-
-
-def _mixed(a: str, b: str, share: float) -> QColor:
-    one, other = QColor(a), QColor(b)
-    parts = zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)  # type: ignore[index]
-    return QColor(*(round((1 - share) * p + share * q) for p, q in parts))
 
 
 def _levels(values: Array) -> tuple[float, float]:
