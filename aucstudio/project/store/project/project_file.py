@@ -22,9 +22,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
-
-from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.errors import InputError
@@ -33,48 +30,35 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.project.contents import (
-    STANDINGS,
-    VERIFIED,
     Listing,
-    read_amounts,
     read_contents,
-    read_plan,
 )
 from aucstudio.project.store.project.creation import create_whole
 from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.layout import FORMAT, empty_project, format_of, write_contents
-from aucstudio.project.store.project.migrations import bring_up_to_date, put_blob
+from aucstudio.project.store.project.flights import (
+    Flights,
+    forget_flights,
+    note_flight,
+    read_flights,
+)
+from aucstudio.project.store.project.layout import FORMAT, empty_project, format_of
+from aucstudio.project.store.project.migrations import bring_up_to_date
 from aucstudio.project.store.project.owner import Owner
-from aucstudio.project.store.project.run_documents import read_experiment, run_document
-from aucstudio.project.store.project.sealed import DamagedError, parse, plain, seal, unseal
+from aucstudio.project.store.project.rows import (
+    Ids,
+    count_anew,
+    insert_run,
+    insert_standings,
+    insert_verification,
+    plan_of,
+)
+from aucstudio.project.store.project.run_documents import run_document
+from aucstudio.project.store.project.sealed import DamagedError, plain, seal
 from aucstudio.project.store.project.source import ProjectSource
 
 
 class StalePlanError(InputError):
     """Another program has written the plan since it was last read here."""
-
-
-class FlightDocument(msgspec.Struct):
-    """A run under way; projects of format 1 do not tell whose."""
-
-    experiment: dict[str, Any]
-    owner: Owner | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Flights:
-    """Runs that began and did not end.
-
-    Attributes
-    ----------
-    lost : list of Experiment
-        Those whose program has ended.
-    elsewhere : list of (Experiment, Owner)
-        Those that another program is training.
-    """
-
-    lost: list[Experiment]
-    elsewhere: list[tuple[Experiment, Owner]]
 
 
 class ProjectFile:
@@ -166,34 +150,29 @@ class ProjectFile:
         """
         document, blobs = run_document(record)
         with self._writing() as database:
-            run = free_id(_Ids(database), record.id)
-            _insert_run(database, run, document, blobs)
-            flight = Owner.this().key(record.id)
-            database.execute("DELETE FROM flights WHERE owner = ?", (flight,))
-            _count_anew(database)
+            run = free_id(Ids(database), record.id)
+            insert_run(database, run, document, blobs)
+            forget_flights(database, FORMAT, [Owner.this().key(record.id)])
+            count_anew(database)
         return dataclasses.replace(record, id=run) if run != record.id else record
 
     def keep_verification(self, verification: Verification) -> None:
         """Keep what verifying a run found, in place of what was found before."""
         with self._writing() as database:
-            _insert_verification(database, verification)
+            insert_verification(database, verification)
 
     def keep_standings(self, name: str, document: Mapping[str, Any]) -> None:
         """Keep how a tournament stands, in place of what was kept under that name before."""
         with self._writing() as database:
-            _insert_standings(database, name, document)
+            insert_standings(database, name, document)
 
     # ------------------------------------------------------------- runs under way
 
     def take_off(self, experiment: Experiment) -> None:
         """Note that this program begins a run, so that its end can be told at the next start."""
-        owner = Owner.this()
-        key = owner.key(experiment.id)
-        flight = FlightDocument(experiment.as_json(), owner)
         with self._writing() as database:
-            sealed = seal(msgspec.to_builtins(flight), "flight", key)
-            database.execute("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (key, *sealed))
-            _count_anew(database)
+            note_flight(database, experiment)
+            count_anew(database)
 
     def land(self, experiment: Experiment) -> None:
         """Forget that this program has a run under way: it ends in another file."""
@@ -201,40 +180,22 @@ class ProjectFile:
 
     def flights(self) -> Flights:
         """Tell which runs never ended, and forget those whose program is gone."""
-        lost, elsewhere, gone = [], [], []
         source = self._source()
         with source.reading() as (database, number):
-            table = "flight" if number == 1 else "flights"
-            found = database.execute(f"SELECT * FROM {table}").fetchall()
+            found, gone = read_flights(database, number)
         source.close()
-        for key, *sealed in found:
-            try:
-                flight = _flight(key, *sealed)
-                experiment = read_experiment(flight.experiment)
-            except ValueError:
-                gone.append(key)  # nobody can tell any more what it was
-                continue
-            if flight.owner is None or not flight.owner.lives():
-                lost.append(experiment)
-                gone.append(key)
-            elif not flight.owner.is_this:
-                elsewhere.append((experiment, flight.owner))
         if gone:
             # A project that cannot be written to tells again the next time.
             with contextlib.suppress(InputError):
                 self._forget(gone)
-        return Flights(lost, elsewhere)
+        return found
 
     def _forget(self, keys: Iterable[str]) -> None:
         with self._writing(migrate=False) as database:
             number = format_of(database, self.path)
-            for key in keys:
-                if number == 1:
-                    database.execute("DELETE FROM flight WHERE id = ?", (key,))
-                else:
-                    database.execute("DELETE FROM flights WHERE owner = ?", (key,))
+            forget_flights(database, number, keys)
             if number > 1:
-                _count_anew(database)
+                count_anew(database)
 
     # ------------------------------------------------------------- the plan
 
@@ -242,7 +203,7 @@ class ProjectFile:
         """Read the plan; empty in a new project, and where it is damaged."""
         source = self._source()
         with source.reading() as (database, number):
-            self.known_plan, self._version = _plan_of(database, number)
+            self.known_plan, self._version = plan_of(database, number)
         source.close()
         return self.known_plan
 
@@ -255,7 +216,7 @@ class ProjectFile:
             If another program has written it since it was last read or written here.
         """
         with self._writing() as database:
-            _, version = _plan_of(database)
+            _, version = plan_of(database)
             if self._version not in (None, version):
                 raise StalePlanError(
                     f"another window has changed the plan of {self.path}", file=str(self.path)
@@ -263,7 +224,7 @@ class ProjectFile:
             version += 1
             sealed = seal({"version": version, "plan": dict(document)}, "plan")
             database.execute("INSERT OR REPLACE INTO documents VALUES ('plan', ?, ?)", sealed)
-            _count_anew(database, plan=version)
+            count_anew(database, plan=version)
         self._version, self.known_plan = version, plain(document)
 
     @contextlib.contextmanager
@@ -333,12 +294,12 @@ def write_project(
             project = ProjectFile.create(partial)
             with project._writing() as database:
                 for record in records:
-                    _insert_run(database, record.id, *run_document(record))
+                    insert_run(database, record.id, *run_document(record))
                 for verification in verifications:
-                    _insert_verification(database, verification)
+                    insert_verification(database, verification)
                 for name, document in standings.items():
-                    _insert_standings(database, name, document)
-                _count_anew(database)
+                    insert_standings(database, name, document)
+                count_anew(database)
             project.set_plan(plan)
     except DamagedError:
         raise
@@ -350,28 +311,6 @@ def write_project(
         ) from error
     project.path = target
     return project
-
-
-def _insert_run(
-    database: sqlite3.Connection, run: str, document: dict[str, Any], blobs: dict[bytes, bytes]
-) -> None:
-    position = _last_position(database) + 1
-    sealed = seal(document | {"id": run}, "record", position, run)
-    database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
-    for key, data in blobs.items():
-        put_blob(database, key, data)
-
-
-def _insert_verification(database: sqlite3.Connection, verification: Verification) -> None:
-    run = verification.run
-    sealed = seal(verification.as_json(), "verification", run)
-    row = (f"{VERIFIED}{run}", *sealed)
-    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
-
-
-def _insert_standings(database: sqlite3.Connection, name: str, document: Mapping[str, Any]) -> None:
-    row = (f"{STANDINGS}{name}", *seal(dict(document), "standings", name))
-    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
 def _reason(error: BaseException) -> str:
@@ -386,46 +325,3 @@ def free_id(taken: Container[str], wanted: str) -> str:
         count += 1
         candidate = f"{wanted}-{count}"
     return candidate
-
-
-class _Ids:
-    """The ids of the runs in a file, looked up one by one."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def __contains__(self, run: object) -> bool:
-        query = "SELECT 1 FROM records WHERE id = ?"
-        return self._database.execute(query, (run,)).fetchone() is not None
-
-
-def _last_position(database: sqlite3.Connection) -> int:
-    """Give the place of the last run, be it lost by damage."""
-    amounts = read_amounts(database, FORMAT)
-    last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
-    return max(int(last), 0 if amounts is None else amounts.runs)
-
-
-def _plan_of(database: sqlite3.Connection, number: int = FORMAT) -> tuple[dict[str, Any], int]:
-    """Give the plan and its version; a damaged plan is empty, and keeps its place in the count."""
-    amounts = read_amounts(database, number)
-    try:
-        return read_plan(database, number, amounts)
-    except ValueError:
-        return {}, 0 if amounts is None else amounts.plan
-
-
-def _count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
-    if plan is None:
-        amounts = read_amounts(database, FORMAT)
-        plan = _plan_of(database)[1] if amounts is None else amounts.plan
-    write_contents(database, runs=_last_position(database), plan=plan)
-
-
-def _flight(key: str, document: Any, found: Any = None) -> FlightDocument:
-    if found is None:
-        return FlightDocument(parse(document))
-    try:
-        return typed.convert(unseal(document, found, "flight", key), FlightDocument)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from error
