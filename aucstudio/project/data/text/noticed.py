@@ -254,15 +254,16 @@ def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
 
 def _stamps(column: Column) -> str:
     """Tell the unit of what may be times as computers count; empty if it cannot be that."""
-    if column.kind == "text" or not column.different.exceeds(1) or not column.is_integer():
+    name = column.name.lower()
+    called = [stamp for stamp in _STAMPS if stamp[2].search(name)]
+    # The name first: of very many columns, a look at all cells would take seconds.
+    if not called or column.kind == "text" or not column.different.exceeds(1):
+        return ""
+    if not column.is_integer():
         return ""
     known = column.values[column.known()]
-    low, high, name = float(known.min()), float(known.max()), column.name.lower()
-    units = (
-        unit
-        for least, most, called, unit in _STAMPS
-        if least <= low and high <= most and called.search(name)
-    )
+    low, high = float(known.min()), float(known.max())
+    units = (unit for least, most, _, unit in called if least <= low and high <= most)
     return next(units, "")
 
 
