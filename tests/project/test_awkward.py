@@ -11,13 +11,14 @@ from tests.project.awkward import (
     encodings,
     exports,
     headers,
+    logs,
     printed,
     reports,
 )
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports, reports, printed)
+    for module in (headers, dialects, encodings, cells, exports, reports, printed, logs)
     for case in module.CASES
 ]
 

@@ -120,6 +120,24 @@ def test_a_column_that_is_there_in_one_class_only_is_a_leak():
     assert "only where the label is 1" in leak.sentence
 
 
+def test_a_copy_of_the_label_that_differs_in_a_row_is_told():
+    y = ["0", "1"] * 30
+    flag = [float(value == "1") for value in y]
+    flag[17] = 1.0 - flag[17]
+    (leak,) = found(table_of(flag=flag, x=RANDOM.normal(size=60), y=y), "leak")
+    assert leak.sentence == "column flag says the same as the label y in all but 1 row of 60"
+    flag[3] = 1.0 - flag[3]
+    assert found(table_of(flag=flag, x=RANDOM.normal(size=60), y=y), "leak") == []
+
+
+def test_a_rare_flag_is_no_copy_of_a_rare_label():
+    y, flag = ["0"] * 1000, [0.0] * 1000
+    for k in range(10):
+        y[k * 90] = "1"
+        flag[k * 90 if k < 6 else k * 90 + 1] = 1.0
+    assert found(table_of(flag=flag, x=RANDOM.normal(size=1000), y=y), "leak") == []
+
+
 def test_a_few_rows_that_happen_to_be_in_order_are_no_leak():
     y = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
     assert not found(table_of(a=[1.0, 2, 3, 4, 5, 6], y=y), "leak")
@@ -154,6 +172,20 @@ def test_several_sentinels_of_one_column_are_found():
 def test_zero_is_asked_about_where_nothing_else_is_near():
     cells = np.r_[RANDOM.normal(32, 6, 700).clip(18, 60), np.zeros(11)]
     assert [s.value for s in find_sentinels(column("bmi", list(cells)))] == [0]
+
+
+def test_zeros_are_asked_about_where_the_other_numbers_begin_far_from_them():
+    zeros, insulin = [0.0] * 200, RANDOM.gamma(3.0, 45.0, 300).round() + 14
+    (asked,) = find_sentinels(column("x", [*zeros, *insulin]))
+    assert (asked.value, asked.count) == (0.0, 200)
+    # Of few numbers that are large: intensities of which the least are far above a count.
+    intensities = RANDOM.uniform(4e7, 1e9, 16).round()
+    assert find_sentinels(column("x", [*zeros[:20], *intensities]))[0].count == 20
+    # Rain comes in steps, gains of capital are rare, and small amounts are near zero.
+    rain, gains, amounts = (RANDOM.exponential(size, 300) for size in (3.0, 9e3, 100.0))
+    assert find_sentinels(column("x", [*zeros, *((rain * 5).round() / 5 + 0.2)])) == []
+    assert find_sentinels(column("x", [*zeros * 20, *(gains + 114).round()])) == []
+    assert find_sentinels(column("x", [*zeros, *amounts])) == []
 
 
 def test_minus_one_is_asked_about_where_it_is_the_commonest_and_only_negative_number():
@@ -203,7 +235,7 @@ def test_the_first_day_of_a_calendar_is_asked_about_where_it_comes_again(tmp_pat
 def test_rows_with_their_first_cell_alone_are_told(tmp_path):
     path = tmp_path / "wards.csv"
     rows = "".join(f"p{k},{k},{'uv'[k % 2]}\n" for k in range(5))
-    path.write_text(f"patient,crp,died\nWard 1,,\n{rows}Ward 2,,\n{rows}")
+    path.write_text(f"patient,crp,died\n{rows}Ward 1,,\n{rows}Ward 2,,\n")
     (told,) = [f for f in found(read_table(path), "missing") if f.columns == ("patient",)]
     assert told.rows == 2
     assert "alone: 'Ward 1', 'Ward 2'; headings" in told.sentence
@@ -313,6 +345,14 @@ def test_spellings_of_a_class_and_of_a_level_are_found():
     label, level = sorted(found(table, "spelling"), key=lambda finding: -finding.rows)
     assert (label.columns, label.rows) == (("y",), 60)
     assert (level.columns, level.rows) == (("city",), 30)
+
+
+def test_a_sign_among_words_is_asked_about():
+    words = ["rs1", "rs2", "rs1", "."] * 9
+    (asked,) = found(table_of(snp=words, y=["0", "1"] * 18), "kind")
+    assert asked.sentence == "'.' in column snp (9 cells) may stand for a missing value"
+    strands = ["+", "-", "+", "-"] * 9
+    assert found(table_of(strand=strands, y=["0", "1"] * 18), "kind") == []
 
 
 def test_names_that_differ_in_more_than_their_spelling_stay_apart():
@@ -471,3 +511,16 @@ def test_a_column_that_may_weigh_the_rows_is_asked_about():
     found = find(table_of(y=y, weight=near, x=far))
     assert [one.columns for one in found if one.kind == "weight"] == [("weight",)]
     assert not [one for one in find(table_of(y=y, weight=far, x=near)) if one.kind == "weight"]
+
+
+def test_what_is_called_a_weight_of_samples_is_asked_about_whatever_its_mean():
+    weights = [2.0, 3.5, 1.5, 4.0] * 9
+    (asked,) = found(table_of(sample_weight=weights, y=["0", "1"] * 18), "weight")
+    assert "may hold weights of the rows, being called so" in asked.sentence
+    assert found(table_of(body_weight=weights, y=["0", "1"] * 18), "weight") == []
+
+
+def test_days_are_no_days_of_a_spreadsheet(tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text("date,y\n" + "".join(f"2020-01-{k:02d},{'uv'[k % 2]}\n" for k in range(1, 20)))
+    assert not any("spreadsheets" in note for note in read_table(path).notes)

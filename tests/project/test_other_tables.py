@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
 from tests.project.test_awkward import understood
 
 ABC = {"a": [1, 2, 3], "b": [2.5, None, 4.5], "y": ["u", "v", "u"]}
@@ -139,3 +140,22 @@ def test_weights_of_rows_of_arff_become_a_column(tmp_path):
         "weight": [2, 1, 0.5],
     }
     assert (table.label, table.weight) == ("class", "weight")
+
+
+def test_lines_that_are_no_records_are_set_aside_and_told(tmp_path):
+    path = tmp_path / "events.jsonl"
+    lines = [f'{{"x": {k}, "y": "{"uv"[k % 2]}"}}' for k in range(9)]
+    lines[3], lines[6] = lines[3][:7], "[]"
+    path.write_text("\n".join(lines))
+    table = read_table(path)
+    assert table.column("x").values.tolist() == [0, 1, 2, 4, 5, 7, 8]
+    assert "2 lines are no records and were left out: 4, 7" in table.notes
+    with pytest.raises(InputError, match="may be damaged"):
+        read_table(path, dialect={"strict": True})
+
+
+def test_a_file_of_which_most_lines_are_no_records_is_refused(tmp_path):
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
+    with pytest.raises(InputError, match="may be damaged"):
+        read_table(path)

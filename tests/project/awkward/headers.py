@@ -261,8 +261,8 @@ CASES = [
         "names-in-cells",
         "each cell says its name",
         "x:1.5\ty:u\nx:2.5\ty:v\nx:3.5\ty:u\n",
-        {"c1": ["x:1.5", "x:2.5", "x:3.5"], "c2": ["y:u", "y:v", "y:u"]},
-        notes="no header row",
+        {"x": [1.5, 2.5, 3.5], "y": ["u", "v", "u"]},
+        notes="each cell said its name",
     ),
     case(
         "first-row-rises",

@@ -16,7 +16,7 @@ from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 
-_FEWEST = 50
+_FEWEST, _FEWEST_NAMED = 50, 20
 # So rarely would as many whole numbers of such a range be all different by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -40,7 +40,7 @@ def groups(table: Table) -> Iterator[Finding]:
     """Find features that are named like an identifier, with several rows each."""
     for column in table.features:
         known = table.rows - column.missing
-        if known < _FEWEST or not is_named_identifier(column.name):
+        if known < _FEWEST_NAMED or not is_named_identifier(column.name):
             continue
         names_things = column.kind == "text" or column.is_integer()
         if names_things and 2 <= column.distinct < known:

@@ -19,6 +19,7 @@ from aucstudio.project.data.findings.separation import (
 )
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
+from aucstudio.project.words import counted
 
 # By itself a column that is known before the outcome hardly ever orders the classes so well.
 _TELLING = 0.999
@@ -26,6 +27,9 @@ _TELLING = 0.999
 _SUSPECT = 0.99
 # So rarely may chance alone separate the classes of a small table in one of its columns.
 _BY_CHANCE = 1e-3
+# A copy of the label may differ from it in so many rows: of all, and of each class.
+_ASTRAY = 0.01
+_FEWEST, _FEWEST_OF_CLASS = 30, 8
 
 
 def leaks(table: Table) -> Iterator[Finding]:
@@ -41,6 +45,7 @@ def leaks(table: Table) -> Iterator[Finding]:
         if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
             if column.missing:
                 yield from _known_in_one(table, column, classes)
+            yield from _nearly_the_label(table, column)
             continue
         area = _area(column, classes, area_of(column, classes))
         if area >= _TELLING:
@@ -108,6 +113,32 @@ def _is_the_label(table: Table, column: Column) -> bool:
     (rows,) = np.nonzero(known)
     pairs = codes_of(column, rows) * label.distinct + codes_of(label, rows)
     return len(np.unique(pairs)) == column.distinct
+
+
+def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
+    """Find a column of two values that says the same as the label in all rows but a few."""
+    assert table.label is not None
+    label = table.column(table.label)
+    if not column.distinct == label.distinct == 2:
+        return
+    (rows,) = np.nonzero(column.known() & label.known())
+    ours, theirs = codes_of(column, rows), codes_of(label, rows)
+    counts = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(counts, (ours, theirs), 1)
+    astray = counts[[0, 1], [1, 0]] if np.trace(counts) >= len(rows) / 2 else np.diag(counts)
+    total = int(astray.sum())
+    # In no class more than that share of its rows, else the rare one may be another thing.
+    most = np.maximum(1, _ASTRAY * counts.sum(axis=0))
+    if len(rows) < _FEWEST or not total or total > max(1, _ASTRAY * len(rows)):
+        return
+    if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
+        yield Finding(
+            "leak",
+            f"column {column.name} says the same as the label {table.label} in all but "
+            f"{counted(total, 'row')} of {len(rows):,}",
+            (column.name,),
+            table.rows,
+        )
 
 
 def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:

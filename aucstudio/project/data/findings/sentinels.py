@@ -34,6 +34,13 @@ _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
 _FEWEST_VALUES = 10
 _SAMPLE = 100_000
+# Zeros are apart where the least other number is so far off, compared with the span of the lower
+# quarter of the others, and with how near to each other numbers may be; in few rows that is chance.
+_APART, _BY_CHANCE, _STEPS = 0.15, 12, 3
+# So large are numbers of which zero is hardly one.
+_LARGE = 100
+# The share of zeros that is looked at, and how many others there must be.
+_ZEROS, _FEWEST_DIFFERENT = (0.05, 0.75), 15
 # A number of no such form is one too if it comes again, so many times the range of the others off.
 _FAR = 10
 
@@ -120,10 +127,27 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
     if not below:
         return gap >= _FAR * reach and count > _FEWEST
     if value == 0:
-        return gap >= float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+        spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+        return gap >= spread or _are_apart(inner, count, gap)
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
     whole = bool(np.all(inner == np.floor(inner)))
     return value == -1 and inner[0] >= 0 and whole and count > _most_frequent(inner)
+
+
+def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
+    """Tell whether sorted numbers other than zero begin too far from it to be near it by chance."""
+    steps = np.diff(inner)
+    steps = steps[steps > 0]
+    if not _ZEROS[0] <= zeros / (zeros + len(inner)) <= _ZEROS[1]:
+        return False
+    if len(steps) + 1 < _FEWEST_DIFFERENT:
+        return False
+    # Of large whole numbers, those between zero and the least are more than what these span.
+    if gap >= _LARGE and inner[-1] <= gap**2 and bool(np.all(inner == np.floor(inner))):
+        return True
+    lower = float(np.quantile(_spread(inner), 0.25)) - inner[0]
+    far = max(_APART, _BY_CHANCE / len(inner)) * lower
+    return bool(gap >= max(far, _STEPS * float(np.quantile(steps, 0.1))))
 
 
 def _without_forms(cells: Array) -> Array:
@@ -155,10 +179,11 @@ def _finding(column: Column, found: list[Sentinel]) -> Finding:
     share = 100.0 * total / len(column.values)
     values = tuple(spell_number(sentinel.value) for sentinel in found)
     shown = tuple(spell_cell(column, sentinel.value) for sentinel in found)
+    where = "far outside" if any(sentinel.value for sentinel in found) else "apart from"
     return Finding(
         "sentinel",
         f"{' and '.join(shown)} in column {column.name} ({total:,} cells, {share:.2g} %) "
-        f"{'lie' if len(values) > 1 else 'lies'} far outside the rest and may stand for a missing "
+        f"{'lie' if len(values) > 1 else 'lies'} {where} the rest and may stand for a missing "
         "value",
         (column.name,),
         total,

@@ -1,4 +1,4 @@
-"""Spellings of one class or one level: yes, Yes and YES."""
+"""Spellings of one class or one level: yes, Yes and YES; and signs that are none: a dot, a dash."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table
+from aucstudio.project.words import counted
 
 _WINDOW = 100_000
 _MOST_LEVELS = 10_000
 _SHOWN = 3
+_SIGNS = frozenset({".", "..", "...", "-", "--", "---", "*", "**", "***", "/", "\u2013", "\u2014"})
+_LEAST_WORDS = 2
 
 
 def spellings(table: Table) -> Iterator[Finding]:
@@ -19,6 +22,7 @@ def spellings(table: Table) -> Iterator[Finding]:
     if table.label is not None:
         label = table.column(table.label)
         yield from _findings(label, table.classes, f"classes of the label {label.name}")
+        yield from _signs(label, set(table.classes))
     for column in table.features:
         if column.kind == "text" and not column.same and 1 < column.distinct <= _MOST_LEVELS:
             yield from _in_levels(column)
@@ -29,8 +33,26 @@ def _in_levels(column: Column) -> Iterator[Finding]:
     # Windows, because one pass over objects in C would hold the GIL throughout.
     for start in range(0, len(column.values), _WINDOW):
         levels.update(column.values[start : start + _WINDOW].tolist())
-    if alike(level for level in levels if level is not None):
+    words = {level for level in levels if level is not None}
+    yield from _signs(column, words)
+    if alike(words):
         yield from _findings(column, column.counts, f"levels of column {column.name}")
+
+
+def _signs(column: Column, levels: set[str]) -> Iterator[Finding]:
+    """Find a sign alone among words. A plus beside a minus, or one star beside two, are levels."""
+    found = levels & _SIGNS
+    words = sum(any(map(str.isalnum, level)) for level in levels)
+    if len(found) == 1 and words >= _LEAST_WORDS and words + 1 == len(levels):
+        (sign,) = found
+        count = column.counts[sign]
+        yield Finding(
+            "kind",
+            f"{sign!r} in column {column.name} ({counted(count, 'cell')}) may stand for a missing "
+            "value",
+            (column.name,),
+            count,
+        )
 
 
 def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:

@@ -15,6 +15,10 @@ from aucstudio.project.words import counted
 
 _LITTLE = 0.5
 _CALLED = re.compile(r"(?:^|[\W_])p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
+# What is called so is hardly anything that was weighed.
+_SURELY = re.compile(
+    r"(?:^|[\W_])(?:sample|sampling|case|survey|design|post)[\W_]?(?:weight|wgt|wt)s?$"
+)
 # How near to 1 the mean of weights is, where they were scaled to the number of rows.
 _NEAR = 0.05
 
@@ -70,10 +74,14 @@ def weights(table: Table) -> Iterator[Finding]:
 def _meant(column: Column) -> Iterator[Finding]:
     cells = column.measured()
     known = cells[~np.isnan(cells)]
-    if len(known) and known.min() > 0 and np.ptp(known) > 0 and abs(known.mean() - 1) < _NEAR:
+    if not len(known) or known.min() <= 0 or not np.ptp(known):
+        return
+    is_near, is_called = abs(known.mean() - 1) < _NEAR, _SURELY.search(column.name.lower())
+    if is_near or is_called:
+        why = "as its mean is near 1" if is_near else "being called so"
         yield Finding(
             "weight",
-            f"column {column.name} may hold weights of the rows, as its mean is near 1; it is "
-            "no column of weights unless it is made one",
+            f"column {column.name} may hold weights of the rows, {why}; it is no column of "
+            "weights unless it is made one",
             (column.name,),
         )

@@ -57,6 +57,8 @@ class Wish:
         What the columns of the training table hold, "number" or "text"; empty without one.
     enough : int
         Bytes of an unpacked file that are enough; 0 if all are wanted.
+    strict : bool
+        Whether the first row that cannot be read refuses the file.
     """
 
     part: str = ""
@@ -64,6 +66,7 @@ class Wish:
     encoding: str = ""
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
     enough: int = 0
+    strict: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,14 +16,14 @@ from aucstudio.project.data.text.numerals import literal
 _LONGEST_RECORD = 64_000_000
 # Records within records that have columns of their own.
 _DEEPEST = 4
+# Lines that were left out, of which so many are named.
+_SHOWN = 20
 _RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 _LISTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\[\s*"[^"\\]*"\s*,\s*"')
 
 
-def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
-    import glob
-
+def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     import duckdb
 
     with path.open("rb") as file:
@@ -34,6 +34,26 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     if not is_list and (rows := _rows_of_one(path)) is not None:
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
+    tell(0.1)
+    notes: tuple[str, ...] = ()
+    try:
+        _copy(path, target, is_list=is_list)
+    except duckdb.Error:
+        sound = target.with_suffix(".sound.json")
+        left_out = () if is_list or wish.strict else _without_damaged(path, sound)
+        if not left_out:
+            raise
+        notes = (_told(left_out),)
+        _copy(sound, target, is_list=False)
+    return Written(known=dict(NAMED_ROWS), notes=notes)
+
+
+def _copy(path: Path, target: Path, *, is_list: bool) -> None:
+    """Write records as comma-separated rows."""
+    import glob
+
+    import duckdb
+
     options = {
         "format": "'array'" if is_list else "'newline_delimited'",
         "sample_size": "-1",
@@ -46,7 +66,6 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     }
     named = ", ".join(f"{name} = {value}" for name, value in options.items())
     with duckdb.connect() as connection:
-        tell(0.1)
         source = f"read_json({literal(glob.escape(str(path)))}, {named})"
         read = connection.sql(f"SELECT * FROM {source}")
         cells = [
@@ -58,7 +77,33 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
             f"COPY (SELECT {', '.join(cells)} FROM {source}) "
             f"TO {literal(str(target))} (FORMAT csv, HEADER)"
         )
-    return Written(known=dict(NAMED_ROWS))
+
+
+def _without_damaged(path: Path, target: Path) -> tuple[int, ...]:
+    """Copy the lines that are records; give the numbers of the others if they are the fewer."""
+    left_out, kept = [], 0
+    with path.open("rb") as file, target.open("wb") as copy:
+        for number, line in enumerate(file, 1):
+            if _is_record_line(line):
+                copy.write(line.removesuffix(b"\n") + b"\n")
+                kept += 1
+            elif line.strip():
+                left_out.append(number)
+    return tuple(left_out) if len(left_out) < kept else ()
+
+
+def _is_record_line(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _told(left_out: Sequence[int]) -> str:
+    shown = ", ".join(f"{line:,}" for line in left_out[:_SHOWN])
+    more = f" and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
+    what = "lines are no records and were" if len(left_out) > 1 else "line is no record and was"
+    return f"{len(left_out):,} {what} left out: {shown}{more}"
 
 
 def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:

@@ -181,7 +181,8 @@ def _wish(given: Mapping[str, Any], schema: Schema | None) -> Wish:
     if schema is not None:
         kinds = {column.name: column.kind for column in schema.columns if column.kind}
         usual = schema.dialect.sheet if schema.dialect is not None else ""
-    return Wish(str(given.get("sheet") or ""), usual, str(given.get("encoding") or ""), kinds)
+    sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
+    return Wish(sheet, usual, encoding, kinds, strict=bool(given.get("strict")))
 
 
 def _kind(found: Format, written: Written) -> Kind:

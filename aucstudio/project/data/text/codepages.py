@@ -136,7 +136,7 @@ def _score(text: str, encoding: str) -> float:
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
-    if encoding in ("cp1252", "iso8859_15"):
+    if _ALPHABETS[encoding] is _LATIN["cp1252"]:
         alphabet -= _not_western(text, letters)
     beside = len(_BESIDE_DIGITS.findall(text))
     worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside

@@ -40,7 +40,7 @@ _CLOCK = (
 )
 # Beside a day there are more ways to write the hour: 14.30, 14h30, 14:30 Uhr.
 _HOUR_OF_DAY = _CLOCK.replace(":(", "[:.h](", 1)
-_ZONE = r"(?: ?(?:z|utc|gmt|uhr|([+-][0-9]{2}:?(?:[0-9]{2})?)))?"
+_ZONE = r"(?: ?(?:z|uhr|utc|gmt|(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))))?"
 _TIME = rf"(?:(?:t|:|,? +){_HOUR_OF_DAY}{_ZONE})?"
 _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
@@ -48,6 +48,11 @@ _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 _LAYOUTS = {
     "y-m-d": (rf"{_YEAR}([-/.]){_MONTH}\2{_DAY}\.?", "y_md"),
     "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
+    "ymdhms": (
+        "((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"
+        "([01][0-9]|2[0-3])([0-5][0-9])([0-5][0-9])",
+        "ymdHMS",
+    ),
     "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
     "y年m月d日": (rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]", "ymd"),
@@ -101,8 +106,8 @@ LAYOUTS = tuple(_LAYOUTS)
 # Days as every program may write them, times of day, and those that name no day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
 MONTHLY = ("y-m", "m/y", "mon y", "mon year")
-# Those that a whole number could be too.
-DIGITS = "ymd"
+# Those that a whole number could be too, by how many digits it has.
+DIGITS = {8: "ymd", 14: "ymdhms"}
 # Years of two digits are of 1970 to 2069.
 _PIVOT = 70
 
@@ -123,7 +128,12 @@ def is_iso(cell: str) -> bool:
 
 def zoned(cell: str) -> bool:
     """Tell whether a stripped cell is a time that names its distance from UTC, which is not 0."""
-    return re.search(r":[0-9.]+ ?[+-](?!00:?(?:00)?$)[0-9]{2}:?(?:[0-9]{2})?$", cell) is not None
+    return _ZONED.search(cell.lower()) is not None
+
+
+_ZONED = re.compile(
+    r":[0-9.]+ ?(?:[ap]\.?m\.? ?)?(?:utc|gmt)?[+-](?!00:?(?:00)?$)[0-9]{1,2}:?(?:[0-9]{2})?$"
+)
 
 
 def is_short_month(cell: str) -> bool:
@@ -157,7 +167,7 @@ def _without_back_references(layout: str) -> str:
         )
     # Without capturing: parts are taken by `taken`, which need not tell good dates from bad.
     clock = _uncaptured(_TIME)
-    return f"(?:{_uncaptured(day)})" + (clock if parts and len(parts) > 2 else "")
+    return f"(?:{_uncaptured(day)})" + (clock if _has_time_behind(parts) else "")
 
 
 def _uncaptured(pattern: str) -> str:
@@ -174,7 +184,12 @@ def taking(layout: str) -> tuple[str, str]:
     parts = parts.replace("_", "")
     if not parts:
         return day, "HMSp"
-    return (day + _TIME, parts + "HMSpz") if len(parts) > 2 else (day, parts)
+    return (day + _TIME, parts + "HMSpz") if _has_time_behind(parts) else (day, parts)
+
+
+def _has_time_behind(parts: str) -> bool:
+    """Tell whether a day may have a time behind it: not a month, nor what holds one already."""
+    return "d" in parts and "H" not in parts
 
 
 def read(cell: str, layout: str) -> float:

@@ -55,6 +55,8 @@ class Dialect:
         Spellings of missing values beside the usual ones, in lower case.
     totals : bool
         Whether rows of totals at the end are none of the table.
+    headings : bool
+        Whether rows with a first cell alone are headings of those below them.
     ragged : bool
         Whether rows lack the empty cells at their end.
     strict : bool
@@ -76,6 +78,7 @@ class Dialect:
     lower_rows: int = 0
     missing: tuple[str, ...] = ()
     totals: bool = False
+    headings: bool = False
     ragged: bool = False
     strict: bool = False
 
@@ -112,7 +115,7 @@ class Dialect:
     def is_plain(self) -> bool:
         """Whether DuckDB can read such a file as it is."""
         marks = self.escape or self.comment or self.edges or self.delimiter == BLANK
-        return not (marks or self.upper_rows or self.lower_rows or self.ragged)
+        return not (marks or self.upper_rows or self.lower_rows or self.ragged or self.headings)
 
     @property
     def number_words(self) -> frozenset[str]:

@@ -27,8 +27,8 @@ from aucstudio.project.data.text.name_rows import (
     is_names,
 )
 from aucstudio.project.data.text.numerals import guess_decimal
-from aucstudio.project.data.text.settle import plain_remarks
-from aucstudio.project.data.text.totals import is_mean, is_note, is_total
+from aucstudio.project.data.text.settle import is_remark, plain_remarks
+from aucstudio.project.data.text.totals import have_headings, is_heading, is_mean, is_note, is_total
 
 # Rows at the end among which sums are looked for.
 _LAST = 10
@@ -118,6 +118,9 @@ def _settled(
     again = None if found.names is None else rows[found.names][1]
     table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != again]
     body = [row for _, row in _without_end(table)]
+    headings = given.get("headings", "skip" not in given and have_headings(body))
+    if headings:
+        body = [row for row in body if not is_heading(row)]
     first, notes = _names(rows, found)
     sample = TextSample(first or (rows[0][1] if rows else []), body, width)
     if found.names is None:
@@ -125,7 +128,8 @@ def _settled(
     sample = _without_blank_end(sample, found.names is not None)
     width = sample.width
     columns = [sample.column(k) for k in range(width)]
-    decimal = given.get("decimal") or guess_decimal(columns, dialect.delimiter)
+    values = [[cell for cell in cells if not is_remark(cell)] for cells in columns]
+    decimal = given.get("decimal") or guess_decimal(values, dialect.delimiter)
     lower = 0 if found.names is None else found.body - found.names - 1
     dialect = dataclasses.replace(
         dialect,
@@ -136,6 +140,7 @@ def _settled(
         lower_rows=lower,
         missing=_words(columns, given),
         totals=given.get("totals", False),
+        headings=headings,
         strict=given.get("strict", False),
     )
     dialect.check()
@@ -162,7 +167,8 @@ def _without_end(rows: list[Record]) -> list[Record]:
     while end > 2:
         row = rows[end - 1][1]
         is_sum = is_total(row, beside=beside)
-        if any(row) and not is_sum and not is_note(row, is_apart=is_apart):
+        below_gap = is_apart or rows[end - 1][0] > rows[end - 2][0] + 1
+        if any(row) and not is_sum and not is_note(row, is_apart=below_gap):
             break
         end -= 1
     return rows[:end]
@@ -254,9 +260,13 @@ def _with_commented_names(
     found = names[-1]
     if not found or len(found[0][1]) not in (width, width - 1):
         return rows
-    if any(is_value(cell) or "=" in cell for cell in found[0][1]):
+    [(line, cells)] = found
+    # A name may look like a number: 260/280.
+    if 3 * sum(map(is_value, cells)) > len(cells) or any("=" in cell for cell in cells):
         return rows
-    return [*found, *rows]
+    if not cells[0] and lines[line - 1].lstrip().startswith(mark + dialect.delimiter):
+        cells = [mark, *cells[1:]]  # a name that looks like what remarks begin with
+    return [(line, cells), *rows]
 
 
 def _comments_between(

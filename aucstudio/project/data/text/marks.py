@@ -15,11 +15,17 @@ from aucstudio.project.data.text.records import Cutter
 Record = tuple[int, Row]
 
 # Whatever these lines are, they are cut in their own way.
-_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*(?:---|===)[ \t|+:=,;-]*$", re.MULTILINE)
-_RULED = re.compile("[ \t|+:=,;-]*(?:---|===)[ \t|+:=,;-]*")
+_REMARKS = re.compile(
+    "^[ \t]*(#|%|//).*$|^[ \t|+:=,;_-]*(?:---|===|___)[ \t|+:=,;_-]*$|"
+    r"^[ \t]*[(\[][0-9]+ rows?\b.*[)\]][ \t]*$",
+    re.MULTILINE,
+)
+_RULED = re.compile("[ \t|+:=,;_-]*(?:---|===|___)[ \t|+:=,;_-]*")
+# A ruler with a stroke above each column.
+_RULER = re.compile("^ *(?:-+|=+|_+)(?: +(?:-+|=+|_+))+ *$", re.MULTILINE)
 # Marks that separate cells where nothing else does.
 _RARE = ":~^&\x01\x1f\uff0c\uff1b"
-_NAMES_COME = re.compile(r"(?:fields|columns|names|header):\s*", re.IGNORECASE)
+_NAMES_COME = re.compile(r"(?:fields|columns|names|header)(?::\s*|\t)|types\t", re.IGNORECASE)
 _COMMENTS = ("#", "%", "//", ";", "!")
 _VALUE = re.compile(
     r"[\W_]*[0-9][\W_0-9]*(?:[eEdD][+-]?[0-9]+)?[\W_]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?"
@@ -28,6 +34,7 @@ _VALUE = re.compile(
 _SURE, _LIKELY = 0.9, 0.75
 _MOST_SAMPLED = 1 << 18
 _LEAST_LINES, _FEW = 3, 100
+_MARKS = frozenset(DELIMITERS)
 
 
 def is_value(cell: str) -> bool:
@@ -63,6 +70,7 @@ def modal_width(rows: Sequence[Record]) -> int:
 def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dialect:
     """Find delimiter, quotation mark, escape and places of columns; some may be ``given``."""
     text, whole = (text, whole) if len(text) <= _MOST_SAMPLED else (text[:_MOST_SAMPLED], False)
+    ruler = _RULER.search(text)
     text = _REMARKS.sub("", text)
     if "delimiter" in given:
         quote = given["quote"] if "quote" in given else _quote(text, given["delimiter"])
@@ -79,7 +87,8 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
         # The one that parts numbers from words, and of these the first.
         found = max(alike, key=lambda dialect: _numbers(rows[dialect])) if best[0] else alike[0]
         if fits[found][0] < 1:
-            found = _by_blanks(text, whole, found, fits[found][0])
+            strokes = _strokes(ruler[0]) if ruler else ()
+            found = _by_blanks(text, whole, found, fits[found][0], strokes)
         elif found.delimiter == "\t":
             found = _by_all_blanks(text, whole, found)
         if not max(fits.values())[0] and found.delimiter != BLANK:
@@ -94,16 +103,35 @@ def fit(rows: Sequence[Record]) -> tuple[float, int]:
     if width < 2:
         return 0.0, 0
     regular = [row for _, row in rows if len(row) == width]
-    marks = set(DELIMITERS)
-    clean = sum(marks.isdisjoint(cell) or is_number(cell) for row in regular for cell in row)
+    clean = sum(_is_whole(cell) for row in regular for cell in row)
     return len(regular) / len(rows) * clean / (width * len(regular)), width
+
+
+def _is_whole(cell: str) -> bool:
+    """Tell whether a cell holds no delimiter, and no half of a quotation."""
+    if not _MARKS.isdisjoint(cell):
+        return is_number(cell)
+    return not _is_half_quoted(cell)
+
+
+def _is_half_quoted(cell: str) -> bool:
+    """Tell whether a quotation begins or ends in a cell of several words, and not both."""
+    return cell.count('"') % 2 == 1 and BLANK in cell
 
 
 def _numbers(rows: Sequence[Record]) -> int:
     return sum(is_number(cell) for _, row in rows[:_FEW] for cell in row[:_FEW])
 
 
-def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
+def _strokes(ruler: str) -> tuple[int, ...]:
+    """Give where the strokes of a ruler begin; the first cell begins with the line."""
+    _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", ruler))
+    return (0, *starts)
+
+
+def _by_blanks(
+    text: str, whole: bool, found: Dialect, best: float, strokes: tuple[int, ...] = ()
+) -> Dialect:
     """Take runs of blanks for the delimiter, or the places of the cells, where that fits better."""
     blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
     rows = cut(text, whole, blanks)
@@ -111,10 +139,12 @@ def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
     if len(rows) < _LEAST_LINES or not _holds_values(rows, width):
         by_blanks = 0.0
     is_unlikely = max(best, by_blanks) < _LIKELY or _has_long_names(text, rows, width)
-    if is_unlikely and (edges := _edges(text)):
+    for edges in filter(None, [strokes, _edges(text) if is_unlikely else ()]):
         placed = dataclasses.replace(found, delimiter=BLANK, quote="", edges=edges)
-        by_place, width = fit(cut(text, whole, placed))
-        if by_place > max(best, by_blanks) and _holds_values(cut(text, whole, placed), width):
+        rows = cut(text, whole, placed)
+        by_place, width = fit(rows)
+        # What a ruler shows need not be seen in the cells.
+        if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
             return placed
     if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
         return found  # cells of words with marks among them, parted by a mark all the same
@@ -144,8 +174,12 @@ def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
 
 
 def _cuts_alike(rows: Sequence[Record]) -> bool:
-    """Tell whether a mark cuts all rows into the same number of cells, several."""
-    return len({len(row) for _, row in rows}) == 1 and modal_width(rows) > 1
+    """Tell whether a mark cuts all rows into as many cells, several, and not all quotations."""
+    return (
+        len({len(row) for _, row in rows}) == 1
+        and modal_width(rows) > 1
+        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
+    )
 
 
 def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
@@ -234,7 +268,7 @@ def _protects(text: str, whole: bool, dialect: Dialect) -> bool:
     Where it does not, there are rows that are cut alike all the same.
     """
     mark = dialect.delimiter
-    if mark == BLANK or dialect.edges or f"\\{mark}" not in text:
+    if mark == BLANK or dialect.edges or not (f"\\{mark}" in text or "\\\n" in text):
         return False
     plain, protected = (
         cut(text, whole, dataclasses.replace(dialect, escape=escape)) for escape in ("", "\\")
@@ -279,7 +313,7 @@ def _only(line: str, dialect: Dialect) -> Row:
 def uncommented(line: str, mark: str) -> str:
     """Give a line of remarks without what it begins with."""
     bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
-    return _NAMES_COME.sub("", bare)
+    return _NAMES_COME.sub("", bare, count=1) if _NAMES_COME.match(bare) else bare
 
 
 def counts_up(cells: Row, below: Sequence[Row] = ()) -> bool:

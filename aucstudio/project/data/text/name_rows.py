@@ -27,7 +27,7 @@ from aucstudio.project.data.text.totals import is_head_record
 
 # Rows among which the names are looked for.
 _TITLES = 40
-_VALUED = 0.8
+_VALUED, _FEWEST_BELOW = 0.8, 3
 # In fewer rows a level may come once, and be no name.
 _FEW = 7
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
@@ -45,7 +45,7 @@ _TYPES = re.compile(
     r"(?:<[a-z0-9+]{3,6}>|[iuf](?:8|16|32|64)|str|bigint|hugeint|continuous|discrete|string|"
     r"numeric|nominal|ordinal|categorical|category|factor|integer|int"
     r"(?:8|16|32|64)?|float(?:32|64)?|double|real|number|text|char|varchar(?:\(\d+\))?|bool(?:ean)?|"
-    r"date(?:time)?|time(?:stamp)?|object|class|meta|c|d|s|n|i)"
+    r"date(?:time)?|time(?:stamp)?|object|class|meta|enum|addr|port|count|interval|c|d|s|n|i)\??"
 )
 
 
@@ -168,6 +168,8 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
         return True
     if len(row) > width == len(below) and is_names(below):
         return True  # what an instrument says of itself
+    if _is_short(row, width) and _comes_before_names(rows, place, width):
+        return True
     if len(row) == width and len(filled) == width:
         return False
     if len(filled) == 1 and width > 2:
@@ -182,6 +184,27 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False
+
+
+def _is_short(row: Row, width: int) -> bool:
+    """Tell whether at most half of the cells of a row are filled: the first ones."""
+    filled = sum(map(bool, row))
+    return len(row) == width > 2 and 2 * filled <= width and all(row[:filled])
+
+
+def _comes_before_names(rows: Sequence[Record], place: int, width: int) -> bool:
+    """Tell whether names come after short rows alone, two at least, and fuller rows after them."""
+    ahead = [row for _, row in rows[place : place + _TITLES]]
+    above = [*itertools.takewhile(lambda row: len(row) < width or _is_short(row, width), ahead)]
+    names, *below = [row for _, row in rows[place + len(above) :]] or [[]]
+    full = sum(2 * sum(map(bool, row)) > width for row in below)
+    is_several = place + len(above) > 1
+    return (
+        is_several
+        and len(names) == width
+        and is_names(names)
+        and full >= max(_FEWEST_BELOW, _VALUED * len(below))
+    )
 
 
 def _fills(filled: Row, width: int) -> bool:
@@ -236,6 +259,8 @@ def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
             continue
         if place > start and (len(words) >= len(values) if words else _says_units(row, values)):
             continue
+        if place > start and not values and _completes(row, rows[place - 1][1]):
+            continue
         return place
     return len(rows)
 
@@ -243,6 +268,17 @@ def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
 def _comes_once(rows: Sequence[Record], place: int, k: int) -> bool:
     cell = rows[place][1][k]
     return not any(len(row) > k and row[k] == cell for _, row in rows[place + 1 :])
+
+
+def _completes(row: Row, above: Row) -> bool:
+    """Tell whether a row has names where the one above has none: most stand in one of them."""
+    return (
+        len(row) == len(above)
+        and not all(row)
+        and not all(above)
+        and all(map(operator.or_, map(bool, row), map(bool, above)))
+        and not any(map(is_value, (*row, *above)))
+    )
 
 
 def _says_units(row: Row, values: Row) -> bool:
@@ -282,7 +318,8 @@ def _upper(rows: Sequence[Record], start: int, body: int, width: int) -> int:
         row, below = rows[start + upper][1], rows[start + upper + 1][1]
         has_gaps = not all(row) and len(below) == width and all(below)
         repeats = len(set(filter(None, row))) < len([c for c in row if c])
-        if not (has_gaps or (repeats and _is_header_like(below))):
+        completes = _completes(below, row) and not is_lower(below)
+        if not (has_gaps or completes or (repeats and _is_header_like(below))):
             break
         upper += 1
     return upper

@@ -21,7 +21,7 @@ from aucstudio.project.data.text.numerals import (
 from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
-from aucstudio.project.data.text.rows import AGAIN, NOTE, TOTALS
+from aucstudio.project.data.text.rows import AGAIN, HEADING, NOTE, TOTALS
 from aucstudio.project.data.text.settle import (
     holds_codes,
     is_ambiguous,
@@ -31,6 +31,8 @@ from aucstudio.project.data.text.settle import (
 # A column is worth a word if it would be one of numbers but for some cells.
 _NEARLY = 0.5
 _SHOWN = 5
+# Rows that were left out for these reasons are told by their lines.
+_SAID = (AGAIN, TOTALS, NOTE, HEADING)
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
@@ -44,6 +46,7 @@ _STAMPS = (
 _LAYOUT_WORDS = {
     "y-m-d": "year, month, day",
     "ymd": "year, month, day",
+    "ymdhms": "year, month, day, time",
     "d.m.y": "day, month, year",
     "m/d/y": "month, day, year",
     "y年m月d日": "year, month, day",
@@ -257,7 +260,8 @@ def _stamps(column: Column) -> str:
     name = column.name.lower()
     called = [stamp for stamp in _STAMPS if stamp[2].search(name)]
     # The name first: of very many columns, a look at all cells would take seconds.
-    if not called or column.kind == "text" or not column.different.exceeds(1):
+    is_plain = column.kind == "number" and not column.layout
+    if not called or not is_plain or not column.different.exceeds(1):
         return ""
     if not column.is_integer():
         return ""
@@ -341,8 +345,8 @@ def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
             f"the first in line {line}"
         )
         yield Finding("rejected", sentence, (), astray)
-    others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS, NOTE)]
-    for reason in (AGAIN, TOTALS, NOTE):
+    others = [row for row in contents.rejected if row.reason not in _SAID]
+    for reason in _SAID:
         lines = [row.line for row in contents.rejected if row.reason == reason]
         if lines:
             shown = ", ".join(map(str, lines[:_SHOWN])) + (" ..." if len(lines) > _SHOWN else "")

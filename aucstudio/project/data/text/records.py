@@ -63,6 +63,18 @@ class Cutter:
         self, line: str, end: str, ahead: collections.deque[str], more: Iterator[str]
     ) -> tuple[int, list[str]]:
         """Cut a line, with those after it where a cell goes on; how many comes first."""
+        joined = 0
+        while self._protected is not None and self._protected.is_open(line):
+            next_line = ahead.popleft() if ahead else next(more, None)
+            if next_line is None or joined == _MOST_LINES:
+                break
+            line, joined = f"{line}\n{next_line.removesuffix(chr(10))}", joined + 1
+        taken, cells = self._cut(line, end, ahead, more)
+        return joined + taken, cells
+
+    def _cut(
+        self, line: str, end: str, ahead: collections.deque[str], more: Iterator[str]
+    ) -> tuple[int, list[str]]:
         if self._quoting is None or self._dialect.quote not in line:
             return 0, self._plain(line)
         if (cells := self._quoting.regular(line)) is not None:
@@ -117,7 +129,8 @@ class _Protected:
         d, e, q = (re.escape(m) for m in (dialect.delimiter, dialect.escape, dialect.quote))
         self.pattern = rf"(?:[^{d}{e}]|{e}[\s\S]?)*+"
         self._cell = re.compile(rf"({self.pattern})(?:{d}|$)")
-        self._mark = re.compile(rf"{e}([{d}{e}{q}])")
+        self._mark = re.compile(rf"{e}([{d}{e}{q}\n])")
+        self._open = re.compile(rf"(?:^|[^{e}])(?:{e}{e})*{e}$")
 
     def cells(self, line: str) -> list[str]:
         """Cut a line without quoted cells."""
@@ -130,6 +143,10 @@ class _Protected:
                 break
             place = cell.end()
         return found
+
+    def is_open(self, line: str) -> bool:
+        """Tell whether the mark stands before the end of a line, which is part of a cell then."""
+        return self._open.search(line) is not None
 
     def bare(self, cell: str) -> str:
         """Take the mark away from before what it protects."""

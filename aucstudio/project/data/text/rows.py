@@ -26,6 +26,7 @@ from aucstudio.project.data.text.rejects import (
     cells_instead,
 )
 from aucstudio.project.data.text.totals import (
+    is_heading,
     is_mean,
     is_note,
     is_subtotal,
@@ -37,6 +38,7 @@ from aucstudio.project.data.text.totals import (
 AGAIN = "the names of the columns again"
 TOTALS = "a row of totals"
 NOTE = "a remark below the table"
+HEADING = "a heading of the rows below it"
 
 # Rows at the end among which totals are looked for, and remarks; things that may have sums.
 _LAST_TOTALS, _LAST, _MOST_THINGS = 8, 10, 10_000
@@ -98,6 +100,8 @@ def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
         cells = [*cells, *[""] * (width - len(cells))]
     if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
         return Judged(line, cells, AGAIN)
+    if source.dialect.headings and is_heading(cells):
+        return Judged(line, cells, HEADING)
     reason = "" if len(cells) == width else cells_instead(len(cells), width)
     return Judged(line, cells, reason, astray)
 

@@ -65,6 +65,8 @@ _WHOLE = re.compile("[0-9]+")
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
 # Of one word that comes again and again among measured numbers, more may be.
 _WORD_SHARE = 0.3
+# The same where the numbers have decimals, which names of levels hardly have.
+_BROKEN_WORD_SHARE = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
 # In few rows numbers are measured if most of them differ, and there are more than so many.
@@ -118,7 +120,7 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     known = numbers + count
     is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 2))
     if len(strange) == 1 and is_measured and not any(map(_DIGIT.search, strange)):
-        return count <= _WORD_SHARE * known
+        return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
     if is_code or (whole and levels <= _FEW_LEVELS):
         return count <= _CODE_SHARE * known
@@ -162,7 +164,7 @@ def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
     lasting = dates.LASTING if dates.may_last(some) else ()
     if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
         return [NumberFormat(decimal, layout=layout) for layout in lasting]
-    layouts = [layout for layout in dates.LAYOUTS if layout != dates.DIGITS]
+    layouts = [layout for layout in dates.LAYOUTS if layout not in dates.DIGITS.values()]
     # Where numbers are written as in English, so are days with strokes between.
     if decimal == "." and 2 * sum("/" in cell for cell in some) > len(some):
         layouts.insert(layouts.index("d.m.y"), layouts.pop(layouts.index("m/d/y")))
@@ -236,10 +238,11 @@ def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
     zeros = {cell for cell in known if _LEADING_ZERO.fullmatch(cell)}
     if zeros and (len(zeros) > 1 or len(set(map(len, known))) == 1):
         return None
-    day = NumberFormat(form.decimal, layout=dates.DIGITS)
-    if len(known[0]) == 8 and len(set(known)) > 2 and day.matches_all(known):
-        return day
-    return form
+    layout = dates.DIGITS.get(len(known[0]))
+    if layout is None or len(set(known)) <= 2:
+        return form
+    day = NumberFormat(form.decimal, layout=layout)
+    return day if day.matches_all(known) else form
 
 
 def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:

@@ -1,11 +1,13 @@
-"""Rows that sum up others, below a table, and records that stand around one."""
+"""Rows that are none of a table: sums and headings of others, remarks, records around it."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Container, Sequence
 
-from aucstudio.project.data.text.numerals import BLANKS, formats
+from aucstudio.project.data.text.marks import is_value
+from aucstudio.project.data.text.numerals import BLANKS
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
@@ -21,17 +23,23 @@ _SUBTOTAL = re.compile(
 # Such may be levels too, unless a gap stands beside.
 _ALL = re.compile(r"overall|all|(all|alle|toutes|tous les|todos los|todas las)( [^\W\d_]+){1,2}")
 _MOST_WORDS = 8
+# Of the rows below headings, so many have no gaps.
+_FULL = 0.9
 # What programs say below a table that they print.
 _COUNTED = re.compile(
-    r"\(?[0-9][0-9.,' ]*(rows?|records?|results?|zeilen|datens\u00e4tze|lignes|filas|registros)"
+    r"[(\[]?[0-9][0-9.,' ]*(rows?|records?|results?|zeilen|datens\u00e4tze|lignes|filas|registros)"
     r"( (selected|affected|returned|fetched|retrieved|found|in set|x [0-9]+ columns))?"
-    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?\)?[.:]?"
+    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?[)\]]?[.:]?"
 )
 _NOTE = re.compile(
     r"n ?= ?[0-9]+|"
     r"(notes?|sources?|remarks?|footnotes?|legend|disclaimer|copyright|quelle|anmerkung(en)?|"
-    r"hinweise?|stand|fuentes?|notas?|fonte|bron|k\u00e4lla|remarques?) ?:.*|[*\u2020\u00a9] ?\w.*"
+    r"hinweise?|stand|fuentes?|notas?|fonte|bron|k\u00e4lla|remarques?) ?:.*|"
+    r"[*\u2020\u00a9\u203b] ?\w.*|"
+    r"(\u6ce8|\u6ce8\u8a18|\u5099\u8003|\u51fa\u5178|\u8cc7\u6599|\u6765\u6e90|"
+    r"\u6570\u636e\u6765\u6e90|\uc8fc|\uc790\ub8cc) ?[)\uff09:\uff1a].*"
 )
+_PROMPT = re.compile(r"(?:sql|mysql|mariadb|sqlite|hive|beeline|[\w-]+=[#>])> ?|>>> |\. [a-z]")
 # Days with a time have blanks too, but no letters.
 _PROSE = re.compile(r"(?=.*[^\W\d_]).*\w\W*[\s=:]\W*\w.*|end|eof|confidential")
 _HEAD = frozenset({"hdr", "header", "h", "fhdr"})
@@ -47,12 +55,13 @@ def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
     """
     first, others = _told(cells)
     if _TOTAL.fullmatch(first) or (beside and _BESIDE.fullmatch(first)):
-        return len(others) + 1 < len(cells) or all(map(_is_number, others))
+        return len(others) + 1 < len(cells) or all(map(is_value, others))
     if _ALL.fullmatch(first):
-        return 0 < len(others) < len(cells) - 1 and all(map(_is_number, others))
-    return is_subtotal(cells) or (
-        len(others) < _MOST_WORDS and _COUNTED.fullmatch(" ".join([first, *others])) is not None
-    )
+        return 0 < len(others) < len(cells) - 1 and all(map(is_value, others))
+    # Where cells are cut by their places, a word may be cut too.
+    said = [between.join([first, *others]) for between in (" ", "")]
+    is_counted = len(others) < _MOST_WORDS and any(map(_COUNTED.fullmatch, said))
+    return is_subtotal(cells) or is_counted
 
 
 def is_mean(cells: Sequence[str]) -> bool:
@@ -70,19 +79,50 @@ def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
     if (found := _SUBTOTAL.fullmatch(first)) is None:
         return False
     return 0 < len(others) < len(cells) - 1 or (
-        (found["thing"] or "") in above and all(map(_is_number, others))
+        (found["thing"] or "") in above and all(map(is_value, others))
     )
 
 
 def is_note(cells: Sequence[str], *, is_apart: bool) -> bool:
     """Tell whether a row is a remark below a table: words in the first cell, and nothing else.
 
-    Of those that a blank line parts from the rows any sentence is one.
+    Of those that a blank line parts from the rows any sentence is one; so is what was typed at the
+    prompt of a program.
     """
     first, others = _told(cells)
+    if is_apart and _PROMPT.match(" ".join([first, *others])):
+        return True
     if len(cells) < 3 or others:
         return False
     return bool(_NOTE.fullmatch(first) or (is_apart and _PROSE.fullmatch(first)))
+
+
+def is_heading(cells: Sequence[str]) -> bool:
+    """Tell whether a row has words in its first cell, and nothing else."""
+    first, others = _told(cells)
+    return not others and bool(first) and bool(cells[0].strip(BLANKS)) and not is_value(first)
+
+
+def have_headings(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether rows with a first cell alone are headings: the first one, and others.
+
+    They differ in form from the first cells of all other rows, of which hardly any has gaps.
+    """
+    heads = [row[0] for row in rows if is_heading(row)]
+    if len(heads) < 2 or len(rows[0]) < 3 or not is_heading(rows[0]):
+        return False
+    others = [row for row in rows if not is_heading(row)]
+    follows = [is_heading(a) and is_heading(b) for a, b in itertools.pairwise(rows)]
+    if len(others) < 2 * len(heads) or any(follows) or len(set(heads)) < len(heads):
+        return False
+    full = sum(all(row[1:]) for row in others)
+    forms = {_form(row[0]) for row in others}
+    return full >= _FULL * len(others) and not any(_form(head) in forms for head in heads)
+
+
+def _form(cell: str) -> str:
+    """Give what a cell looks like: a word for letters, a 0 for digits."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", cell))
 
 
 def word_of(cells: Sequence[str]) -> str:
@@ -112,7 +152,3 @@ def _kind(cells: Sequence[str]) -> str:
 def _told(cells: Sequence[str]) -> tuple[str, list[str]]:
     filled = [stripped for cell in cells if (stripped := cell.strip(BLANKS))]
     return (filled[0].lower().rstrip(": "), filled[1:]) if filled else ("", [])
-
-
-def _is_number(cell: str) -> bool:
-    return any(form.matches(cell) for form in formats("."))

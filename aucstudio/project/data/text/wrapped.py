@@ -6,11 +6,13 @@ Such a file is written again line by line, so that lines keep their numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.folded import find_folded
 from aucstudio.project.data.text.keyed import find_keyed
+from aucstudio.project.data.text.labelled import find_labelled
 from aucstudio.project.data.text.markup import Rewrite, find_markup
 from aucstudio.project.data.text.numerals import BLANKS
 
@@ -25,6 +27,11 @@ _BOX_RULE = re.compile("[ \u2500-\u257f]*[\u2500\u2501\u2550\u254c\u254d]{3}[ \u
 _BOX_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
 # What Stata lists: numbers of rows stand before the frame.
 _FRAME, _FRAMED = re.compile(r"[|+](?:-{3,}[|+])+"), re.compile(r"(?:[0-9]+\. +)?\|([^|]+)\|")
+# An apostrophe before a cell has Excel take it for text; one behind it makes a quotation of it.
+_TEXTED = re.compile(r"(?:(?<=[,;\t])|^)'(?=[0-9+-])(?=[^',;\t\r\n]*(?:[,;\t\r\n]|$))", re.M)
+_CLOSED = re.compile(r"'(?=[,;\t\r\n]|$)", re.M)
+# The logs of web servers put times so, between cells that others quote.
+_BRACKETED = re.compile(r'(?<= )\[([^\[\]"]* [^\[\]"]*)\](?= ")')
 # Of commas and tabs it is more likely that a column between two is empty.
 _DOUBLED = ("||", ";;", "::", "~~")
 # What letters and books put around words, and around cells that hold delimiters.
@@ -39,8 +46,9 @@ _BOOKISH = re.compile(
 def find_wrapping(text: str) -> tuple[Rewrite, str] | None:
     """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
     lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
-    if marked := find_markup(lines) or find_keyed(lines):
-        return marked
+    for find in (find_markup, find_keyed, find_labelled, find_folded):
+        if marked := find(lines):
+            return marked
     found = _wrapping_of_lines(text, lines)
     return found and (_each(found[0]), found[1])
 
@@ -57,10 +65,16 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
     if len(lines) > 1 and all(line.startswith(">") for line in lines):
         return _without_answer, "each line stood behind >, as in an answer to a letter"
     if any(map(_BOX_RULE.fullmatch, lines)) and any(map(_BOX_BAR.search, lines)):
-        return _without_box, "the table stood in a box"
-    framed = [line for line in lines if not _FRAME.fullmatch(line)]
-    if len(framed) < len(lines) and all(map(_FRAMED.fullmatch, framed)):
+        # One bar parts the numbers of rows from cells that blanks part.
+        is_beside = {len(_BOX_BAR.findall(line)) for line in lines} <= {0, 1}
+        return (_without_bar if is_beside else _without_box), "the table stood in a box"
+    if _are_framed(lines):
         return _without_frame, "the table stood in a frame, with numbers of rows beside it"
+    return _bars(lines) or _wrapping_of_cells(text, lines)
+
+
+def _bars(lines: list[str]) -> tuple[Callable[[str], str], str] | None:
+    """Find bars around all lines but rules and what stands above."""
     barred = [line for line in lines if not _RULE.fullmatch(line)]
     # A report has its titles above.
     above = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
@@ -69,6 +83,10 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
     if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
         is_jira = barred[0].startswith("||") and barred[0].endswith("||")
         return (_without_doubled_bars if is_jira else _without_bars), ""
+    return None
+
+
+def _wrapping_of_cells(text: str, lines: list[str]) -> tuple[Callable[[str], str], str] | None:
     if mark := next((mark for mark in _DOUBLED if _is_doubled(lines, mark)), ""):
         told = f"delimiters stand twice: {mark!r} is read as {mark[0]!r}"
         return lambda line: line.replace(mark, mark[0]), told
@@ -79,6 +97,12 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
         return lambda line: line.replace(mark, other) if line.strip() == names else line, told
     if '="' in text and _GUARDED.search(text):
         return lambda line: _GUARDED.sub(r'"\1\2"', line), 'cells were guarded as ="..."'
+    if lines and all(len(_BRACKETED.findall(line)) == 1 for line in lines):
+        told = "cells in square brackets were taken as quoted"
+        return lambda line: _BRACKETED.sub(r'"\1"', line, count=1), told
+    if _TEXTED.search(text) and not _CLOSED.search(text):
+        told = "cells stood behind an apostrophe, as for Excel"
+        return lambda line: _TEXTED.sub("", line), told
     if any(_holds_mark(found) for line in lines for found in _BOOKISH.finditer(line)):
         return _with_plain_quotes, "cells stood in typographic quotation marks"
     return None
@@ -87,12 +111,20 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
 def unwrapped(path: Path, unwrap: Rewrite, folder: Path) -> Path:
     """Write a UTF-8 file again without the wrapping of its lines."""
     target = folder / "unwrapped.csv"
-    with (
-        path.open(encoding="utf-8-sig", newline="\n") as file,
-        target.open("w", encoding="utf-8", newline="\n") as copy,
-    ):
-        copy.writelines(unwrap(file))
+    with target.open("w", encoding="utf-8", newline="\n") as copy:
+        copy.writelines(unwrap(_Lines(path)))
     return target
+
+
+class _Lines:
+    """The lines of a file, which may be walked over again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[str]:
+        with self._path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from file
 
 
 def _without_quotes(line: str) -> str:
@@ -100,6 +132,18 @@ def _without_quotes(line: str) -> str:
     if not _QUOTED.fullmatch(bare):
         return line
     return bare[1:-1].replace('""', '"') + line[len(bare) :]
+
+
+def _are_framed(lines: list[str]) -> bool:
+    """Tell whether all lines between the first ruler and the last one stand in a frame."""
+    rulers = [k for k, line in enumerate(lines) if _FRAME.fullmatch(line)]
+    inside = lines[rulers[0] : rulers[-1]] if rulers else []
+    framed = [line for line in inside if not _FRAME.fullmatch(line)]
+    return len(framed) > 1 and rulers[0] <= _TITLES and all(map(_FRAMED.fullmatch, framed))
+
+
+def _without_bar(line: str) -> str:
+    return _BOX_BAR.sub(" ", line) if _BOX_BAR.search(line) else "\n"
 
 
 def _without_box(line: str) -> str:
@@ -118,6 +162,8 @@ def _without_answer(line: str) -> str:
 
 def _without_bars(line: str) -> str:
     bare = line.strip()
+    if _RULE.fullmatch(bare):
+        return "\n"
     is_row = bare[:1] == bare[-1:] == "|" and len(bare) > 1
     return bare[1:-1] + "\n" if is_row else line
 

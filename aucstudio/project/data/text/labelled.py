@@ -1,0 +1,89 @@
+"""Lines whose cells say their own names, as logs have them, as comma-separated lines.
+
+Not every line has all names: one that is absent is a missing value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from aucstudio.project.data.text.markup import Rewrite, written
+
+_NAME = r"([^\W\d][\w.@/\[\]-]{0,60})"
+# By what stands between the cells: a run of blanks, or a mark; LTSV has colons.
+_BY_BLANKS = re.compile(rf'{_NAME}=("(?:[^"\\]|\\.)*+"|[^\s"]*)(?:\s+|$)')
+_CELLS = {
+    "\t": re.compile(rf"{_NAME}[:=](.*)"),
+    **{mark: re.compile(rf"\s*{_NAME}\s*=\s*(.*?)\s*") for mark in ",;|"},
+}
+_MARKS = ("\t", "|", ";", ",", "")
+_LEAST_LINES, _LEAST_CELLS = 3, 2
+# A name is in so many of the lines at least, on average; else these are no cells of a table.
+_LEAST_FILLED = 0.3
+
+Pairs = dict[str, str]
+
+
+def find_labelled(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
+    """Find lines of cells such as ``host:a`` between tabs, or ``status=200`` between blanks."""
+    if len(lines) < _LEAST_LINES:
+        return None
+    mark = next((mark for mark in _MARKS if _are_labelled(lines, mark)), None)
+    if mark is None:
+        return None
+    told = "each cell said its name: the names come from the cells, and count as the first line"
+    return lambda rows: _rewritten(rows, mark), told
+
+
+def _are_labelled(lines: Sequence[str], mark: str) -> bool:
+    names, cells = dict[str, None](), 0
+    for line in lines:
+        pairs = _pairs(line, mark)
+        if pairs is None or len(pairs) < _LEAST_CELLS:
+            return False
+        names |= dict.fromkeys(pairs)
+        cells += len(pairs)
+    return cells >= _LEAST_FILLED * len(names) * len(lines)
+
+
+def _pairs(line: str, mark: str) -> Pairs | None:
+    """Give the values of a line by their names; None where something else is in it."""
+    found = _between_blanks(line) if mark == "" else _between_marks(line, mark)
+    return None if found is None or len(dict(found)) < len(found) else dict(found)
+
+
+def _between_blanks(line: str) -> list[tuple[str, str]] | None:
+    found, place, bare = list[tuple[str, str]](), 0, line.strip()
+    while place < len(bare):
+        pair = _BY_BLANKS.match(bare, place)
+        if pair is None:
+            return None
+        found.append((pair[1], _unquoted(pair[2])))
+        place = pair.end()
+    return found
+
+
+def _between_marks(line: str, mark: str) -> list[tuple[str, str]] | None:
+    cells = [_CELLS[mark].fullmatch(cell) for cell in line.strip("\r\n").split(mark) if cell]
+    if None in cells:
+        return None
+    return [(cell[1], _unquoted(cell[2])) for cell in cells if cell]
+
+
+def _unquoted(value: str) -> str:
+    if len(value) < 2 or not value[0] == value[-1] == '"':
+        return value
+    return re.sub(r"\\(.)", r"\1", value[1:-1])
+
+
+def _rewritten(lines: Iterable[str], mark: str) -> Iterator[str]:
+    """Write the names of all lines, which are walked over twice, and then their values."""
+    names: dict[str, None] = {}
+    for line in lines:
+        names |= dict.fromkeys(_pairs(line, mark) or ())
+    yield from written([*names], 1)
+    for line in lines:
+        pairs = _pairs(line, mark)
+        # What is no such line is told as a row that cannot be read.
+        yield from [line] if not pairs else written([pairs.get(name, "") for name in names], 1)
