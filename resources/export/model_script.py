@@ -169,6 +169,7 @@ def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | No
     if not re.fullmatch(pattern, text):
         return None
     bare = re.sub(f"{NOTE}$", "", re.sub(unit, "", text) if unit else text).strip(" ")
+    bare = re.sub(f"{re.escape(decimal)}(--?|\u2013|\u2014)$", "", bare)  # no cents
     is_negative = bare.endswith((")", "-", "\u2212"))
     bare = re.sub(f"[^0-9eEdD{re.escape(decimal)}+\u2212\u2013-]", "", bare)
     bare = re.sub("[\u2212\u2013]", "-", bare.replace(decimal, "."))

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     MISSING_TEXT,
+    NumberFormat,
     is_missing_number,
 )
 from aucstudio.project.data.text.reader import Reader
@@ -281,3 +283,19 @@ def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
     assert arrays == 8 * 12 * 4_000_000
     # What DuckDB takes for pieces of the file does not grow with it.
     assert peak < 1.3 * arrays + 100e6
+
+
+@pytest.mark.parametrize(
+    ("form", "cells"),
+    [
+        (NumberFormat(",", True, True, "€"), "€ 74.000,-|-5,-|45,-- €|(45,-)|1.234,50-|3,5-|5,–"),
+        (NumberFormat(".", True, True), "4.5(P)|45.-|1,234.–|45.-5|4.5(pre)"),
+        (NumberFormat(layout="ymdhms"), "20231201120000|20231332120000|20230230120000"),
+        (NumberFormat(layout="y-m-d"), "2023/12/01 12:00 pm gmt+1|2023-12-01 12:00-3|2023-12-01"),
+    ],
+)
+def test_duckdb_reads_a_cell_as_python_does(form, cells):
+    sql = f"SELECT CASE WHEN {form.sql_matches('x')} THEN {form.sql('x')} END FROM (SELECT ? AS x)"
+    for cell in cells.split("|"):
+        (found,) = duckdb.connect().execute(sql, [cell]).fetchone()
+        assert found == (form.read(cell) if form.matches(cell) else None), cell

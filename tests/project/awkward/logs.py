@@ -29,6 +29,12 @@ LABELLED = [
         },
     ),
     case(
+        "python-records",
+        "each line is a record as Python prints it",
+        "{'a': 1, 'y': 'u'}\n{'a': None, 'y': 'v, w'}\n{'a': 3, 'y': 'u'}\n",
+        {"a": [1, None, 3], "y": ["u", "v, w", "u"]},
+    ),
+    case(
         "web-log",
         "a time in square brackets, and delimiters in quotations alone",
         "".join(
@@ -197,6 +203,43 @@ PEOPLE = [
         "code,a,y\n'007,'1,u\n'008,'2,v\n'009,'3,u\n'010,'4,v\n",
         {"code": ["007", "008", "009", "010"], "a": A, "y": Y},
         notes="behind an apostrophe",
+    ),
+    case(
+        "no-cents",
+        "strokes in place of cents",
+        "pay;y\n€ 45.000,-;u\n€ 7.250,50;v\n€ 38.100,-;u\n€ 940,-;v\n",
+        {"pay": [45000, 7250.5, 38100, 940], "y": Y},
+        notes="column pay is in €",
+    ),
+    case(
+        "per-cent-tells-the-mark",
+        "the decimal mark shows beside the sign of per cent alone",
+        'share,depth,y\n"12,5%","1,582",u\n"7,25%","2,104",v\n"9,5%","3,771",u\n',
+        {"share": [12.5, 7.25, 9.5], "depth": [1.582, 2.104, 3.771], "y": ["u", "v", "u"]},
+    ),
+    case(
+        "results-within",
+        "sums behind the region that they are of, and of an account",
+        "region,product,item,sales\nN,P1,a,5\nN,P2,b,6\nN,Result,,11\nS,P1,c,7\nS,P2,d,8\n"
+        "S,Result,,15\nTotal: account,,,26\n",
+        {
+            "region": ["N", "N", "S", "S"],
+            "product": ["P1", "P2", "P1", "P2"],
+            "item": ["a", "b", "c", "d"],
+            "sales": [5, 6, 7, 8],
+        },
+        rejected=(4, 7, 8),
+    ),
+    case(
+        "less-than-per-cent",
+        "limits with the sign of per cent",
+        "a,share,y\n"
+        + "".join(f"{k},{'< 10%' if k % 5 == 1 else f'{k}.5%'},u\n" for k in range(20)),
+        {
+            "a": [*range(20)],
+            "share": [None if k % 5 == 1 else k + 0.5 for k in range(20)],
+            "y": ["u"] * 20,
+        },
     ),
     case(
         "means-in-per-cent",

@@ -5,6 +5,7 @@ Not every line has all names: one that is absent is a missing value.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,7 +18,8 @@ _CELLS = {
     "\t": re.compile(rf"{_NAME}[:=](.*)"),
     **{mark: re.compile(rf"\s*{_NAME}\s*=\s*(.*?)\s*") for mark in ",;|"},
 }
-_MARKS = ("\t", "|", ";", ",", "")
+_BRACE = "{"
+_MARKS = (_BRACE, "\t", "|", ";", ",", "")
 _LEAST_LINES, _LEAST_CELLS = 3, 2
 # A name is in so many of the lines at least, on average; else these are no cells of a table.
 _LEAST_FILLED = 0.3
@@ -49,8 +51,23 @@ def _are_labelled(lines: Sequence[str], mark: str) -> bool:
 
 def _pairs(line: str, mark: str) -> Pairs | None:
     """Give the values of a line by their names; None where something else is in it."""
+    if mark == _BRACE:
+        return _of_dict(line.strip())
     found = _between_blanks(line) if mark == "" else _between_marks(line, mark)
     return None if found is None or len(dict(found)) < len(found) else dict(found)
+
+
+def _of_dict(line: str) -> Pairs | None:
+    """Read what Python prints for a record."""
+    if line[:1] != "{" or line[-1:] != "}":
+        return None
+    try:
+        record = ast.literal_eval(line)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not all(isinstance(name, str) for name in record):
+        return None
+    return {name: "" if value is None else str(value) for name, value in record.items()}
 
 
 def _between_blanks(line: str) -> list[tuple[str, str]] | None:

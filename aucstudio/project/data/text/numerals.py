@@ -15,6 +15,7 @@ from aucstudio.project.data.text import dates
 
 # Spaces of all kinds and apostrophes group digits beside either decimal mark.
 _GROUPS = {".": ",", ",": "."}
+_BESIDE_NUMBERS = re.compile("^[$\u20ac\u00a3\u00a5] ?(?=[0-9+-])|(?<=[0-9]) ?[%\u20ac\u00a3]$")
 _THREE_PLACES = re.compile("[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 _BELOW_THOUSAND = re.compile("[-+]?[0-9]{1,3}")
 # So many cells that may be grouped are no chance.
@@ -37,6 +38,9 @@ NOTE = (
     "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
     r"\[[^\[\]]{1,6}\]|\([A-Za-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
+
+# Behind the decimal mark, that there are no cents: 45.000,-
+_NO_CENTS = "(?:--?|\u2013|\u2014)"
 
 # In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
 # "-"); among numbers they cannot be.
@@ -111,6 +115,7 @@ class NumberFormat:
         grouped = rf"[1-9][0-9]{{0,2}}({self._marks}[0-9]{{3}})+({d}[0-9]*)?"
         if self.decimal == ".":
             grouped += r"|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}(\.[0-9]*)?"
+        grouped += f"|(?:{short}|[1-9][0-9]{{0,2}}({self._marks}[0-9]{{3}})+){d}{_NO_CENTS}"
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
             return (
@@ -173,6 +178,7 @@ class NumberFormat:
     def _undressed(self, cell: str) -> float:
         """Read a dressed number, in the same steps as :meth:`_undressed_sql`."""
         cell = re.sub(f"{NOTE}$", "", self._without_unit(self._in_own_digits(cell)))
+        cell = re.sub(self._without_cents, "", cell)
         bare = re.sub(f"[^{self._kept}]", "", cell)
         bare = bare.replace(self.decimal, ".").replace("\u2212", "-").replace("\u2013", "-")
         bare = bare.replace("d", "e").replace("D", "e")
@@ -182,6 +188,10 @@ class NumberFormat:
 
     def _without_unit(self, cell: str) -> str:
         return re.sub(self.unit, "", cell) if self.affix else cell
+
+    @property
+    def _without_cents(self) -> str:
+        return f"{re.escape(self.decimal)}{_NO_CENTS} *$"
 
     def is_noted(self, cell: str) -> bool:
         """Tell whether the mark of a footnote or a flag follows the number in a cell."""
@@ -196,6 +206,7 @@ class NumberFormat:
         if self.affix:
             text = f"regexp_replace({text}, {literal(self.unit)}, '', 'g')"
         text = f"trim(regexp_replace({text}, {literal(f'{NOTE}$')}, ''))"
+        text = f"regexp_replace({text}, {literal(self._without_cents)}, '')"
         bare = f"regexp_replace({text}, {literal(f'[^{self._kept}]')}, '', 'g')"
         bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
         bare = f"replace(replace(replace({bare}, '\u2013', '-'), 'd', 'e'), 'D', 'e')"
@@ -279,7 +290,7 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     votes = {".": 0, ",": 0}
     undecided = False
     for cells in columns:
-        known = [cell for cell in cells if not is_missing_number(cell)]
+        known = [_undressed(cell) for cell in cells if not is_missing_number(cell)]
         fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1
@@ -287,6 +298,11 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     if votes["."] == votes[","] == 0:
         return "," if undecided and delimiter != "," else "."
     return "," if votes[","] > votes["."] else "."
+
+
+def _undressed(cell: str) -> str:
+    """Leave out a sign of per cent or of a currency beside a number."""
+    return _BESIDE_NUMBERS.sub("", cell)
 
 
 def marks_of(known: Sequence[str], delimiter: str) -> set[str]:

@@ -29,10 +29,10 @@ _REMARKS = re.compile(
     r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
-    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
-    r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
-    r"\[[a-z]{1,3}\]|\[low\]|"
-    r"redacted|skipped|declined|0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
+    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+ ?%?|(<|>) ?lo[dq]|"
+    r"lo[dq]|bdl|nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|"
+    r"masked|\[[a-z]{1,3}\]|\[low\]|redacted|skipped|declined|"
+    r"0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
@@ -54,7 +54,7 @@ _MEASURED = re.compile(
     r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
 _DRESS = re.compile(
-    r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|"
+    r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|[0-9][.,]--?|"
     "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
 )
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")

@@ -12,7 +12,7 @@ from aucstudio.project.data.text.numerals import BLANKS
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
     r"totale|averages?|means?|avg\.?|mittelwert|\u03a3|\u2211|median|"
-    r"st(andar)?d\.? ?dev(iation)?\.?",
+    r"st(andar)?d\.? ?dev(iation)?\.?|(grand )?total ?[:\u2013-] .+",
 )
 _MEAN = re.compile(r"averages?|means?|avg\.?|mittelwert|median")
 # Such are names and codes too, unless a mean stands beside.
@@ -20,6 +20,8 @@ _BESIDE = re.compile(r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n")
 _SUBTOTAL = re.compile(
     r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
 )
+# The same behind what it is of.
+_RESULT = re.compile(r"(sub-?)?totals?|result|ergebnis|r\u00e9sultat|summe|somme|suma|sum")
 # Such may be levels too, unless a gap stands beside.
 _ALL = re.compile(r"overall|all|(all|alle|toutes|tous les|todos los|todas las)( [^\W\d_]+){1,2}")
 _MOST_WORDS = 8
@@ -77,10 +79,19 @@ def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
     """
     first, others = _told(cells)
     if (found := _SUBTOTAL.fullmatch(first)) is None:
-        return False
+        return _is_result(cells)
     return 0 < len(others) < len(cells) - 1 or (
         (found["thing"] or "") in above and all(map(is_value, others))
     )
+
+
+def _is_result(cells: Sequence[str]) -> bool:
+    """Tell whether a row says before its first gap that it sums up, and has numbers after it."""
+    gap = next((k for k, cell in enumerate(cells) if not cell.strip(BLANKS)), 0)
+    if gap < 2 or not _RESULT.fullmatch(cells[gap - 1].strip(BLANKS).lower()):
+        return False
+    filled = [stripped for cell in cells[gap:] if (stripped := cell.strip(BLANKS))]
+    return bool(filled) and all(map(is_value, filled))
 
 
 def is_note(cells: Sequence[str], *, is_apart: bool) -> bool:
