@@ -33,9 +33,9 @@ def _cells(line: str) -> Row:
 
 
 def _height(rows: Sequence[Row]) -> int:
-    """Count the lines of a block: the name of its first row comes again in the second of the next.
+    """Count the lines of a block: its second one begins as the second of the next block does.
 
-    None where the first lines are no names with rows below them.
+    0 where nothing comes again.
     """
     if len(rows) < 2 or not rows[1]:
         return 0
@@ -44,7 +44,10 @@ def _height(rows: Sequence[Row]) -> int:
 
 
 def _are_blocks(rows: Sequence[Row], height: int) -> bool:
-    """Tell whether rows have a cell more than the names above, and are called as in each block."""
+    """Tell whether rows have a cell more than the names above, and are called as in each block.
+
+    No name may come again: else the blocks are tables of their own.
+    """
     if height <= _LEAST_ROWS:
         return False
     called = [row[0] for row in rows[1:height]]
@@ -52,7 +55,8 @@ def _are_blocks(rows: Sequence[Row], height: int) -> bool:
         names, *below = rows[start : start + height]
         if any(len(row) != len(names) + 1 for row in below) or [row[0] for row in below] != called:
             return False
-    return len(set(called)) == len(called)
+    names = [name for start in range(0, len(rows), height) for name in rows[start]]
+    return len(set(called)) == len(called) and len(set(names)) == len(names)
 
 
 def _unfolded(lines: Iterable[str], height: int) -> Iterator[str]:

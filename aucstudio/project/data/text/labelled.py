@@ -16,7 +16,7 @@ _NAME = r"([^\W\d][\w.@/\[\]-]{0,60})"
 _BY_BLANKS = re.compile(rf'{_NAME}=("(?:[^"\\]|\\.)*+"|[^\s"]*)(?:\s+|$)')
 _CELLS = {
     "\t": re.compile(rf"{_NAME}[:=](.*)"),
-    **{mark: re.compile(rf"\s*{_NAME}\s*=\s*(.*?)\s*") for mark in ",;|"},
+    **{mark: re.compile(rf"\s*{_NAME}\s*=(.*)") for mark in ",;|"},
 }
 _BRACE = "{"
 _MARKS = (_BRACE, "\t", "|", ";", ",", "")
@@ -85,7 +85,7 @@ def _between_marks(line: str, mark: str) -> list[tuple[str, str]] | None:
     cells = [_CELLS[mark].fullmatch(cell) for cell in line.strip("\r\n").split(mark) if cell]
     if None in cells:
         return None
-    return [(cell[1], _unquoted(cell[2])) for cell in cells if cell]
+    return [(cell[1], _unquoted(cell[2].strip())) for cell in cells if cell]
 
 
 def _unquoted(value: str) -> str:

@@ -31,7 +31,7 @@ _FRAME, _FRAMED = re.compile(r"[|+](?:-{3,}[|+])+"), re.compile(r"(?:[0-9]+\. +)
 _TEXTED = re.compile(r"(?:(?<=[,;\t])|^)'(?=[0-9+-])(?=[^',;\t\r\n]*(?:[,;\t\r\n]|$))", re.M)
 _CLOSED = re.compile(r"'(?=[,;\t\r\n]|$)", re.M)
 # The logs of web servers put times so, between cells that others quote.
-_BRACKETED = re.compile(r'(?<= )\[([^\[\]"]* [^\[\]"]*)\](?= ")')
+_BRACKETED = re.compile(r'(?<= )\[([^\[\]" ]{1,40}(?: [^\[\]" ]{1,40}){1,4})\](?= ")')
 # Of commas and tabs it is more likely that a column between two is empty.
 _DOUBLED = ("||", ";;", "::", "~~")
 # What letters and books put around words, and around cells that hold delimiters.
