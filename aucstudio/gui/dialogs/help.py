@@ -11,6 +11,7 @@ from aucstudio.engine.params import Param, declared_params
 from aucstudio.gui.common.widgets import dialog_buttons, named
 from aucstudio.gui.dialogs.help_finder import HelpFinder
 from aucstudio.project.resources import resource_path
+from aucstudio.project.words import range_words
 
 TITLES = {
     "manual": "Manual",
@@ -47,6 +48,8 @@ def _method_page(key: str) -> str:
 
 def _setting_row(declared: Param) -> str:
     default = declared.none if declared.default is None else declared.spell(declared.default)
+    if declared.kind == "range" and declared.default is not None:
+        default = range_words(declared.default)
     cells = [declared.label, declared.symbol, declared.allowed(), default, declared.help]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

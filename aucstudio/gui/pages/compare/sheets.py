@@ -39,7 +39,7 @@ RUN_TIPS = {
 _ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
-PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p, Holm", "Better")
+PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p (Holm)", "Better")
 _P, _P_CORRECTED = 4, 5
 PAIR_TIPS = {
     2: "Difference of the chosen measure",

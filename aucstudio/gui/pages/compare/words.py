@@ -33,7 +33,7 @@ def measure_words(measure: str, band: Band) -> str:
 def correction_words(correction: str) -> str:
     """Say what was done to the p-values."""
     name = CORRECTION_NAMES[correction]
-    return "uncorrected" if correction == UNCORRECTED else f"after {name}"
+    return "uncorrected" if correction == UNCORRECTED else f"corrected ({name})"
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:

@@ -256,8 +256,10 @@ class RocView(PageView):
         runs = self.session.checked_runs()
         empty = "" if runs else sentences.what_next(self.session)
         face = self._face()
+        # What to do next stands in the empty picture, or below one that is not empty.
+        is_bare = bool(empty) and self.flight.curve is None
         if empty:
-            told = Statement(empty)
+            told = Statement("" if is_bare else empty)
         elif self._curves.busy:
             told = Statement("Drawing the curves…")
         elif face.key == "roc":
@@ -268,7 +270,7 @@ class RocView(PageView):
         self._say()
         self.training_range.show()
         self.canvas.hint.setText(empty)
-        self.canvas.hint.setVisible(bool(empty) and self.flight.curve is None)
+        self.canvas.hint.setVisible(is_bare)
 
     def _fill_legend(self) -> None:
         face, band, scale = self._face(), self.session.plan.band, self.choices.area

@@ -111,7 +111,8 @@ def under_headline(found: CardFigures) -> str:
     sure = f"95 % {interval_words(top.low, top.high)}"
     if math.isnan(top.low):
         sure = f"no interval: {top.reason}" if top.reason else "no interval"
-    if not found.has_range:
+    # A reason says by itself how few rows there are.
+    if not found.has_range or (math.isnan(top.low) and top.reason):
         return sure
     few = f"{counted(found.negatives, 'negative')} decide{'s' if found.negatives == 1 else ''} it"
     return f"{sure} · {few}"

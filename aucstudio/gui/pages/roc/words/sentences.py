@@ -140,7 +140,7 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     if pair.reason:
         no = "no" if mean else "No"
         return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.settled
-    after = f" after Holm over {tests} pairs" if tests > 1 else ""
+    after = f", corrected for {tests} pairs (Holm)" if tests > 1 else ""
     sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}."
     return pair.difference, sure, pair.settled
 
