@@ -287,6 +287,29 @@ def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
     assert run("compare", table_file)[0] == 2
 
 
+def test_runs_that_are_called_alike_have_their_ids_in_a_comparison(run, table_file, tmp_path):
+    project = tmp_path / "p.aucproj"
+    for seed in (0, 1):
+        marker = ("--score-column", "x0", "--seed", seed, "--project", project)
+        assert run("train", table_file, *marker)[0] == 0
+    ids = [record.id for record in ProjectFile.open(project).runs()]
+    status, out, _ = run("compare", project)
+    assert status == 0
+    assert all(f"| x0 ({one}) |" in out for one in ids)
+    document = json.loads(run("compare", project, "--json")[1])
+    assert [one["name"] for one in document["runs"]] == [f"x0 ({one})" for one in ids]
+
+
+def test_an_interval_that_is_none_is_a_dash(run, tmp_path):
+    path = tmp_path / "small.csv"
+    lines = [f"{k * 7 % 12},{int(k > 7)}" for k in range(12)]
+    path.write_text("\n".join(["x,y", *lines]) + "\n")
+    status, out, _ = run("train", path, "--method", "auc-rls")
+    assert status == 0
+    assert "–" in out
+    assert "nan" not in out
+
+
 def test_a_project_without_runs_has_nothing_to_compare(run, tmp_path):
     from aucstudio.project.store.project.project_file import ProjectFile
 

@@ -39,13 +39,14 @@ def run(options: argparse.Namespace) -> int:
         comparison_document,
         named_runs,
         readable_runs,
+        told_apart,
     )
     from aucstudio.project.results.parting import read_cuts
     from aucstudio.project.results.subgroups import as_markdown, subgroups_of
     from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, complain)
-    named = readable_runs(listed, band, complain)
+    named = readable_runs(told_apart(listed), band, complain)
     cuts = () if options.cuts is None else read_cuts(options.cuts)
     parted = [] if options.by is None else subgroups_of(named, options.by, band, cuts)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:

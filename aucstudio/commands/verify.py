@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     file, bar = ProjectFile.open(options.project), progress("verify")
     tables: dict[object, Table] = {}
     found: list[tuple[str, Verification]] = []
-    unsaved = ""
+    unsaved, missed = "", 0
     for k, (name, record) in enumerate(chosen):
 
         def tell(stage: str, share: float, k: int = k, name: str = name) -> None:
@@ -50,9 +50,16 @@ def run(options: argparse.Namespace) -> int:
                 bar((k + share) / (len(chosen) + 1), f"{name}: {stage}")
 
         key = record.experiment.data
-        if key not in tables:
-            tables[key] = open_table(record)
-        verification = verify_run(record, options.split - 1, tell, tables[key])
+        try:
+            if key not in tables:
+                tables[key] = open_table(record)
+            verification = verify_run(record, options.split - 1, tell, tables[key])
+        except InputError as error:
+            if len(chosen) == 1:
+                raise
+            complain(f"{name} was not verified: {error}")
+            missed += 1
+            continue
         found.append((name, verification))
         try:
             file.keep_verification(verification)
@@ -63,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     _print(found, options)
     if unsaved:
         complain(f"what was found is not kept: {unsaved}")
+    if unsaved or missed:
         return BAD_INPUT
     return DONE if all(one.agrees for _, one in found) else RUN_FAILED
 

@@ -152,7 +152,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Fit, with what is kept from other fits."""
         check_settings(type(self), self.get_params(deep=False))
-        rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
+        with np.errstate(invalid="ignore"):  # it adds up huge cells, to see whether all are finite
+            rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
         weights = self._weigh(sample_weight, positive)
         counted = slice(None) if weights is None else np.flatnonzero(weights)

@@ -48,7 +48,7 @@ class Files(QObject):
         verbs.open_project.triggered.connect(self._on_open_project)
         verbs.recent.aboutToShow.connect(lambda: self._list_recent(verbs.recent))
         verbs.save_project.triggered.connect(self._on_save)
-        verbs.save_project_as.triggered.connect(self._on_save_as)
+        verbs.save_project_as.triggered.connect(self.save_as)
         verbs.close.triggered.connect(self._on_close)
         verbs.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
         verbs.example_chosen.connect(self.open_example)
@@ -212,12 +212,12 @@ class Files(QObject):
     def _on_save(self) -> None:
         self._window.keep_layout()
         if self._session.is_saved:
-            self._session.keep_plan()
-            self._session.told.emit(self._session.status)
+            self._session.begin_save_again()
         else:
-            self._on_save_as()
+            self.save_as()
 
-    def _on_save_as(self) -> None:
+    def save_as(self) -> None:
+        """Ask for a name and begin to save the project under it."""
         table = self._session.table
         stem = table.path.stem if table else "study"
         path = prompts.ask_save_path(self._window, "Save the project", f"{stem}.aucproj", PROJECTS)

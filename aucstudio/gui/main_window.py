@@ -392,7 +392,7 @@ class MainWindow(QMainWindow):
         the_windows().add(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.session.has_work and not self._may_leave:
+        if not self._may_leave and (self.session.has_work or self.session.loses_runs()):
             event.ignore()
             the_windows().close([self])
             return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OFFSET = QPoint(32, 32)  # of a new window from the one it was asked for in
 
-STOP, WAIT = "stop", "wait"
+STOP, WAIT, SAVE, LOSE = "stop", "wait", "save", "lose"
 
 
 class Windows:
@@ -60,11 +60,10 @@ class Windows:
         return next(found, None)
 
     def close(self, windows: Sequence[MainWindow]) -> None:
-        """Close windows; where something is under way it is asked once what is to become of it."""
+        """Close windows; what is under way, or would be lost, is asked about once."""
         working = [window for window in windows if window.session.has_work]
         if not working:
-            for window in list(windows):
-                window.leave()
+            self._leave(windows)
             return
 
         def answered(choice: str | None) -> None:
@@ -78,11 +77,38 @@ class Windows:
 
         prompts.ask_choice(
             working[0],
-            "Close AUC Studio" if len(windows) == len(self.open) else "Close the window",
+            self._title(windows),
             what_is_under_way([window.session for window in working]),
             ((WAIT, "&Close when all is done"), (STOP, "&Stop and close")),
             answered,
         )
+
+    def _leave(self, windows: Sequence[MainWindow]) -> None:
+        """Close windows in which nothing is under way."""
+        losing = next((window for window in windows if window.session.loses_runs()), None)
+
+        def answered(choice: str | None) -> None:
+            if choice == LOSE:
+                for window in list(windows):
+                    QTimer.singleShot(0, window, window.leave)
+            elif choice == SAVE and losing is not None:
+                losing.files.save_as()
+
+        if losing is None:
+            for window in list(windows):
+                window.leave()
+            return
+        prompts.ask_choice(
+            losing,
+            self._title(windows),
+            f"{losing.session.status}.",
+            ((SAVE, "&Save as…"), (LOSE, "&Close without them")),
+            answered,
+        )
+
+    def _title(self, windows: Sequence[MainWindow]) -> str:
+        whole = len(windows) == len(self.open)
+        return "Close AUC Studio" if whole else "Close the window"
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from aucstudio.gui import windows as windows_module
 from aucstudio.gui.common import prompts
 from aucstudio.gui.state import opening
 from aucstudio.gui.windows import the_windows
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
@@ -113,6 +114,67 @@ def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot
     qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
     assert "cannot save the project as" in window.messages.words.text().lower()
     assert not window.session.is_saved
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Make runs find no room in a project, until they may."""
+    full, add_run = threading.Event(), ProjectFile.add_run
+
+    def add(self, record):
+        if full.is_set():
+            raise InputError("the disk is full")
+        return add_run(self, record)
+
+    monkeypatch.setattr(ProjectFile, "add_run", add)
+    full.set()
+    return full
+
+
+@pytest.fixture
+def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path):
+    """A saved project whose last run found no room."""
+    window.open_data(table_file)
+    answers.save_path = str(tmp_path / "p.aucproj")
+    press(window, "save_project_as")
+    qtbot.waitUntil(lambda: window.session.is_saved, timeout=PATIENCE)
+    run_to_end(window)
+    (record,) = window.session.records.values()
+    assert list(window.session.unsaved) == [record.id]
+    return record
+
+
+@pytest.mark.slow
+def test_save_writes_the_runs_that_found_no_room(window, unsaved, full_disk, qtbot):
+    for there in ([], [unsaved.id]):
+        press(window, "save_project")
+        qtbot.waitUntil(lambda: not window.session.saver.busy, timeout=PATIENCE)
+        assert [record.id for record in window.session.project.runs()] == there
+        assert list(window.session.unsaved) == ([] if there else [unsaved.id])
+        full_disk.clear()
+    assert window.session.status == "All runs saved in p.aucproj"
+
+
+@pytest.mark.slow
+def test_closing_asks_before_runs_without_room_are_lost(window, answers, unsaved, qtbot):
+    answers.choice = None
+    assert not window.close()
+    (asked,) = answers.asked
+    assert asked[1:] == ("1 run not saved: the disk is full.", ["save", "lose"])
+    answers.choice = "lose"
+    window.close()
+    qtbot.waitUntil(lambda: not the_windows().open, timeout=PATIENCE)
+
+
+@pytest.mark.slow
+def test_closing_writes_the_runs_for_which_there_is_room_by_now(
+    window, answers, unsaved, full_disk
+):
+    project = window.session.project
+    full_disk.clear()
+    assert window.close()
+    assert answers.asked == []
+    assert [record.id for record in project.runs()] == [unsaved.id]
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.runs.fit_notes import score_notes
+from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 
 
 def told(train, test, memorises=False, rows=200, seed=0):
@@ -45,3 +45,32 @@ def test_equal_scores_are_told(constant):
     y = np.array([True, False, True])
     (note,) = score_notes(y, np.full(3, constant), y, np.full(3, constant), memorises=False)
     assert "same score" in note
+
+
+def columns_and_classes(rows=60):
+    y = np.arange(rows) % 3 == 0
+    X = np.random.default_rng(2).normal(size=(rows, 3))
+    return X, y
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_column_that_is_the_label_again_is_named(sign):
+    X, y = columns_and_classes()
+    assert leak_notes(["a", "b", "c"], X, y) == ()
+    X[:, 1] = sign * y
+    X[5, 1] = np.nan
+    (note,) = leak_notes(["a", "b", "c"], X, y)
+    assert note.startswith("Column b tells the classes apart by itself")
+    X[4, 1] = sign
+    assert leak_notes(["a", "b", "c"], X, y) == ()
+
+
+def test_few_rows_that_chance_separates_name_no_column():
+    X, y = columns_and_classes(6)
+    assert leak_notes(["a", "b", "c"], np.column_stack([X[:, :2], y]), y) == ()
+
+
+def test_a_column_without_any_value_in_a_class_is_passed_over():
+    X, y = columns_and_classes()
+    X[y, 0] = np.nan
+    assert leak_notes(["a", "b", "c"], X, y) == ()

@@ -8,6 +8,7 @@ import pytest
 from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
+from aucstudio.project.results.cautions import cautions
 from aucstudio.project.store.project.project_file import ProjectFile
 
 
@@ -141,3 +142,27 @@ def test_a_class_without_any_score_is_an_error_in_words(patients, capsys):
     with_gaps(patients, range(0, 120, 3))
     assert train(patients, "--score-column", "marker") == 1
     assert "has no value in the positive or in the negative rows" in capsys.readouterr().err
+
+
+def spelled(patients, text_of):
+    """Write the marker of each row anew."""
+    head, *lines = patients.read_text().splitlines()
+    cells = [line.split(",") for line in lines]
+    rows = [",".join([a, b, text_of(k, y), y]) for k, (a, b, _, y) in enumerate(cells)]
+    patients.write_text("\n".join([head, *rows]) + "\n")
+
+
+def test_a_marker_that_is_the_label_again_is_told(patients, capsys, tmp_path):
+    project = tmp_path / "p.aucproj"
+    spelled(patients, lambda _, y: f"{7 - 2 * int(y)}")
+    run = trained(patients, capsys, "--score-column", "marker", "--project", project)
+    assert run["auc"]["value"] == 1.0
+    (record,) = ProjectFile.open(project).runs()
+    (caution,) = cautions(record)
+    assert caution.startswith("Column marker tells the classes apart by itself")
+
+
+def test_scores_at_the_end_of_all_numbers_are_ranked(patients, capsys):
+    spelled(patients, lambda k, y: f"{1.5 - int(y) - k / 100:.3f}e308")
+    run = trained(patients, capsys, "--score-column", "marker")
+    assert 0.5 < run["auc"]["value"] < 1.0

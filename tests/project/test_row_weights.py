@@ -286,6 +286,14 @@ def test_missing_and_zero_weights_are_told(table):
     assert any("1 row has the weight 0 in column w" in sentence for sentence in told)
 
 
+@pytest.mark.parametrize("cell", ["inf", "heavy", "", "0"])
+def test_a_run_names_the_rows_that_count_for_nothing(written, tmp_path, cell):
+    path = spoiled(written, tmp_path, cell)
+    note = run(read_table(path, label="label", roles={"w": "weight"})).notes[0]
+    assert "or with 0, count for nothing (rows" in note
+    assert re.search(r"\(rows [^)]*\b20\b", note)
+
+
 def test_text_and_a_second_column_cannot_weigh(written):
     with pytest.raises(InputError, match="holds text and cannot be the weight"):
         read_table(written, label="label", roles={"part": "weight"})

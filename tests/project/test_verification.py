@@ -8,9 +8,11 @@ import sqlite3
 import numpy as np
 import pytest
 
+from aucstudio.boundary import BAD_INPUT
 from aucstudio.cli import main
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.verified import HEADINGS, as_text, verdict, verified_table
 from aucstudio.project.runs import verification as verifying
@@ -21,6 +23,7 @@ from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import Verification, verify_run
 from aucstudio.project.store.check import check_file
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from tests.conftest import write_table
 
 
 def silent(_stage, _share):
@@ -223,6 +226,21 @@ def test_the_command_verifies_a_run_and_keeps_what_it_found(project, capsys):
 def test_the_command_verifies_all_runs(project, capsys):
     assert main(["verify", str(project.path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
+
+
+def test_a_run_whose_table_is_gone_keeps_no_other_from_being_verified(project, tmp_path, capsys):
+    gone = read_table(write_table(tmp_path / "gone.csv", seed=5))
+    plan = plan_experiment(DataReference.to_table(gone), "rls", {}, Validation())
+    lost = project.add_run(execute(plan, gone))
+    gone.path.unlink()
+    assert main(["verify", str(project.path), "--json"]) == BAD_INPUT
+    told = capsys.readouterr()
+    assert "was not verified" in told.err
+    assert str(gone.path) in told.err
+    runs = json.loads(told.out)["runs"]
+    assert len(runs) == len(project.runs()) - 1
+    assert lost.id not in [run["run"] for run in runs]
+    assert all(run["agrees"] for run in runs)
 
 
 def test_the_command_tells_of_a_difference_by_its_status(tmp_path, make, capsys):

@@ -109,6 +109,23 @@ class ProjectHandle:
             self._ended[kept.id] = kept
         return kept
 
+    def keep_unsaved(self) -> None:
+        """Write once more what could not be written: there may be room on the disk by now."""
+        with self._lock:
+            if self.file is None or not self.unsaved:
+                return
+            left = dict[str, str]()
+            for run in self.unsaved:
+                try:
+                    if run in self._ended:
+                        self.file.add_run(self._ended[run])
+                except InputError as error:
+                    left[run] = str(error)
+            with contextlib.suppress(InputError):
+                for name, standings in self.standings.items():
+                    self.file.keep_standings(name, standings.as_json())
+            self.unsaved = left
+
     def keep_verification(self, verification: Verification) -> str:
         """Keep what verifying a run found; gives why it could not be written, if so."""
         with self._lock:

@@ -75,6 +75,15 @@ class Save:
         remember_recent(self.path)
 
 
+class SaveAgain(Save):
+    """A study whose file stays: what could not be written into it is tried once more."""
+
+    def write(self, tell: Callable[[float], object] = lambda _share: None) -> None:
+        """Write it; what still cannot be written stays noted with the study."""
+        self.study.home.keep_unsaved()
+        tell(1.0)
+
+
 class Saver(QObject):
     """Saves one after the other; a save that was asked for is never overtaken.
 

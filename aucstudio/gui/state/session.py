@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, OpenedStudy, Opener, read_file
 from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.saving import Save, Saver
+from aucstudio.gui.state.saving import Save, SaveAgain, Saver
 from aucstudio.gui.state.session_tournament import SessionTournament
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
@@ -70,10 +70,18 @@ class Session(SessionTournament):
         """Whether leaving would break something off: a run, what waits, or a save."""
         return self.trains or self.saver.busy
 
+    def loses_runs(self) -> bool:
+        """Tell whether leaving would lose finished runs: they could not be written, nor now."""
+        studies = self.study, *self.left
+        for study in studies:
+            study.home.keep_unsaved()
+        return any(study.home.unsaved for study in studies)
+
     # ------------------------------------------------------------- another study
 
     def _swap(self, study: Study) -> None:
         """Leave the present study for another one; its runs go on, and end in its own file."""
+        self.loses_runs()
         self.keep_plan()
         old, self.study = self.study, study
         if self._reader is not None:
@@ -197,6 +205,16 @@ class Session(SessionTournament):
         """
         self.saver.save(Save(self.study, Path(path), self.study.document()), self._keeper.wait)
 
+    def begin_save_again(self) -> None:
+        """Begin to write what the project's file lacks: the plan, and runs that did not fit."""
+        file = self.study.home.file
+        if file is not None and self.unsaved:
+            save = SaveAgain(self.study, file.path, self.study.document())
+            self.saver.save(save, self._keeper.wait)
+            return
+        self.keep_plan()
+        self.told.emit(self.status)
+
     def save_as(self, path: str | Path) -> None:
         """Save the project under a name and go on in that file, runs under way included.
 
@@ -254,6 +272,7 @@ class Session(SessionTournament):
             study.runner.finish()
             study.tournament.finish()
         self.saver.finish()
+        self.loses_runs()
         self.keep_plan()
         self._keeper.close()
         self.cluster.close()

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from aucstudio.engine.roc import effective_rows
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 
+_SHOWN = 10  # rows that are named
 _FARTHEST = 1e100  # from 1, up or down: squares of weights are added up
 
 
@@ -56,17 +58,33 @@ def _what_is_wrong(weight: float) -> str:
     return "too large" if weight > 1 else "too close to 0"
 
 
-def weight_notes(name: str | None, weights: Array | None) -> tuple[str, ...]:
-    """Say what weighs the rows of a run, and how much they say then."""
-    if name is None or weights is None:
-        return ()
-    counted, worth = int(np.count_nonzero(weights)), effective_rows(weights)
-    nothing = len(weights) - counted
+def weights_note(name: str, weights: Array, rows: NDArray[np.int64]) -> str:
+    """Say what weighs the rows of a run, how much they say then, and which say nothing.
+
+    Parameters
+    ----------
+    name : str
+    weights : ndarray
+        Of the labelled rows.
+    rows : ndarray of int
+        Which data rows of the file they are.
+    """
+    (nothing,) = np.nonzero(weights == 0)
     return (
         f"Rows are weighted by {name}, in training and in every area, interval and test: "
-        f"{counted:,} rows say as much as {worth:,.0f} of equal weight would"
-        + (f"; {nothing:,} without a weight count for nothing." if nothing else "."),
+        f"{len(weights) - len(nothing):,} rows say as much as {effective_rows(weights):,.0f} of "
+        f"equal weight would{_of_nothing(rows[nothing])}."
     )
+
+
+def _of_nothing(rows: NDArray[np.int64]) -> str:
+    if not len(rows):
+        return ""
+    said = f"{counted(len(rows), 'row')} without a weight that can be read, or with 0, count"
+    verb = "s" if len(rows) == 1 else ""
+    which = ", ".join(f"{row}" for row in rows[:_SHOWN])
+    more = " …" if len(rows) > _SHOWN else ""
+    return f"; {said}{verb} for nothing (row{'' if len(rows) == 1 else 's'} {which}{more})"
 
 
 def check_weights_left(name: str, positive: NDArray[np.bool_], weights: Array, rows: str) -> None:

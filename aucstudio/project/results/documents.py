@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.words import suggestion
+from aucstudio.project.words import interval_words, suggestion
 from aucstudio.project.work.workers import Workers
 
 
@@ -68,9 +69,9 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
             (
                 record.experiment.title,
                 f"{area.value:.4f}",
-                f"{area.low:.3f} … {area.high:.3f}",
+                interval_words(area.low, area.high),
                 f"{part.value:.4f}",
-                f"{part.low:.3f} … {part.high:.3f}",
+                interval_words(part.low, part.high),
                 f"{record.fit_seconds:.3g}",
             )
         )
@@ -117,6 +118,14 @@ def named_runs(
     if window.band is not None:
         return named, window.band
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+
+
+def told_apart(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
+    """Give runs that are called alike names with their ids."""
+    often = Counter(name for name, _ in named)
+    return [
+        (titled(name, record.id) if often[name] > 1 else name, record) for name, record in named
+    ]
 
 
 def find_run(

@@ -17,7 +17,7 @@ from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.data.weights import weight_notes
+from aucstudio.project.data.weights import weights_note
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.grouping import check_groups, forward_notes, group_notes, shared_notes
 from aucstudio.project.runs.models.model import Model
@@ -161,7 +161,7 @@ class _Run:
         shared = shared_notes(table, test_table)
         known = METHODS[self.experiment.method]
         forward = forward_notes(validation, table, splits, known.in_parts)
-        told = *weight_notes(table.weight, table.weights), *forward
+        told = *_weights_note(table), *forward
         self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
         for k, split in enumerate(splits):
             if self.only not in (None, k):
@@ -257,6 +257,12 @@ class _Run:
             trace,
             self.searches,
         )
+
+
+def _weights_note(table: AnyTable) -> tuple[str, ...]:
+    if table.weight is None or table.weights is None:
+        return ()
+    return (weights_note(table.weight, table.weights, table.file_rows[table.labelled()]),)
 
 
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:

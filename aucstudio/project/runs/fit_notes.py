@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +12,8 @@ from aucstudio.engine import inference, roc
 
 _LEVEL = 0.99
 _FAR_BETTER = 0.1  # in AUC, beyond what chance explains
+# So rarely may one of the columns separate the classes by chance.
+_BY_CHANCE = 1e-3
 
 
 def score_notes(
@@ -31,7 +36,7 @@ def score_notes(
     weights : (ndarray or None, ndarray or None)
         Of the training and of the held-out rows, where they do not all count once.
     """
-    if np.ptp(train_scores) == 0.0:
+    if (train_scores == train_scores[0]).all():
         return (
             "All training rows have the same score, so that nothing is ranked: the columns do not "
             "tell the classes apart at these settings, or their scale is extreme.",
@@ -53,4 +58,33 @@ def score_notes(
         f"Overfitted: the AUC is {trained:.3f} on the rows trained on and "
         f"{held_out.value:.3f} on held-out rows. Fewer columns, a smaller C "
         "or a larger regularisation narrow the difference.",
+    )
+
+
+def leak_notes(
+    names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
+) -> tuple[str, ...]:
+    """Say which prepared column separates the classes alone, as the label itself would.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns of ``X``.
+    X : ndarray of shape (N, d)
+        The training rows.
+    positive : ndarray of bool, shape (N,)
+    """
+    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
+    if not m or not n or 2 * len(names) > _BY_CHANCE * math.comb(m + n, m):
+        return ()
+    (low, high), (below, above) = (
+        (np.fmin.reduce(part), np.fmax.reduce(part)) for part in (X[positive], X[~positive])
+    )
+    apart = np.flatnonzero((low > above) | (high < below))
+    if not len(apart):
+        return ()
+    also = f", and {len(apart) - 1} more do" if len(apart) > 1 else ""
+    return (
+        f"Column {names[apart[0]]} tells the classes apart by itself, without an error in the rows "
+        f"trained on{also}: is it known before the outcome is, or is it the label again?",
     )

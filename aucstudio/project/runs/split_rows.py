@@ -15,7 +15,7 @@ from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.fit_notes import score_notes
+from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import (
@@ -177,9 +177,20 @@ def split_result(
                 memorises=method.memorises,
                 weights=(part.train_weights, part.test_weights),
             ),
+            *_leak_notes(part, test_scores),
         ),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
         trained_range=getattr(method, "fpr_range_used_", None),
         train_weights=part.train_weights,
         test_weights=part.test_weights,
     )
+
+
+def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[str, ...]:
+    """Look for a column that is the label again, where held-out rows are told apart entirely."""
+    held = test_scores[part.test_positive], test_scores[~part.test_positive]
+    if not all(map(len, held)) or held[0].min() <= held[1].max():
+        return ()
+    if not isinstance(part.train, np.ndarray):
+        return ()
+    return leak_notes(part.preparation.feature_names, part.train, part.train_positive)

@@ -324,4 +324,5 @@ def _beneath(above: Any, below: Any) -> Any:
 
 
 def _single(scores: Array) -> NDArray[np.float32]:
-    return scores.astype(np.float32)
+    largest = np.finfo(np.float32).max
+    return np.clip(scores, -largest, largest).astype(np.float32)

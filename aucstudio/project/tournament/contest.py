@@ -34,6 +34,7 @@ from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import of_method, settings_of
 from aucstudio.project.tournament.standings import Estimate
+from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -164,7 +165,7 @@ class Contest:
             if task[0] in self.board.ready:
                 self.course.append((self.budget.spent, task[0]))
             share = min(1.0, self.budget.spent / self.budget.seconds)
-            self.tell(f"{len(self.outcomes)} fits, {task[0].text}", share or None)
+            self.tell(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}", share or None)
         absent = [m for m in members if any((m, k) not in self.outcomes for k in numbers)]
         self.not_begun += [member for member in absent if member not in self.board.failed]
 

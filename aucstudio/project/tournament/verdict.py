@@ -15,6 +15,7 @@ from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
+from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
@@ -180,6 +181,8 @@ def remarks(board: Leaderboard) -> Iterator[str]:
     if any(entry.method == COMBINATION and entry.record is not None for entry in board.entries):
         yield "the combination consists of the models of the folds, so nothing was trained twice"
     yield from board.notes
+    if board.best is not None and board.best.record is not None:
+        yield from cautions(board.best.record)
 
 
 def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:
