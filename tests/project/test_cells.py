@@ -290,6 +290,8 @@ def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
     [
         (NumberFormat(",", True, True, "€"), "€ 74.000,-|-5,-|45,-- €|(45,-)|1.234,50-|3,5-|5,–"),
         (NumberFormat(".", True, True), "4.5(P)|45.-|1,234.–|45.-5|4.5(pre)"),
+        (NumberFormat(",", True, True, "%"), "%12,5|-%1,5|%-1,5|5 %|12,5%|-12%"),
+        (NumberFormat(layout="d.m.y"), "01.12.2023 г.|1.2.2023|01.12.2023 @ 10:00"),
         (NumberFormat(layout="ymdhms"), "20231201120000|20231332120000|20230230120000"),
         (NumberFormat(layout="y-m-d"), "2023/12/01 12:00 pm gmt+1|2023-12-01 12:00-3|2023-12-01"),
     ],

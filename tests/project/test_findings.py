@@ -524,3 +524,13 @@ def test_days_are_no_days_of_a_spreadsheet(tmp_path):
     path = tmp_path / "days.csv"
     path.write_text("date,y\n" + "".join(f"2020-01-{k:02d},{'uv'[k % 2]}\n" for k in range(1, 20)))
     assert not any("spreadsheets" in note for note in read_table(path).notes)
+
+
+def test_a_negative_number_among_codes_is_asked_about_and_so_is_such_a_class():
+    codes = [1.0, 2.0, -9.0, 1.0] * 9
+    (asked,) = find_sentinels(column("x", codes))
+    assert (asked.value, asked.count) == (-9.0, 9)
+    assert find_sentinels(column("x", [1.0, 0.0, -1.0] * 9)) == []
+    assert find_sentinels(column("x", [1.0, -8.0, -9.0] * 9)) == []
+    said = [f.sentence for f in find(table_of(y=["0", "1", "-9", "0"] * 9, x=[*range(36)]))]
+    assert "class “-9” of the label y may stand for a missing value: 9 rows" in said

@@ -59,6 +59,43 @@ LABELLED = [
         {"ts": [1.5, 2.5, 3.5], "uid": ["Ca", "Cb", "Ca"], "sent": [3, None, 5]},
     ),
     case(
+        "blast",
+        "names between commas in a remark, which comes again, and counts below it",
+        "# BLASTN\n# Fields: query acc., % identity, evalue\n# 2 hits found\nq1\t98.5\t1e-5\n"
+        "q1\t97.5\t2e-5\n# BLASTN\n# Fields: query acc., % identity, evalue\n# 2 hits found\n"
+        "q2\t96.5\t3e-5\nq2\t95.5\t4e-5\n",
+        {
+            "query acc.": ["q1", "q1", "q2", "q2"],
+            "% identity": [98.5, 97.5, 96.5, 95.5],
+            "evalue": [1e-5, 2e-5, 3e-5, 4e-5],
+        },
+    ),
+    case(
+        "hmmer",
+        "names of two words in a remark, a ruler below them",
+        "# target name  E-value  score\n#------------ -------- ------\n"
+        "seq1            1e-30   12.5\nseq2            2e-05    7.5\nseq3            3e-05    8.5\n"
+        "#\n# [ok]\n",
+        {
+            "target name": ["seq1", "seq2", "seq3"],
+            "E-value": [1e-30, 2e-5, 3e-5],
+            "score": [12.5, 7.5, 8.5],
+        },
+    ),
+    case(
+        "ps",
+        "the last cells hold blanks, and names are too few",
+        "USER PID COMMAND\n" + "".join(f"root {k} /bin/p -x {k}.5\n" for k in range(4)),
+        {
+            "c1": ["root"] * 4,
+            "c2": [0, 1, 2, 3],
+            "c3": ["/bin/p"] * 4,
+            "c4": ["-x"] * 4,
+            "c5": [0.5, 1.5, 2.5, 3.5],
+        },
+        notes="line 1 may hold names, but there are 3 and most rows have 5 cells",
+    ),
+    case(
         "numbered-names",
         "the first name is what remarks begin with, and another one looks like a number",
         "#\tsample\t260/280\n" + "".join(f"{a}\t{y}\t{b}\n" for a, b, y in ROWS),
@@ -280,6 +317,33 @@ PEOPLE = [
         "2023/12/01 11:00:00 am GMT-1;u\n",
         {"t": [NOON - 1 / 24, NOON, NOON], "y": ["u", "v", "u"]},
         notes="times count in UTC",
+    ),
+    case(
+        "kibana",
+        "times behind an at sign",
+        't,y\n"Dec 1, 2023 @ 12:00:00.000",u\n"Dec 2, 2023 @ 00:00:00.000",v\n'
+        '"Dec 3, 2023 @ 18:00:00.000",u\n',
+        {"t": [NOON, NOON + 0.5, NOON + 2.25], "y": ["u", "v", "u"]},
+    ),
+    case(
+        "years-of-russia",
+        "the word for year behind days",
+        "t;y\n01.12.2023 г.;u\n02.12.2023 г.;v\n13.12.2023 г;u\n",
+        {"t": [NOON - 0.5, NOON + 0.5, NOON + 11.5], "y": ["u", "v", "u"]},
+    ),
+    case(
+        "years-of-iran",
+        "days of another calendar",
+        "t,y\n1402/03/05,u\n1402/04/16,v\n1402/11/07,u\n",
+        {"t": [-207395.0, -207353.0, -207148.0], "y": ["u", "v", "u"]},
+        notes="column t has the years 1402, which may be those of another calendar",
+    ),
+    case(
+        "per-cent-in-front",
+        "the sign of per cent stands before numbers, as in Turkey",
+        "oran;y\n%12,5;u\n%7,25;v\n%-3,5;u\n-%1,5;v\n",
+        {"oran": [12.5, 7.25, -3.5, -1.5], "y": Y},
+        notes="column oran is in per cent",
     ),
     case(
         "times-without-marks",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.words import class_words
+from aucstudio.project.data.text.settle import is_remark
+from aucstudio.project.words import class_words, counted
 
 _FEW = 10
 _SHOWN = 3
 _HARDLY_KNOWN = 0.5
+_NOT_KNOWN = re.compile("-(?:9|99|999|9999)")
 
 
 def labelling(table: AnyTable) -> Iterator[Finding]:
@@ -30,6 +33,8 @@ def labelling(table: AnyTable) -> Iterator[Finding]:
             "or several of them",
             label,
         )
+    if len(table.classes) > 2:
+        yield from _unknown(table)
     if table.positive is not None:
         yield from _positive(table, table.positive)
     if table.unlabelled:
@@ -37,6 +42,19 @@ def labelling(table: AnyTable) -> Iterator[Finding]:
         words = "row has no label and takes" if one else "rows have no label and take"
         sentence = f"{table.unlabelled:,} {words} no part in training"
         yield Finding("missing", sentence, label, table.unlabelled)
+
+
+def _unknown(table: AnyTable) -> Iterator[Finding]:
+    """Say which of several classes may stand for a label that is not known."""
+    for name, count in table.classes.items():
+        if _NOT_KNOWN.fullmatch(name) or is_remark(name):
+            yield Finding(
+                "label",
+                f"class {class_words(name)} of the label {table.label} may stand for a missing "
+                f"value: {counted(count, 'row')}",
+                (table.label or "",),
+                count,
+            )
 
 
 def _positive(table: AnyTable, positive: str) -> Iterator[Finding]:

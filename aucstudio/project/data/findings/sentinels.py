@@ -29,6 +29,9 @@ _CALENDARS = """
 _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
 _YEAR = 366
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
+# Among codes of a few values, which may be -1, 0 and 1.
+_NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
+_MOST_CODES = 10
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
@@ -70,6 +73,8 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     if isinstance(column, SparseColumn):
         cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
+    if low < 0 and (code := _negative_code(column)):
+        return [code]
     if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0) or _is_far(cells, high)):
         return []
     rest = np.sort(cells)[: len(cells) - column.missing]
@@ -78,6 +83,17 @@ def find_sentinels(column: Column) -> list[Sentinel]:
         sentinel, rest = end
         found.append(sentinel)
     return found
+
+
+def _negative_code(column: Column) -> Sentinel | None:
+    """Find -9, -99 and their like as the one negative number among codes of a few values."""
+    if column.different.exceeds(_MOST_CODES):
+        return None
+    counts = column.counts
+    negative = [value for value in counts if value < 0]
+    if len(negative) != 1 or negative[0] not in _NEGATIVE or counts[negative[0]] < _FEWEST:
+        return None
+    return Sentinel(negative[0], counts[negative[0]])
 
 
 def _days_apart(cells: Array) -> list[Sentinel]:

@@ -41,7 +41,7 @@ _CLOCK = (
 # Beside a day there are more ways to write the hour: 14.30, 14h30, 14:30 Uhr.
 _HOUR_OF_DAY = _CLOCK.replace(":(", "[:.h](", 1)
 _ZONE = r"(?: ?(?:z|uhr|utc|gmt|(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))))?"
-_TIME = rf"(?:(?:t|:|,? +){_HOUR_OF_DAY}{_ZONE})?"
+_TIME = rf"(?:(?:t|:| ?@ ?|,? +){_HOUR_OF_DAY}{_ZONE})?"
 _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
 # By name, the pattern of the day and what its parts are.
@@ -53,11 +53,11 @@ _LAYOUTS = {
         "([01][0-9]|2[0-3])([0-5][0-9])([0-5][0-9])",
         "ymdHMS",
     ),
-    "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
+    "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}(?: ?г\.?)?", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
     "y年m月d日": (rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]", "ymd"),
     "d mon y": (
-        rf"{_DAYS}{_DAY}(?:er)?[-/. ]? ?(?:de )?{_NAME}[-/., ]? ?(?:de )?{_SHORT_YEAR}",
+        rf"{_DAYS}{_DAY}(?:er)?[-/. ]? ?(?:de )?{_NAME}[-/., ]? ?(?:de )?{_SHORT_YEAR}(?: ?г\.?)?",
         "dby",
     ),
     "mon d y": (rf"{_DAYS}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}", "bdy"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
@@ -32,6 +32,8 @@ from aucstudio.project.data.text.totals import have_headings, is_heading, is_mea
 
 # Rows at the end among which sums are looked for.
 _LAST = 10
+# Remarks before the rows among which names are looked for.
+_LAST_REMARKS = 4
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
 
 
@@ -150,6 +152,8 @@ def _settled(
         notes += _lower_notes(rows[found.names + 1 : found.body], first)
     if dialect.header:
         dialect = dataclasses.replace(dialect, short_header=short_header(sample))
+    elif above := [(line, row) for line, row in rows if line < found.first][-1:]:
+        notes = [*notes, *_unfit_names(*above[0], width)]
     if dialect.ragged:
         notes = [*notes, "rows end at their last value; the cells beyond it are missing"]
     header = [] if found.names is None else rows[found.names][1]
@@ -228,6 +232,15 @@ def _end_of_groups(upper: Row, names: Row) -> int:
     return len(names)
 
 
+def _unfit_names(line: int, row: Row, width: int) -> Iterator[str]:
+    """Say where the line above the rows may hold names, of which there are too few or too many."""
+    if 1 < len(row) != width and is_names(row):
+        yield (
+            f"line {line} may hold names, but there are {len(row)} and most rows have {width} "
+            "cells: the columns are called by numbers"
+        )
+
+
 def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
     notes = []
     for line, row in rows:
@@ -241,32 +254,47 @@ def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
 def _with_commented_names(
     text: str, rows: list[Record], comments: Sequence[int], dialect: Dialect, width: int
 ) -> list[Record]:
-    """Put the last of the leading remarks before the rows, if it holds their names."""
+    """Put the last leading remark that holds names before the rows."""
     mark, before = dialect.comment, [line for line in comments if rows and line < rows[0][0]]
     if not before:
         return rows
-    bare = dataclasses.replace(dialect, comment="", skip=0)
+    plain = dataclasses.replace(dialect, comment="", skip=0)
     kept = [row for _, row in rows if len(row) == width]
     if not kept or not any(map(is_value, kept[0])) or first_of_body(rows, 0, width):
         return rows
     lines = text.split("\n")
-    names = [
-        [(line, row) for _, row in cut(uncommented(lines[line - 1], mark), True, bare)]
-        for line in before[-2:]
-    ]
-    # The last one may hold the units.
-    if len(names) > 1 and names[0] and names[1] and is_lower(names[1][0][1]):
-        names.pop()
-    found = names[-1]
-    if not found or len(found[0][1]) not in (width, width - 1):
-        return rows
-    [(line, cells)] = found
-    # A name may look like a number: 260/280.
-    if 3 * sum(map(is_value, cells)) > len(cells) or any("=" in cell for cell in cells):
-        return rows
-    if not cells[0] and lines[line - 1].lstrip().startswith(mark + dialect.delimiter):
-        cells = [mark, *cells[1:]]  # a name that looks like what remarks begin with
-    return [(line, cells), *rows]
+    units: list[Record] = []
+    for line in reversed(before[-_LAST_REMARKS:]):
+        marked = lines[line - 1].lstrip().startswith(mark + plain.delimiter)
+        for cells in _ways_to_cut(uncommented(lines[line - 1], mark), plain):
+            if len(cells) in (width, width - 1) and _may_be_names(cells):
+                # The first name may look like what remarks begin with.
+                named = [mark, *cells[1:]] if marked and not cells[0] else cells
+                if not is_lower(cells):
+                    return [(line, named), *rows]
+                units = units or [(line, named)]
+    # What looks like units below the names are these where no others are.
+    return [*units, *rows]
+
+
+def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
+    """Cut a line of names as rows are cut; names of several words; and where commas part them."""
+    yield from (row for _, row in cut(line, True, dialect))
+    if dialect.delimiter == BLANK:
+        yield re.split(r"\s{2,}", line.strip())
+    yield [cell.strip() for cell in line.split(",")]
+
+
+def _may_be_names(cells: Row) -> bool:
+    """Tell whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
+    numbers = sum(map(is_value, cells))
+    words = [any(map(str.isalpha, cell)) for cell in cells if cell and not is_value(cell)]
+    return (
+        any(words)
+        and all(words)
+        and 3 * numbers <= len(cells)
+        and not any("=" in cell for cell in cells)
+    )
 
 
 def _comments_between(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text import dates
@@ -43,6 +45,8 @@ _STAMPS = (
     # Of our time, and of people living.
     (5e3, 7.5e4, _DATED, "days since 1899-12-30, as spreadsheets count"),
 )
+# 1300 to 1500 and 2400 to 2700, as days since 1970-01-01.
+_OTHER_YEARS = ((-244_712.0, -171_664.0), (157_054.0, 266_627.0))
 _LAYOUT_WORDS = {
     "y-m-d": "year, month, day",
     "ymd": "year, month, day",
@@ -110,6 +114,7 @@ def about_columns(
     """Say what columns hold that is not plain numbers or plain words."""
     names = [column.name for column in columns]
     yield from _stamped(columns)
+    yield from _by_another_calendar(columns)
     yield from _missing(columns, sample, dialect)
     yield from about_cells(names, contents, sample, dialect, unreadable)
 
@@ -252,6 +257,23 @@ def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
     for column in columns:
         if unit := _stamps(column):
             sentence = f"column {column.name} looks like times: {unit}"
+            yield Finding("kind", sentence, (column.name,))
+
+
+def _by_another_calendar(columns: Sequence[Column]) -> Iterator[Finding]:
+    """Say where years are those of another calendar, as in Iran (1402) and in Thailand (2566)."""
+    for column in columns:
+        if not column.layout or column.layout == dates.CLOCK or column.missing == column.height:
+            continue
+        first, last = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+        if any(least <= first and last <= most for least, most in _OTHER_YEARS):
+            years = " to ".join(
+                dict.fromkeys(dates.spell(day, dates.ISO)[:4] for day in (first, last))
+            )
+            sentence = (
+                f"column {column.name} has the years {years}, which may be those of another "
+                "calendar: days and months are counted as if they were not"
+            )
             yield Finding("kind", sentence, (column.name,))
 
 

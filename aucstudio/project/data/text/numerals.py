@@ -119,7 +119,8 @@ class NumberFormat:
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
             return (
-                rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
+                rf"({sign}?{number}{blank}{self.affix}|{sign}?{self.affix}{blank}{sign}?{number}|"
+                rf"\({number}{blank}{self.affix}\)|0)({NOTE})?"
             )
         unit = f"({self.unit}{blank})?" if self.affix else ""
         behind = f"({blank}{self.unit})?" if self.affix else ""
