@@ -101,3 +101,17 @@ def test_later_files_are_read_by_the_forms_of_the_first(tmp_path, read):
         "when": "2020-13-01",
         "share": "n.a.",
     }
+
+
+def test_lines_of_a_log_that_are_left_out_are_written_as_they_stand(tmp_path):
+    path = tmp_path / "log.txt"
+    lines = [f"ip=10.0.0.{k} sent={k}" for k in range(300)]
+    lines[250] = "rotated, and begun anew"
+    path.write_text("\n".join(lines) + "\n")
+    table = read_table(path, label=False)
+    assert table.rows == 299
+    assert write_rejected(table, tmp_path / "left.csv") == 1
+    with (tmp_path / "left.csv").open() as file:
+        _, (line, reason, text) = csv.reader(file)
+    # The names count as the first line.
+    assert (line, reason, text) == ("252", "1 cell instead of 2", f'"{lines[250]}"')

@@ -59,6 +59,13 @@ LABELLED = [
         {"ts": [1.5, 2.5, 3.5], "uid": ["Ca", "Cb", "Ca"], "sent": [3, None, 5]},
     ),
     case(
+        "records-and-a-remark",
+        "rows as paragraphs of names and values, and a remark that looks like a row",
+        "".join(f"a: {a}\ny: {y}\n\n" for a, _, y in ROWS * 60) + "seen, by me\n\na: 9\ny: u\n",
+        {"a": [*A * 60, 9], "y": [*Y * 60, "u"]},
+        rejected=(721,),
+    ),
+    case(
         "blast",
         "names between commas in a remark, which comes again, and counts below it",
         "# BLASTN\n# Fields: query acc., % identity, evalue\n# 2 hits found\nq1\t98.5\t1e-5\n"

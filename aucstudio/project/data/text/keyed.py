@@ -41,8 +41,8 @@ def _rewritten(lines: Iterable[str], names: Sequence[str]) -> Iterator[str]:
             values[name] = found[2]
             taken += 1
         else:
-            # What is no such line is no row; it may end one or stand in it.
-            yield from [line] if bare and not _STARRED.fullmatch(bare) else ["\n"]
+            # What is no such line is no row; it may end one or stand in it. One cell is told.
+            yield from written([] if _STARRED.fullmatch(bare) else [bare], 1)
     if values:
         yield from _record(names, values, taken, is_first=is_first)
 

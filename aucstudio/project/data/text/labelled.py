@@ -102,5 +102,6 @@ def _rewritten(lines: Iterable[str], mark: str) -> Iterator[str]:
     yield from written([*names], 1)
     for line in lines:
         pairs = _pairs(line, mark)
-        # What is no such line is told as a row that cannot be read.
-        yield from [line] if not pairs else written([pairs.get(name, "") for name in names], 1)
+        # What is no such line becomes one cell, and is told as a row that cannot be read.
+        cells = [pairs.get(name, "") for name in names] if pairs else [line.strip()]
+        yield from written(cells, 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aucstudio.project import scratch
 from aucstudio.project.data.table_info import TableInfo
-from aucstudio.project.data.text.delimited import open_delimited
+from aucstudio.project.data.text.delimited import Opened, open_delimited
 from aucstudio.project.data.text.rejects import Source
 from aucstudio.project.data.text.rows import judged_rows
 from aucstudio.project.errors import InputError
@@ -34,9 +34,8 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     InputError
         If the file is not there any more, or ``target`` cannot be written.
     """
-    given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
     with scratch.folder() as folder:
-        opened = open_delimited(table.path, given, folder, lambda *_: None)
+        opened = _opened(table, folder)
         reasons = {row.line: row.reason for row in judged_rows(opened.source) if row.reason}
         try:
             _write(opened.source, reasons, Path(target))
@@ -46,6 +45,19 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
                 file=str(target),
             ) from error
     return len(reasons)
+
+
+def _opened(table: TableInfo, folder: Path) -> Opened:
+    """Look at the file as it was first looked at; where that fails, by what was found then.
+
+    Lines that were wrapped are unwrapped only where nobody told the delimiter.
+    """
+    given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
+    chosen = {name: value for name, value in given.items() if name in table.chosen}
+    opened = open_delimited(table.path, chosen, folder, lambda *_: None)
+    if opened.source.dialect == table.dialect:
+        return opened
+    return open_delimited(table.path, given, folder, lambda *_: None)
 
 
 def _write(source: Source, reasons: dict[int, str], target: Path) -> None:
