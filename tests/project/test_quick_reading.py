@@ -5,6 +5,7 @@ import pytest
 
 from aucstudio.project.data import different
 from aucstudio.project.data.different import Count, count_all
+from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited, reader, rows
 from aucstudio.project.data.text.dialect import Dialect
@@ -146,3 +147,30 @@ def test_a_column_of_numbers_tells_that_the_names_do_not_come_again(tmp_path, mo
         read_table(path, label=False, dialect=Dialect())
         assert len(looked) == looks
         looked.clear()
+
+
+def codes_below(path, first, later="00501", rows=9_000):
+    lines = [f"{first},{k % 7},{'uv'[k % 2]}\n" for k in range(rows - 9)]
+    lines += [f"{later if k % 2 else '00601'},{k},u\n" for k in range(9)]
+    path.write_text("zip,x,y\n" + "".join(lines))
+
+
+@pytest.mark.parametrize("rows", [1_800, 9_000])
+@pytest.mark.parametrize("first", ["35004", ""])
+def test_codes_are_known_by_zeros_below_the_first_lines(tmp_path, rows, first):
+    path = tmp_path / "places.csv"
+    codes_below(path, first, rows=rows)
+    for table in (read_table(path), open_stream(path)):
+        assert table.column("zip").kind == "text"
+        assert "column zip holds codes with leading zeros and is read as text" in table.notes
+    assert read_table(path).column("zip").values[-1] == "00601"
+
+
+@pytest.mark.parametrize("later", ["501", "0501.5", "501.0"])
+def test_numbers_that_are_shorter_below_are_no_codes(tmp_path, later):
+    path = tmp_path / "places.csv"
+    codes_below(path, "35004", later=later)
+    path.write_text(path.read_text().replace("00601", "601"))
+    table = read_table(path)
+    assert table.column("zip").kind == "number"
+    assert table.column("zip").values[-2] == float(later)

@@ -153,7 +153,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled)
+        return reader, reader.keep(opened.forms, opened.settled, opened.lengths)
     except BaseException:
         reader.close()
         raise

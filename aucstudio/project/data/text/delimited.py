@@ -14,11 +14,12 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text.codes import lengths_of_codes
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import Decoding, find_decoding, head_of, plain_copy
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.noticed import about_columns, about_layout
-from aucstudio.project.data.text.numerals import LOOKALIKES
+from aucstudio.project.data.text.numerals import LOOKALIKES, is_quick
 from aucstudio.project.data.text.reader import Contents, Formats, Reader
 from aucstudio.project.data.text.rejects import (
     AstrayError,
@@ -145,7 +146,7 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
     if opened.short:
         return read_short(source, opened.forms, opened.settled, advance)
     with Reader(source, folder, advance) as reader:
-        return reader.read(opened.forms, opened.settled, _clean(opened))
+        return reader.read(opened.forms, opened.settled, _clean(opened), opened.lengths)
 
 
 def _clean(opened: Opened) -> frozenset[int]:
@@ -200,6 +201,17 @@ class Opened:
     settled: frozenset[int] = frozenset()
     short: bool = False
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def lengths(self) -> dict[int, int]:
+        """How many digits the cells of columns have that may hold codes, as far as they show."""
+        words = self.source.dialect.number_words
+        plain = [
+            k
+            for k, form in self.forms.items()
+            if k not in self.settled and form is not None and is_quick(form, words)
+        ]
+        return lengths_of_codes({k: self.sample.column(k) for k in plain}, words)
 
     def reading(
         self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]

@@ -11,6 +11,7 @@ from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.codepages import encoded_twice
+from aucstudio.project.data.text.codes import CODE
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
@@ -139,7 +140,9 @@ def about_cells(
         k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
     } | contents.strays
     for k, cell in sorted(strays.items()):
-        if cell:
+        if CODE.fullmatch(cell):
+            yield _codes(names[k])
+        elif cell:
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
     for k, (name, form) in enumerate(forms.items()):
@@ -298,8 +301,12 @@ def _about_codes(
 ) -> Iterator[Finding]:
     for name, form in forms.items():
         if form is None and holds_codes(cells[name], dialect.number_words):
-            sentence = f"column {name} holds codes with leading zeros and is read as text"
-            yield Finding("identifier", sentence, (name,))
+            yield _codes(name)
+
+
+def _codes(name: str) -> Finding:
+    sentence = f"column {name} holds codes with leading zeros and is read as text"
+    return Finding("identifier", sentence, (name,))
 
 
 def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) -> Iterator[Finding]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import glob
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.gathering import Cells, OddCells, TooOddError
 from aucstudio.project.data.paths import for_duckdb
+from aucstudio.project.data.text.codes import asked, code_among, may_be_shorter
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import (
     LONGEST_INTEGER,
@@ -47,6 +49,8 @@ Item = TypeVar("Item")
 # How the numbers of each column are written; None for text.
 Formats = dict[int, NumberFormat | None]
 Others = dict[int, tuple[tuple[str, int], ...]]
+
+NO_LENGTHS: Mapping[int, int] = MappingProxyType({})
 
 # How many spellings of cells that are no numbers are listed.
 SPELLINGS = 20
@@ -131,6 +135,7 @@ class Reader(CellStore):
         self,
         forms: Mapping[int, NumberFormat | None],
         fixed: frozenset[int] = frozenset(),
+        lengths: Mapping[int, int] = NO_LENGTHS,
     ) -> Kept:
         """Read all columns into ``cells`` and leave them there; else as :meth:`read`.
 
@@ -143,7 +148,9 @@ class Reader(CellStore):
         check_rejected(self._source, left_out, rows)
         doubtful = self._beyond(LONGEST_INTEGER, [k for k, form in settled.items() if form])
         strays = self._resettle(settled, doubtful, fixed)
-        if doubtful:
+        codes = self._codes(settled, lengths, self._least)
+        strays |= codes
+        if doubtful or codes:
             self._create(settled, frozenset(doubtful))
         others = self._others(settled, self._beyond(np.inf, [k for k in doubtful if settled[k]]))
         numbers = left_out.others(rows)
@@ -154,6 +161,23 @@ class Reader(CellStore):
         """Make infinite cells missing in columns of the table ``cells``."""
         for k in columns:
             self._run_sql(f"UPDATE cells SET c{k} = 'nan'::DOUBLE WHERE isinf(c{k})")
+
+    def _least(self, k: int) -> float:
+        return float(self._one(f"SELECT min(c{k}) FILTER (NOT isnan(c{k})) FROM cells")[0] or 0.0)
+
+    def _codes(
+        self, settled: Formats, lengths: Mapping[int, int], least: Callable[[int], float]
+    ) -> dict[int, str]:
+        """Make columns text that hold codes with leading zeros; give one of each."""
+        found: dict[int, str] = {}
+        words = self._source.dialect.number_words
+        for k, length in lengths.items():
+            if settled[k] is None or not may_be_shorter(length, least(k)):
+                continue
+            answer = self._one(f"SELECT {asked(f'c{k}', words)} FROM {self._read_csv()}")
+            if code := code_among(answer):
+                settled[k], found[k] = None, code
+        return found
 
     def _beyond(self, limit: float, columns: list[int]) -> list[int]:
         """List the columns with a number of that size or more."""
@@ -171,11 +195,13 @@ class Reader(CellStore):
         forms: Mapping[int, NumberFormat | None],
         fixed: frozenset[int] = frozenset(),
         clean: frozenset[int] = frozenset(),
+        lengths: Mapping[int, int] = NO_LENGTHS,
     ) -> Contents:
         """Read all columns; ``forms`` is what the sample promises of each.
 
         The columns ``fixed`` are of numbers whatever they hold; what is none comes as an infinite
         value. Those that are ``clean`` hold hardly anything but plain numbers, as far as is seen.
+        ``lengths`` is that of :mod:`~aucstudio.project.data.text.codes`.
 
         Raises
         ------
@@ -192,6 +218,9 @@ class Reader(CellStore):
         if not (left_out.total or self._rule_out_names(settled, doubtful)):
             self._check_names()
         strays = self._resettle(settled, doubtful, fixed)
+        codes = self._codes(settled, lengths, lambda k: _least(cells[k]))
+        strays |= codes
+        cells |= self._load(dict.fromkeys(codes)) if codes else {}
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
             cells |= self._load({k: settled[k] for k in batch}, frozenset(batch))
         strange = [k for k in doubtful if settled[k] and _reaches(np.inf, cells[k])]
@@ -407,6 +436,10 @@ def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
 
 def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _least(cells: Cells) -> float:
+    return float(np.fmin.reduce(cells.values, initial=np.inf))
 
 
 def _reaches(limit: float, cells: Cells) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aucstudio.project.data.gathering import Cells, number_cells
+from aucstudio.project.data.text.codes import CODE
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     NumberFormat,
@@ -23,7 +24,7 @@ from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, che
 from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.data.text.settle import settle, tries
+from aucstudio.project.data.text.settle import holds_codes, settle, tries
 from aucstudio.project.data.text.wide import picking, read_wide
 
 _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
@@ -32,7 +33,9 @@ _WIDE = 2_500
 # With so many of plain numbers among them they are read by rows.
 _NEARLY_ALL = 0.9
 # Numbers that are written so, one a line, are read as they stand.
-_PLAIN = re.compile(r"(?:-?[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
+_PLAIN = re.compile(r"\n(?:-?[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
+# Unless they may be codes.
+_HAS_ZEROS = re.compile("\n0[0-9]{2}")
 
 
 def is_short(text: str, whole: bool, size: int, columns: int) -> bool:
@@ -128,6 +131,8 @@ def _read_column(
             fits = form is not None and form.matches_all(known)
             if form is None:
                 found.strays[k] = _stray(source, cells)
+        elif not is_fixed and not (form.layout or form.dressed) and holds_codes(known, words):
+            form, found.strays[k] = None, next(filter(CODE.fullmatch, known))
     found.forms[k] = form
     if form is None:
         return _text(source, cells)
@@ -145,8 +150,10 @@ def _is_plain(form: NumberFormat | None, words: frozenset[str]) -> bool:
 
 def _are_plain(column: Sequence[str]) -> bool:
     # One text takes half the time of as many cells; a cell with a line end is not two of them.
-    lines = "\n".join((*column, ""))
-    return _PLAIN.fullmatch(lines) is not None and lines.count("\n") == len(column)
+    lines = "\n".join(("", *column, ""))
+    if lines.count("\n") != len(column) + 1 or _HAS_ZEROS.search(lines):
+        return False
+    return _PLAIN.fullmatch(lines) is not None
 
 
 def _stray(source: Source, cells: list[str]) -> str:
