@@ -119,7 +119,7 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     """Find a column of two values that says the same as the label in all rows but a few."""
     assert table.label is not None
     label = table.column(table.label)
-    if not column.distinct == label.distinct == 2:
+    if any(one.different.exceeds(2) or not one.different.exceeds(1) for one in (column, label)):
         return
     (rows,) = np.nonzero(column.known() & label.known())
     ours, theirs = codes_of(column, rows), codes_of(label, rows)
