@@ -265,7 +265,7 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     assert len(view.canvas.shade_item.getData()[0]) == 0  # the selected run is the hidden one
     session.set_look(records["Logistic"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert "tick a run" in view.canvas.hint.text()
+    assert "tick a run" in view.canvas.hint.toPlainText()
     assert not view.sentence.text()  # said once is enough
     assert not view.canvas.legend.isVisible()
 
@@ -319,17 +319,17 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
 
 
 def test_the_sentence_says_what_to_do_first(view, session, records, table):
-    assert "Open a table" in view.canvas.hint.text()
+    assert "Open a table" in view.canvas.hint.toPlainText()
     session.study.table = table
     session.table_changed.emit()
     QApplication.processEvents()
-    assert "Press Run to train AUC-RLS" in view.canvas.hint.text()
+    assert "Press Run to train AUC-RLS" in view.canvas.hint.toPlainText()
     session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
-    assert f"Press Run to train {METHODS['svm'].title}" in view.canvas.hint.text()
+    assert f"Press Run to train {METHODS['svm'].title}" in view.canvas.hint.toPlainText()
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
     put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
-    assert "RLS is training" in view.sentence.text()
+    assert "RLS is training" in view.canvas.hint.toPlainText()
     put_in_flight(session, None)
 
 

@@ -270,6 +270,7 @@ class RocView(PageView):
         self._say()
         self.training_range.show()
         self.canvas.hint.setText(empty)
+        self.canvas.plot.setAccessibleDescription(empty)
         self.canvas.hint.setVisible(is_bare)
 
     def _fill_legend(self) -> None:
