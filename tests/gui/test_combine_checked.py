@@ -88,11 +88,17 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     model = choice.making()(lambda _progress: False)
     assert model.trained_on.startswith("all ")
     assert {share.title for share in model.scorer.members} == {"auc-rls", "logistic"}
+    # A run that is taken out of the list stays in the project, and what rests on it goes on.
     session.set_looks([runs[0][1].id], "Remove run", removed=True)
-    left = ExportModelDialog(session, session.run(session.selected), parent)
-    gone = left.choice.kinds.button(ANEW)
+    left = ExportModelDialog(session, session.run(session.selected), parent).choice
+    left.kinds.button(ANEW).setChecked(True)
+    again = left.making()(lambda _progress: False)
+    assert again.scorer.members == model.scorer.members
+    session.leave_out({runs[0][1].id: "it is damaged"})
+    lost = ExportModelDialog(session, session.run(session.selected), parent)
+    gone = lost.choice.kinds.button(ANEW)
     assert not gone.isEnabled()
-    assert "in the list any more" in gone.toolTip()
+    assert "in the project any more" in gone.toolTip()
 
 
 @pytest.mark.slow

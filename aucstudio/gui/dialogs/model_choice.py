@@ -85,7 +85,7 @@ class ModelChoice(QObject):
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(ANEW).setEnabled(self._table is not None and not gone)
         if gone:
-            reason = "Not all runs that it combines are in the list any more"
+            reason = "Not all runs that it combines are in the project any more"
             plain_tooltip(self.kinds.button(ANEW), reason)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # at once: what is shown without one is a window
@@ -218,10 +218,12 @@ class ModelChoice(QObject):
 
 
 def _members(session: Session, record: RunRecord) -> list[Named]:
-    """List the runs that a combination was made of, as far as they are still there."""
-    wanted = record.experiment.members
-    made = {run.record.experiment.id: (run.look.name, run.record) for run in session.shown_runs()}
-    return [made[member] for member in wanted if member in made]
+    """List the runs that a combination was made of, also those that are listed no more."""
+    looks, made = session.plan.looks, dict[str, Named]()
+    for run, member in session.records.items():
+        name = looks[run].name if run in looks else member.experiment.title
+        made.setdefault(member.experiment.id, (name, member))
+    return [made[member] for member in record.experiment.members if member in made]
 
 
 def _calibrated(
