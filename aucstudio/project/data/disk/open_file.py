@@ -94,6 +94,7 @@ def open_file(
         sha256=plain.sha256 or found.sha256,
         dialect=dataclasses.replace(found.dialect, sheet=plain.part),
         notes=[*plain.notes, *found.notes],
+        findings=(*plain.findings, *found.findings),
         chosen=plain.chosen,
         sheets=plain.parts,
         roles=plain.roles,

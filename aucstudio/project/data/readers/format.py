@@ -81,6 +81,8 @@ class Written:
     known : dict of part to value
         The parts of the dialect that need no guess.
     notes : tuple of str
+    left_out : tuple of str
+        Those of them that say which rows are not there.
     part : str
         The sheet, table or member that was read; empty where there is one only.
     parts : tuple of str
@@ -96,6 +98,7 @@ class Written:
     kind: Kind = "text"
     known: dict[str, Any] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     part: str = ""
     parts: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()

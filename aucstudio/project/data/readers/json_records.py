@@ -45,7 +45,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
             raise
         notes = (_told(left_out),)
         _copy(sound, target, is_list=False)
-    return Written(known=dict(NAMED_ROWS), notes=notes)
+    return Written(known=dict(NAMED_ROWS), notes=notes, left_out=notes)
 
 
 def _copy(path: Path, target: Path, *, is_list: bool) -> None:

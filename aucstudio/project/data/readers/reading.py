@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import fingerprint, read_parquet
 from aucstudio.project.data.readers.apart import damaged, write_apart
 from aucstudio.project.data.readers.format import (
@@ -57,6 +58,8 @@ class Plain:
     chosen : tuple of str
         Those of them that a person set.
     notes : tuple of str
+    left_out : tuple of str
+        Those of them that say which rows are not there.
     part : str
         The sheet, table or member; empty where there is one only.
     parts : tuple of str
@@ -83,6 +86,12 @@ class Plain:
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     sha256: str = ""
     numbers: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was lost before the rows were read."""
+        return tuple(Finding("rejected", sentence) for sentence in self.left_out)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -172,6 +181,7 @@ def make_plain(
         written.texts,
         written.roles,
         sha256,
+        left_out=written.left_out,
     )
 
 
@@ -294,6 +304,7 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
         dialect=dialect,
         chosen=plain.chosen,
         notes=[*plain.notes, *_about_the_file(plain, found.notes)],
+        findings=(*plain.findings, *found.findings),
     )
 
 
