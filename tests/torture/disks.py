@@ -83,7 +83,7 @@ def _numbers(
     calls = max(map(int, count.read_text().split()))
     if calls <= most:
         return list(range(1, calls + 1))
-    return sorted({1 + round(k * (calls - 1) / (most - 1)) for k in range(most)})
+    return sorted({1 + round(k * (calls - 1) / max(1, most - 1)) for k in range(most)})
 
 
 def _judge(
