@@ -113,7 +113,7 @@ def test_columns_keep_names_that_differ_in_case_only(tmp_path, opened):
     )
     path.write_bytes(path.read_bytes().replace(b"bbbb", b"AAAA"))
     _, columns = _as_opened(path, opened)
-    assert list(columns)[:4] == ["aaaa", "AAAA", "s", "y"]
+    assert list(columns)[:4] == ["aaaa", "AAAA", "s.aaaa", "y"]
     assert columns["AAAA"].values.tolist() == [10.0 * k for k in range(9)]
 
 

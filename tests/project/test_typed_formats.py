@@ -72,12 +72,89 @@ def parquet(path, columns):
         ("(x / 8)::VARCHAR AS a", "although its cells are numbers"),
         ("(DATE '2024-01-01' + x::INT)::VARCHAR AS a", "although its cells are dates"),
         ("[x, x] AS a", "column a holds lists or records"),
-        ("{'u': x} AS a", "column a holds lists or records"),
+        ("[{'u': x}] AS a", "column a holds lists or records"),
         ("TIMESTAMPTZ '2024-01-01 00:00:00+00' + x * INTERVAL 1 HOUR AS a", "count in UTC"),
     ],
 )
 def test_what_parquet_holds_as_text_or_with_a_zone_is_told(tmp_path, column, words):
     assert told(parquet(tmp_path / "t.parquet", f"x AS n, {column}"), words)
+
+
+def test_fields_of_records_in_parquet_are_columns(tmp_path):
+    at = "{'place': {'x': x / 2, 'far': x > 9}, 'site': CASE WHEN x % 3 = 0 THEN 'a' ELSE 'b' END}"
+    path = tmp_path / "t.parquet"
+    table = parquet(path, f"x AS n, {at} AS at, {{'n': x}} AS AT2, 3 * x AS \"at.site\"")
+    names = [column.name for column in table.columns]
+    assert names[1:6] == ["at.place.x", "at.place.far", "at.site", "AT2.n", "at.site_2"]
+    assert table.column("at.place.x").values.tolist()[:3] == [0.0, 0.5, 1.0]
+    assert table.column("at.site").values.tolist()[:4] == ["a", "b", "b", "a"]
+
+
+def test_an_infinite_field_of_a_record_is_missing(tmp_path):
+    cells = "{'v': CASE WHEN x = 3 THEN 'inf'::DOUBLE ELSE x END}"
+    table = parquet(tmp_path / "t.parquet", f"x AS n, {cells} AS r")
+    assert table.column("r.v").missing == 1
+
+
+def test_durations_in_parquet_are_hours(tmp_path):
+    table = parquet(tmp_path / "t.parquet", "x AS n, x * INTERVAL 30 MINUTE AS stay")
+    assert table.column("stay").values.tolist()[:3] == [0.0, 0.5, 1.0]
+    assert told(table, "durations in column stay are read as hours")
+
+
+def test_durations_that_pandas_wrote_are_hours(tmp_path):
+    path, said = tmp_path / "t.parquet", '{"field_name":"stay","numpy_type":"timedelta64[us]"}'
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT x AS n, 900000000 * x AS stay, x % 2 AS y FROM range(20) AS r(x)) TO "
+            f"'{path}' (FORMAT parquet, KV_METADATA {{pandas: '{{\"columns\":[{said}]}}'}})"
+        )
+    table = read_table(path)
+    assert table.column("stay").values.tolist()[:3] == [0.0, 0.25, 0.5]
+    assert told(table, "durations in column stay are read as hours")
+
+
+@pytest.mark.parametrize("said", ["no JSON", "[]", '{"columns":3}', '{"columns":[{}]}'])
+def test_odd_words_of_pandas_are_passed_over(tmp_path, said):
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT x AS n, x % 2 AS y FROM range(20) AS r(x)) TO "
+            f"'{path}' (FORMAT parquet, KV_METADATA {{pandas: '{said}'}})"
+        )
+    assert read_table(path).rows == 20
+
+
+def merged_workbook(path, *ranges, title=False):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    above = [["Report", None, None, None]] if title else []
+    rows = [*above, ["site", "ward", "dose", "y"]]
+    rows += [[None, None, 1.5 * k, "no" if k % 3 else "yes"] for k in range(12)]
+    for row in rows:
+        sheet.append(row)
+    for cells, value in ranges:
+        sheet[cells.split(":")[0]] = value
+        sheet.merge_cells(cells)
+    book.save(path)
+    return read_table(path)
+
+
+def test_a_cell_merged_downwards_holds_for_each_of_its_rows(tmp_path):
+    sites = ("A2:A7", "a"), ("A8:A13", "b")
+    wards = (("B2:B4", "w"), ("B5:B7", "v"), ("B8:B13", "w"))
+    table = merged_workbook(tmp_path / "m.xlsx", *sites, *wards)
+    assert table.column("site").values.tolist() == ["a"] * 6 + ["b"] * 6
+    assert table.column("ward").values.tolist() == ["w"] * 3 + ["v"] * 3 + ["w"] * 6
+    assert told(table, "19 cells belong to others above, merged over several rows")
+
+
+def test_names_and_titles_that_are_merged_fill_nothing(tmp_path):
+    path = tmp_path / "m.xlsx"
+    table = merged_workbook(path, ("A1:D1", "Report"), ("A3:A14", "a"), ("B3:B14", "b"), title=True)
+    assert [column.name for column in table.columns] == ["site", "ward", "dose", "y"]
+    assert table.rows == 12
+    assert table.column("site").missing == 0
 
 
 def test_codes_and_words_in_parquet_are_worth_no_word(tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.narrow import Narrow, narrowed
+from aucstudio.project.data.parquet_fields import one_level, quoted
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
 from aucstudio.project.data.readers.reading import (
@@ -247,8 +248,10 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
             row = found.fetchone()
             if row is None or row[0] <= ROWS:
                 return True
+            columns, _ = one_level(connection, source)
+            listed = ", ".join(f"{field.read} AS {quoted(field.name)}" for field in columns)
             connection.execute(
-                f"COPY (SELECT * FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
+                f"COPY (SELECT {listed} FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
                 "(FORMAT parquet)"
             )
     except duckdb.Error:

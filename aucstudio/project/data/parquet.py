@@ -13,11 +13,12 @@ from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import Cells
+from aucstudio.project.data.parquet_fields import one_level, quoted
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.delimited import Delimited, set_aside
-from aucstudio.project.data.text.dialect import Dialect, unique_names
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.noticed import about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
@@ -101,10 +102,7 @@ class ParquetReader(CellStore):
         self._file = file = literal(glob.escape(str(for_duckdb(path, folder))))
         self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
-            self._described = self._all(
-                f"SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet({file}))"
-            )
-            self.shape = self._look(file, schema)
+            self.shape = self._look(self._lay_out(file), schema)
         except BaseException:
             self.close()
             raise
@@ -117,9 +115,20 @@ class ParquetReader(CellStore):
                 file=str(path),
             )
 
-    def _look(self, file: str, schema: Schema | None) -> ParquetColumns:
+    def _lay_out(self, file: str) -> list[str]:
+        """Find the columns; give what is to be told of their names."""
+        self._fields, notes = self._run(lambda: one_level(self._connection, file))
+        listed = ", ".join(f"{field.read} AS f{k}" for k, field in enumerate(self._fields))
+        self._described = self._all(
+            "SELECT column_name, column_type "
+            f"FROM (DESCRIBE SELECT {listed} FROM read_parquet({file}))"
+        )
+        self._source = f"(SELECT file_row_number, {listed} FROM {self._source})"
+        return notes
+
+    def _look(self, notes: list[str], schema: Schema | None) -> ParquetColumns:
         """Make the view, and say what it holds."""
-        names, notes = unique_names(self._names(file))
+        names = [field.name for field in self._fields]
         kinds = [kind for _, kind in self._described]
         forms = _forms(names, kinds, schema)
         known = set() if schema is None else {c.name for c in schema.columns if c.kind is not None}
@@ -145,7 +154,7 @@ class ParquetReader(CellStore):
         """List the columns of whole numbers that are not all exact as doubles."""
         asked = {}
         for k in columns:
-            name, kind = _quoted(self._described[k][0]), self._described[k][1]
+            name, kind = quoted(self._described[k][0]), self._described[k][1]
             if _LONG_INTEGER.fullmatch(kind):
                 exact = f"try_cast({name}::DOUBLE AS {kind})"
                 asked[k] = f"coalesce(bool_or({exact} IS DISTINCT FROM {name}), false)"
@@ -154,25 +163,15 @@ class ParquetReader(CellStore):
         answers = self._one(f"SELECT {', '.join(asked.values())} FROM {self._source}")
         return [k for k, answer in zip(asked, answers, strict=True) if answer]
 
-    def _names(self, file: str) -> list[str]:
-        """Give the names of the columns as they are: DuckDB renames one of x and X."""
-        nodes = self._all(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})")
-        names, inside = [], 0
-        for name, children in nodes[1:]:
-            if not inside:
-                names.append(str(name))
-            inside = max(0, inside - 1) + children
-        given = [name for name, _ in self._described]
-        return names if len(names) == len(given) else given
-
     def doubtful(self) -> frozenset[int]:
         """Name the columns of numbers among which there may be infinite ones, or texts."""
-        places = {name: k for k, (name, _) in enumerate(self._described)}
+        places = {field.path: k for k, field in enumerate(self._fields)}
         unbounded = (
             f"SELECT DISTINCT path_in_schema FROM parquet_metadata({self._file}) WHERE "
             "coalesce(stats_min_value LIKE '%inf%' OR stats_max_value LIKE '%inf%', true)"
         )
-        found = {places.get(str(name), -1) for (name,) in self._all(unbounded)}
+        paths = [str(path) for (path,) in self._all(unbounded)]
+        found = {places.get(path, places.get(path.replace(", ", "."), -1)) for path in paths}
         numbers = (k for k, is_number in self.shape.numbers.items() if is_number)
         return frozenset(k for k in numbers if k in found or not _is_number(self._described[k][1]))
 
@@ -185,7 +184,7 @@ class ParquetReader(CellStore):
 
     def _make_view(self) -> None:
         # No name of the file's may be one that an expression uses itself.
-        named = ", ".join(f"{_quoted(name)} AS c{k}" for k, (name, _) in enumerate(self._described))
+        named = ", ".join(f"{quoted(name)} AS c{k}" for k, (name, _) in enumerate(self._described))
         selected = ", ".join(f"{sql} AS c{k}" for k, sql in enumerate(self._expressions))
         source = f"(SELECT file_row_number AS place, {named} FROM {self._source})"
         view = f"SELECT place, {selected} FROM {source}"
@@ -248,7 +247,7 @@ _ZONED = {
 
 def _text(name: str, kind: str) -> str:
     """Write the expression that spells a cell as a text file would: whole numbers without .0."""
-    column = _quoted(name)
+    column = quoted(name)
     if _LONG_INTEGER.fullmatch(kind):
         return f"{column}::VARCHAR"
     if not _is_number(kind) or kind.split("(")[0] not in ("FLOAT", "DOUBLE", "DECIMAL"):
@@ -256,10 +255,6 @@ def _text(name: str, kind: str) -> str:
     whole = f"({column} = floor({column}) AND abs({column}) < 1e15)"
     exact = column if kind in ("FLOAT", "DOUBLE") else f"{column}::DOUBLE"
     return f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {exact}::VARCHAR END"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _is_number(kind: str) -> bool:

@@ -14,11 +14,13 @@ from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, W
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, same_times
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import counted
 
 if TYPE_CHECKING:
     import python_calamine
 
 Row = list[Any]
+Cell = tuple[int, int]
 
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What a workbook with a password lies in.
@@ -30,13 +32,13 @@ _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     book = _open(path)
     names, hidden = _sheet_names(book)
-    read: dict[str, list[Row]] = {}
+    read: dict[str, tuple[list[Row], int]] = {}
 
     def rows_of(name: str) -> list[Row]:
         if name not in read:
             read.clear()
             read[name] = _table(book.get_sheet_by_name(name))
-        return read[name]
+        return read[name][0]
 
     def holds_table(name: str) -> bool:
         rows = rows_of(name)
@@ -63,7 +65,11 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
                 tell(0.5 + 0.5 * count / len(rows))
     return Written(
         known=dict(ROWS),
-        notes=(*note_of_parts("sheet", name, names), *_note_of_durations(rows)),
+        notes=(
+            *note_of_parts("sheet", name, names),
+            *_note_of_durations(rows),
+            *_note_of_merged(read[name][1]),
+        ),
         part=name,
         parts=tuple(names),
     )
@@ -105,17 +111,38 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
     return [s.name for s in sheets if s.visible == shown] + hidden, set(hidden)
 
 
-def _table(sheet: python_calamine.CalamineSheet) -> list[Row]:
-    """Give the rows of a sheet from its first one on, without columns that have no cell."""
+def _table(sheet: python_calamine.CalamineSheet) -> tuple[list[Row], int]:
+    """Give the rows of a sheet from its first one on, without columns that have no cell.
+
+    Beside them comes how many cells were filled as parts of merged ones.
+    """
     rows: list[Row] = sheet.to_python(skip_empty_area=False)
+    filled = _fill_merged(rows, sheet.merged_cell_ranges or [])
     while rows and not any_value(rows[-1]):
         rows.pop()
     rows = [[_clocked(cell) for cell in row] for row in rows]
     width = max(map(len, rows), default=0)
     used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
-    if len(used) == width:
-        return rows
-    return [[row[k] for k in used] for row in rows]
+    if len(used) < width:
+        rows = [[row[k] for k in used] for row in rows]
+    return rows, filled
+
+
+def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
+    """Give every row its part of a cell merged downwards, but for names above the table."""
+    names = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
+    filled, most = 0, sum(map(len, rows))
+    for (top, left), (bottom, right) in ranges:
+        # Of others a number stands once, such as one for a whole block, or they are titles.
+        if left != right or top <= names or bottom <= top:
+            continue
+        for row in rows[top + 1 : bottom + 1]:
+            if left < len(row) and row[left] == "" and any_value(row):
+                row[left] = rows[top][left]
+                filled += 1
+        if filled > most:
+            break
+    return filled
 
 
 def _clocked(cell: Any) -> Any:
@@ -127,6 +154,13 @@ def _clocked(cell: Any) -> Any:
 def _note_of_durations(rows: Iterable[Row]) -> list[str]:
     lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
     return ["durations in this sheet are read as hours"] if lasting else []
+
+
+def _note_of_merged(filled: int) -> list[str]:
+    cells = f"{counted(filled, 'cell')} belong{'s' if filled == 1 else ''} to others above"
+    return [f"{cells}, merged over several rows, and hold{'s' if filled == 1 else ''} the same"] * (
+        filled > 0
+    )
 
 
 def any_value(row: Row) -> bool:
