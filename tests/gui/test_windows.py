@@ -167,6 +167,18 @@ def test_closing_asks_before_runs_without_room_are_lost(window, answers, unsaved
 
 
 @pytest.mark.slow
+def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
+    window, unsaved, full_disk, table_file, qtbot
+):
+    project = window.session.project
+    full_disk.clear()
+    window.open_data(table_file)
+    qtbot.waitUntil(lambda: not window.session.saver.busy, timeout=PATIENCE)
+    assert window.session.project is None
+    assert [record.id for record in project.runs()] == [unsaved.id]
+
+
+@pytest.mark.slow
 def test_closing_writes_the_runs_for_which_there_is_room_by_now(
     window, answers, unsaved, full_disk
 ):

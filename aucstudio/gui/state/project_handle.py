@@ -111,9 +111,9 @@ class ProjectHandle:
 
     def keep_unsaved(self) -> None:
         """Write once more what could not be written: there may be room on the disk by now."""
+        if self.file is None or not self.unsaved:
+            return  # at once: a save under way holds the lock for as long as it takes
         with self._lock:
-            if self.file is None or not self.unsaved:
-                return
             left = dict[str, str]()
             for run in self.unsaved:
                 try:

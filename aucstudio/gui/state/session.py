@@ -81,7 +81,8 @@ class Session(SessionTournament):
 
     def _swap(self, study: Study) -> None:
         """Leave the present study for another one; its runs go on, and end in its own file."""
-        self.loses_runs()
+        if self.unsaved:
+            self.begin_save_again()
         self.keep_plan()
         old, self.study = self.study, study
         if self._reader is not None:
@@ -236,7 +237,7 @@ class Session(SessionTournament):
 
     def _on_saved(self, save: Save) -> None:
         study = save.study
-        study.is_saved = True
+        study.is_saved = study.is_saved or not isinstance(save, SaveAgain)
         self._on_damage(study, save.left_out)
         if study is self.study:
             self.keep_plan()  # it may have changed while it was written
