@@ -159,3 +159,13 @@ def test_the_diagram_keeps_its_room_in_a_low_page(view, qtbot):
     for height in (360, 900):
         view.resize(760, height)
         assert 100 <= view.table.maximumHeight() <= max(100, 0.3 * height)
+
+
+def test_names_of_runs_are_whole_in_a_small_window(view, session, qtbot):
+    put(session, make_record(session.table), "SVM-pAUC, tuned by folds")
+    shown(view, qtbot)
+    view.resize(612, 560)  # the page in a window of 1000 pixels
+    table = view.table
+    qtbot.waitUntil(lambda: table.viewport().width() < 600)
+    room = table.visualRect(table.sheet.index(0, 0)).width()
+    assert table.sizeHintForColumn(0) <= room

@@ -1,13 +1,16 @@
 """The quick axis against pyqtgraph's own, number for number and line for line."""
 
+from unittest import mock
+
 import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.common.colours import mixed
 from aucstudio.gui.common.plotting import NumberAxis, make_plot
 
 RANGES = [
@@ -51,7 +54,9 @@ def of_pyqtgraph(axis):
     image = QImage(8, 8, QImage.Format.Format_ARGB32)
     painter = QPainter(image)
     painter.setFont(axis.style["tickFont"] or painter.font())
-    (_, *ends), ticks, texts = pg.AxisItem.generateDrawSpecs(axis, painter)
+    bounds = pg.AxisItem.boundingRect(axis)
+    with mock.patch.object(axis, "boundingRect", lambda: bounds):
+        (_, *ends), ticks, texts = pg.AxisItem.generateDrawSpecs(axis, painter)
     painter.end()
     lines = [(pen.color(), QPointF(a), QPointF(b)) for pen, a, b in ticks]
     return [QPointF(end) for end in ends], lines, [(text, rect) for rect, _, text in texts]
@@ -93,10 +98,24 @@ def test_lines_and_numbers_are_those_of_pyqtgraph(qtbot, span, log, side):
     for (_, one), (_, a, b) in zip(drawn, ticks, strict=True):
         near(one.p1(), a)
         near(one.p2(), b)
-    assert [text for _, text in axis.picture.numbers] == [text for text, _ in texts]
-    for (place, _), (_, rect) in zip(axis.picture.numbers, texts, strict=True):
+    bounds = pg.AxisItem.boundingRect(axis)  # pyqtgraph leaves out what reaches beyond
+    numbers = [(place, text) for place, text in axis.picture.numbers if bounds & place == place]
+    assert [text for _, text in numbers] == [text for text, _ in texts]
+    for (place, _), (_, rect) in zip(numbers, texts, strict=True):
         near(place.topLeft(), rect.topLeft())
         near(place.bottomRight(), rect.bottomRight())
+
+
+@pytest.mark.parametrize("side", ["bottom", "left"])
+def test_the_numbers_at_both_ends_of_an_axis_are_seen_whole(qtbot, side):
+    plot = shown(qtbot, NumberAxis, (0.0, 1.0))
+    axis = plot.getAxis(side)
+    numbers = {text: place for place, text in axis.picture.numbers}
+    assert {"0", "1.0"} <= set(numbers)
+    for text in ("0", "1.0"):
+        place = axis.mapRectToScene(numbers[text])
+        assert plot.sceneRect().contains(place)
+        assert axis.mapRectToScene(axis.boundingRect()).contains(place)
 
 
 def test_an_axis_takes_the_room_that_pyqtgraph_gives_it(qtbot):

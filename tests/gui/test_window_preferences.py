@@ -1,6 +1,7 @@
 """What a person likes: the Preferences dialog, and windows that come back as they were left."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPushButton
 
@@ -81,6 +82,22 @@ def test_the_dialog_changes_what_is_liked(start, qtbot):
     assert current_theme().name == "dark"
     assert window.session.plan.band == (0.0, 0.2)
     qtbot.waitUntil(lambda: window.menuBar().fontMetrics().height() > 1.3 * before)
+
+
+def test_a_low_screen_squeezes_no_field_and_hides_no_button(start, qtbot):
+    window = start()
+    window.actions_.preferences.trigger()
+    dialog = window.findChild(PreferencesDialog)
+    dialog.resize(dialog.width(), 300)
+    qtbot.waitUntil(lambda: dialog.area.verticalScrollBar().maximum() > 0)
+    for field in (dialog.theme, dialog.text_size, dialog.high, dialog.dpi, dialog.caption):
+        assert field.height() >= field.sizeHint().height()
+    below = dialog.buttons.mapTo(dialog, dialog.buttons.rect().bottomLeft()).y()
+    assert below < 300
+    dialog.dpi.setFocus()
+    qtbot.keyClick(dialog.dpi, Qt.Key.Key_Tab)
+    assert not dialog.caption.visibleRegion().isEmpty()  # the keys lead to what is out of sight
+    dialog.reject()
 
 
 def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import msgspec
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -34,7 +36,9 @@ from aucstudio.gui.state.preferences import PreferencesFile
 
 _THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
 _FIELD, _HEADING = 200, 32  # pixels: width of a field, height of a heading
+_OF_SCREEN = 0.9  # the most that the dialog takes
 _BUTTON = QDialogButtonBox.StandardButton
+_POLICY = QSizePolicy.Policy
 
 
 class PreferencesDialog(QDialog):
@@ -48,6 +52,9 @@ class PreferencesDialog(QDialog):
         self._make_window_fields()
         self._make_figure_fields()
         self._lay_out()
+        # Qt takes two thirds of the screen at most, on its own.
+        room = self.screen().availableSize() * _OF_SCREEN
+        self.resize(self.sizeHint().boundedTo(room))
         for box in (self.low, self.high):
             box.valueChanged.connect(self._check)
         self._check()
@@ -70,9 +77,6 @@ class PreferencesDialog(QDialog):
         self.problem = label("", "error", wrap=True, name="preferences_problem")
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
         fpr = QHBoxLayout()
         fpr.setSpacing(8)
         for part in (self.low, label("…"), self.high):
@@ -80,7 +84,6 @@ class PreferencesDialog(QDialog):
         fpr.addStretch(1)
         self._rows = fields_grid()
         self._rows.setColumnMinimumWidth(1, scaled(_FIELD))
-        layout.addLayout(self._rows)
         self._add_heading("WINDOW")
         self._add("&Theme", self.theme)
         self._add("Text &size", self.text_size)
@@ -97,12 +100,31 @@ class PreferencesDialog(QDialog):
         self._add("C&olours", self.colours)
         self._add("R&esolution", self.dpi)
         self._rows.addWidget(self.caption, self._rows.rowCount(), 1)
-        layout.addStretch(1)
         self.buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="preferences")
         primary(self.buttons.button(_BUTTON.Ok))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        layout.addWidget(self.buttons)
+        # On a low screen the fields are scrolled; the buttons stay in view.
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 16)
+        layout.addWidget(self._scrolled(), stretch=1)
+        below = QHBoxLayout()
+        below.setContentsMargins(16, 0, 16, 0)
+        below.addWidget(self.buttons)
+        layout.addLayout(below)
+
+    def _scrolled(self) -> QScrollArea:
+        inner = QWidget()
+        inner.setSizePolicy(_POLICY.Preferred, _POLICY.Minimum)  # scrolled, never squeezed
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(16, 16, 16, 8)
+        column.addLayout(self._rows)
+        column.addStretch(1)
+        self.area = named(_WholeArea(), "preferences_area", "Preferences")
+        self.area.setWidget(inner)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        return self.area
 
     def _make_figure_fields(self) -> None:
         rules = self._kept.now.figure
@@ -164,6 +186,16 @@ class PreferencesDialog(QDialog):
             figure=figure,
         )
         super().accept()
+
+
+class _WholeArea(QScrollArea):
+    """A scroll area that asks for the room of all that is in it."""
+
+    def sizeHint(self) -> QSize:
+        return self.widget().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.widget().minimumSizeHint().width(), super().minimumSizeHint().height())
 
 
 def _whole(name: str, accessible: str, bounds: tuple[int, int], value: int) -> QSpinBox:

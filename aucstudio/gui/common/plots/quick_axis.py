@@ -24,6 +24,8 @@ from aucstudio.gui.common.colours import mixed
 Levels = list[tuple[float, list[float]]]
 
 _DIGITS = 0.8  # of the height of a text: what its digits fill
+_BEYOND = 6.0  # pixels that the number at an end may reach beyond its axis
+_SHIFT = 12.0  # pixels that it may be moved so that it is seen whole
 _SQUARE = QRectF(0, 0, 100, 100)
 _BELOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -64,6 +66,9 @@ class QuickAxis(pg.AxisItem):
         for place, text in marks.numbers:
             painter.drawText(place, flags, text)
         painter.restore()
+
+    def boundingRect(self) -> QRectF:
+        return self._widened(super().boundingRect())
 
     def tickValues(self, low: float, high: float, size: float) -> Levels:
         """Give the round values of each level that are in none before."""
@@ -146,8 +151,10 @@ class QuickAxis(pg.AxisItem):
         self, area: QRectF, levels: Levels, places: list[list[float | None]], length: float
     ) -> list[tuple[QRectF, str]]:
         """Place the numbers of as many levels as there is room for."""
-        font, bounds = self._font().toString(), self.boundingRect()
+        font, bounds = self._font().toString(), super().boundingRect()
+        seen = self._seen()
         numbers: list[tuple[QRectF, str]] = []
+        at_ends: list[tuple[QRectF, str]] = []
         filled = across = room = 0.0
         for depth, (spacing, values) in enumerate(levels):
             texts = self.tickStrings(values, self.autoSIPrefixScale * self.scale, spacing)
@@ -166,10 +173,35 @@ class QuickAxis(pg.AxisItem):
             if any(len(numbers) >= n and filled / length >= most for n, most in limits):
                 break
             room = across if texts else room
-            found = ((self._number_place(area, at, size), text) for at, text, size in shown)
-            numbers += [(place, text) for place, text in found if bounds & place == place]
+            for at, text, size in shown:
+                place = self._number_place(area, at, size)
+                if bounds & place == place:
+                    numbers.append((place, text))
+                elif (moved := self._moved_into(seen, place)) is not None:
+                    at_ends.append((moved, text))
         self._updateMaxTextSize(room)
-        return numbers
+        return numbers + at_ends
+
+    def _widened(self, area: QRectF) -> QRectF:
+        across, up = (_BEYOND, 0.0) if self._lies else (0.0, _BEYOND)
+        return area.adjusted(-across, -up, across, up)
+
+    def _seen(self) -> QRectF:
+        """Give where the numbers at the ends can be: near the axis, and on the plot."""
+        parent = self.parentItem()
+        near = self.boundingRect()
+        return near if parent is None else near & self.mapRectFromParent(parent.boundingRect())
+
+    def _moved_into(self, seen: QRectF, place: QRectF) -> QRectF | None:
+        """Move a number at an end so that it is seen whole; None where that is too far away."""
+        if self._lies:
+            left = max(min(place.left(), seen.right() - place.width()), seen.left())
+            moved = QRectF(QPointF(left, place.top()), place.size())
+        else:
+            top = max(min(place.top(), seen.bottom() - place.height()), seen.top())
+            moved = QRectF(QPointF(place.left(), top), place.size())
+        way = (moved.topLeft() - place.topLeft()).manhattanLength()
+        return moved if way <= _SHIFT and seen & moved == moved else None
 
     def _number_place(self, area: QRectF, at: float, size: QSizeF) -> QRectF:
         gap = max(0, self.style["tickLength"]) + self.style["tickTextOffset"][self._lies]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QTableView, QWidget
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
@@ -14,7 +14,8 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
 from aucstudio.project.words import figure_words
 
-_HEADS = ("Run", "By", "Brier", "Miscalibration", "Discrimination", "Log score", "ECE")
+# On two lines, so that the names of runs have the room.
+_HEADS = ("Run", "By", "Brier", "Miscali-\nbration", "Discrimi-\nnation", "Log\nscore", "ECE")
 _TIPS = {
     1: "How scores were made probabilities; None: they are read as log-odds",
     2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
@@ -51,6 +52,7 @@ class CalibrationTable(QTableView):
         self.setModel(self.sheet)
         list_rows(self, 26)
         fit_columns(self, 0)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ at their ends
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
         self._places: list[tuple[str, str]] = []
         self.clicked.connect(self._on_click)
