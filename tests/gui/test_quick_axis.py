@@ -6,11 +6,10 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.colours import mixed
 from aucstudio.gui.common.plotting import NumberAxis, make_plot
 
 RANGES = [
@@ -55,7 +54,7 @@ def of_pyqtgraph(axis):
     painter = QPainter(image)
     painter.setFont(axis.style["tickFont"] or painter.font())
     bounds = pg.AxisItem.boundingRect(axis)
-    with mock.patch.object(axis, "boundingRect", lambda: bounds):
+    with mock.patch.object(axis, "boundingRect", return_value=bounds):
         (_, *ends), ticks, texts = pg.AxisItem.generateDrawSpecs(axis, painter)
     painter.end()
     lines = [(pen.color(), QPointF(a), QPointF(b)) for pen, a, b in ticks]
@@ -89,7 +88,7 @@ def test_lines_and_numbers_are_those_of_pyqtgraph(qtbot, span, log, side):
     (_, [line]), *levels = axis.picture.lines
     near(line.p1(), ends[0])
     near(line.p2(), ends[1])
-    drawn = [(pen.color(), one) for pen, lines in levels for one in lines]
+    drawn = [(axis.covering(pen).color(), one) for pen, lines in levels for one in lines]
     assert all(colour.alpha() == 255 for colour, _ in drawn)
     behind = plot.backgroundBrush().color()
     looks = np.array([colour.getRgb()[:3] for colour, _ in drawn])

@@ -120,9 +120,7 @@ class PreferencesDialog(QDialog):
         column.setContentsMargins(16, 16, 16, 8)
         column.addLayout(self._rows)
         column.addStretch(1)
-        self.area = named(_WholeArea(), "preferences_area", "Preferences")
-        self.area.setWidget(inner)
-        self.area.setWidgetResizable(True)
+        self.area = named(_WholeArea(inner), "preferences_area", "Preferences")
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         return self.area
 
@@ -191,11 +189,17 @@ class PreferencesDialog(QDialog):
 class _WholeArea(QScrollArea):
     """A scroll area that asks for the room of all that is in it."""
 
+    def __init__(self, inner: QWidget) -> None:
+        super().__init__()
+        self._inner = inner
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+
     def sizeHint(self) -> QSize:
-        return self.widget().sizeHint()
+        return self._inner.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(self.widget().minimumSizeHint().width(), super().minimumSizeHint().height())
+        return QSize(self._inner.minimumSizeHint().width(), super().minimumSizeHint().height())
 
 
 def _whole(name: str, accessible: str, bounds: tuple[int, int], value: int) -> QSpinBox:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPicture
+from PySide6.QtGui import QColor, QFont, QPaintEngine, QPainter, QPen, QPicture
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from aucstudio.gui.common.colours import mixed
@@ -56,8 +56,10 @@ class QuickAxis(pg.AxisItem):
         marks = self.picture
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        # On paper the colours are exchanged for those of another appearance.
+        is_figure = painter.paintEngine().type() == QPaintEngine.Type.SVG
         for pen, lines in marks.lines:
-            painter.setPen(pen)
+            painter.setPen(pen if is_figure else self.covering(pen))
             painter.drawLines(lines)
         painter.setFont(self._font())
         painter.setPen(self.textPen())
@@ -125,15 +127,23 @@ class QuickAxis(pg.AxisItem):
         return [place if first <= place <= last else None for place in found]
 
     def _tick_pen(self, depth: int, count: int, length: float) -> QPen:
-        """Give the pen of a level, fainter the deeper and the more lines it has.
-
-        It covers what is behind it: a line that lets some of it through is painted pixel by pixel,
-        and takes thirty times as long.
-        """
+        """Give the pen of a level, fainter the deeper and the more lines it has."""
         crowd = min(0.05 * length / (count + 1), 1.0)
         pen = QPen(self.tickPen())
-        pen.setColor(mixed(self._behind(), pen.color(), self.grid / 255 / (depth + 1) * crowd))
+        colour = pen.color()
+        colour.setAlpha(int(255 / (depth + 1) * (self.grid / 255) * crowd))
+        pen.setColor(colour)
         return pen
+
+    def covering(self, pen: QPen) -> QPen:
+        """Give the pen of the same look that covers what is behind it.
+
+        A line that lets some of it through is painted pixel by pixel, and takes thirty times as
+        long.
+        """
+        made = QPen(pen)
+        made.setColor(mixed(self._behind(), pen.color(), pen.color().alphaF()))
+        return made
 
     def _behind(self) -> QColor:
         view = self.getViewWidget()
