@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QLineEdit,
+    QPushButton,
     QTabBar,
     QTableView,
     QTabWidget,
@@ -507,3 +508,13 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     )
     expected = cost_words(METHODS["kernel-rank-svm"]().estimate(*size))
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
+
+
+def test_enter_presses_run_where_a_new_table_puts_the_keys(window, qtbot, table_file):
+    window.open_data(table_file)
+    button = window.findChild(QPushButton, "strip_run")
+    qtbot.waitUntil(button.isEnabled)
+    button.setFocus()
+    with qtbot.waitSignal(window.actions_.run.triggered):
+        qtbot.keyClick(button, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(window.session.records))

@@ -114,6 +114,13 @@ def test_the_same_seed_gives_the_same_tournament(table, board):
     assert [d.p for d in again.duels] == [d.p for d in board.duels]
 
 
+def test_a_p_that_is_corrected_says_so_beside_its_interval(board):
+    """An interval of one difference may leave zero out where the corrected p is large."""
+    (told,) = [one for one in sentences(board) if one.startswith("The runner-up")]
+    assert len(board.duels) > 1
+    assert f"corrected for {len(board.duels)} tests." in told
+
+
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
 def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method):
     """The combination too, of whose parts nothing was trained twice."""

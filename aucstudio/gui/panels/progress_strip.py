@@ -130,6 +130,7 @@ def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
     text = action.text().replace("&", "")
     button = named(QPushButton(text), name, text)
     button.setProperty("primary", primary)
+    button.setAutoDefault(True)  # Enter presses it, as Space does
     set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
     plain_tooltip(button, f"{text} ({action.shortcut().toString()})")
     button.setEnabled(action.isEnabled())

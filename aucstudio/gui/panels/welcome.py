@@ -88,6 +88,7 @@ class WelcomePage(QWidget):
         ):
             button = named(QPushButton(text), name, text.rstrip("…"))
             button.setProperty("primary", primary)
+            button.setAutoDefault(True)  # Enter presses it, as Space does
             button.clicked.connect(signal)
             buttons.addWidget(button)
         buttons.addWidget(label("or drop a file on this window", "muted"))

@@ -114,9 +114,9 @@ def verdict(board: Leaderboard) -> Verdict:
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It rests on {weights}." if heavy else "",
-        _runner_up(board.duels[0]) if board.duels else "",
+        _runner_up(board) if board.duels else "",
         _what_settles(board),
-        "" if board.simplest is None else _simpler(board.simplest),
+        "" if board.simplest is None else _simpler(board.simplest, board),
     )
 
 
@@ -139,11 +139,19 @@ def _difference(test: TestResult) -> str:
     return f"{figure_words(test.difference, '+')} ({' … '.join(ends)})"
 
 
-def _runner_up(duel: Duel) -> str:
+def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
+    """Say both; an interval without zero beside a large p would puzzle, were p not explained."""
+    tests = sum(bool(np.isfinite(one.p)) for one in board.duels)
+    many = f" corrected for {tests} tests" if tests > 1 else ""
+    return f"difference {_difference(duel.test)}, p = {duel.p:.2g}{many}"
+
+
+def _runner_up(board: Leaderboard) -> str:
+    duel = board.duels[0]
     test = duel.test
     if not np.isfinite(test.low):
         return f"The runner-up is {duel.other.name}; they cannot be told apart: {test.reason}."
-    return f"The runner-up is {duel.other.name}: difference {_difference(test)}, p = {duel.p:.2g}."
+    return f"The runner-up is {duel.other.name}: {_difference_and_p(duel, board)}."
 
 
 def _what_settles(board: Leaderboard) -> str:
@@ -160,10 +168,10 @@ def _what_settles(board: Leaderboard) -> str:
     return f"The {what} settles that it is ahead of {listed(behind)} ({_TESTED})."
 
 
-def _simpler(duel: Duel) -> str:
+def _simpler(duel: Duel, board: Leaderboard) -> str:
     test = duel.test
     if np.isfinite(test.low):
-        told = f"is within chance (difference {_difference(test)}, p = {duel.p:.2g})"
+        told = f"is within chance ({_difference_and_p(duel, board)})"
     else:
         told = f"cannot be told apart from it: {test.reason}"
     return f"{duel.other.name} is simpler and {told}: prefer it?"
