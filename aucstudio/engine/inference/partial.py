@@ -188,11 +188,11 @@ def pauc_test(
 ) -> TestResult:
     """Test whether two scores of the same rows have equal partial AUC.
 
-    Over [0, 1] it is :func:`delong_test` (with few rows of a class, ask :func:`auc_test` there),
-    and like it where 60 rows or more decide the areas: by the variance of the differences of their components. Where fewer do, z is the mean over
-    drawn curves of both scores, middle minus middle, over their standard deviation, and follows
-    Student's t with twice as many degrees of freedom as rows decide. Identical rankings give
-    z = 0 and p = 1.
+    Over [0, 1] it is :func:`delong_test`; with few rows of a class ask :func:`auc_test` there.
+    Elsewhere, where 60 rows or more decide the areas, it goes by the variance of the differences
+    of their components, too. Where fewer do, z is the mean over drawn curves of both scores,
+    middle minus middle, over their standard deviation, and follows Student's t with twice as many
+    degrees of freedom as rows decide. Identical rankings give z = 0 and p = 1.
 
     Returns
     -------
