@@ -4,14 +4,12 @@ import json
 
 import numpy as np
 import pytest
-import scipy
 
 from aucstudio import cli
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.results import Interval
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.parting import part_rows, read_cuts
-from aucstudio.project.results.subgroups import _lowest, equality, subgroups
+from aucstudio.project.results.subgroups import _lowest, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.1)
@@ -74,24 +72,17 @@ def test_folds_are_averaged_by_pairs(sites, tmp_path):
     assert sum(g.positives + g.negatives for g in found.groups) == 600
 
 
-def test_two_areas_are_tested_as_by_the_difference_of_their_logits():
-    a, b = (Interval(v, 0, 1, 0.95, "", se) for v, se in ((0.8, 0.03), (0.7, 0.04)))
-    ses = [one.se / (one.value * (1 - one.value)) for one in (a, b)]
-    z = (scipy.special.logit(0.8) - scipy.special.logit(0.7)) / np.hypot(*ses)
-    assert equality([a, b]) == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-12)
-    assert np.isnan(equality([a]))
-    assert np.isnan(equality([a, Interval(1.0, 0, 1, 0.95, "", 0.0)]))
-
-
-@pytest.mark.slow
-def test_equal_levels_are_told_apart_as_often_as_chance_has_it():
-    random = np.random.default_rng(1)
-    y = np.arange(160) % 2 == 0
-    low = 0
-    for _ in range(400):
-        areas = [inference.delong_interval(y, random.normal(size=160) + y) for _ in range(3)]
-        low += equality(areas) < 0.05
-    assert 0.02 <= low / 400 <= 0.09
+def test_levels_of_few_rows_are_left_out_of_the_tests(sites, tmp_path, capsys):
+    project = run_on(sites, tmp_path)
+    (record,) = ProjectFile.open(project).runs()
+    found = subgroups(record, read_table(sites, label="y"), "site", BAND)
+    few = [group for group in found.groups if min(group.positives, group.negatives) < 5]
+    assert (len(few), len(found.groups), found.silent) == (1, 3, 1)
+    assert found.silent_pauc >= 1
+    capsys.readouterr()
+    assert cli.main(["compare", str(project), "--by", "site", "--quiet"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "AUC: that all groups (without 1 of too few rows) are equal" in said
 
 
 def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):

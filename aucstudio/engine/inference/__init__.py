@@ -18,6 +18,7 @@ from aucstudio.engine.inference.delong import (
     delong_interval,
     delong_test,
 )
+from aucstudio.engine.inference.independent import GroupArea, equality_test
 from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
 from aucstudio.engine.inference.power import (
@@ -45,6 +46,7 @@ __all__ = [
     "Array",
     "Band",
     "Friedman",
+    "GroupArea",
     "Interval",
     "Nemenyi",
     "NotSameRows",
@@ -66,6 +68,7 @@ __all__ = [
     "delong_interval",
     "delong_test",
     "difference_se",
+    "equality_test",
     "friedman",
     "holm",
     "interval_of",

@@ -103,9 +103,7 @@ def weighted_standard_error(psi: tuple[Array, Array], shares: tuple[Array, Array
     Every row's weighted influence is squared, and divided by 1 - its share: the mean was fitted
     to it too. Rows of equal weight give :func:`standard_error`.
     """
-    if min(map(len, psi)) < 2:
-        return math.nan
-    return math.sqrt(sum(map(_weighted_variance, psi, shares)))
+    return math.sqrt(sum(class_variances(psi, shares)))
 
 
 def _weighted_variance(of_class: Array, share: Array) -> float:
@@ -114,11 +112,25 @@ def _weighted_variance(of_class: Array, share: Array) -> float:
     return float((share * off) ** 2 @ (1.0 / (1.0 - share)))
 
 
+def class_variances(
+    psi: tuple[Array, Array], shares: tuple[Array, Array] | None
+) -> tuple[float, float]:
+    """Give what positives and negatives add to the variance of an area.
+
+    Both are NaN with fewer than two rows in a class; ``shares`` are those of weighted rows.
+    """
+    if min(map(len, psi)) < 2:
+        return math.nan, math.nan
+    if shares is not None:
+        of_s, of_t = map(_weighted_variance, psi, shares)
+    else:
+        of_s, of_t = (_variance(of_class) / len(of_class) for of_class in psi)
+    return of_s, of_t
+
+
 def standard_error(psi10: Array, psi01: Array) -> float:
     """Compute the area's standard error; NaN with fewer than two rows in a class."""
-    if min(len(psi10), len(psi01)) < 2:
-        return math.nan
-    return math.sqrt(_variance(psi10) / len(psi10) + _variance(psi01) / len(psi01))
+    return math.sqrt(sum(class_variances((psi10, psi01), None)))
 
 
 def difference_variances(

@@ -120,10 +120,10 @@ def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -
         se = weighted_standard_error(components_of(ranking, alpha, beta), shares)
     band = float(alpha), float(beta)
     area = ranking.auc if band == _WHOLE else roc.partial_auc_of(ranking.curve, *band).normalized
-    return area_interval(area, se, band, level, _sizes(ranking), lambda: ranking)
+    return area_interval(area, se, band, level, class_sizes(ranking), lambda: ranking)
 
 
-def _sizes(ranking: roc.Ranking) -> tuple[float, float]:
+def class_sizes(ranking: roc.Ranking) -> tuple[float, float]:
     """Count positives and negatives; weighted rows by what they say."""
     if ranking.weight_s is None or ranking.weight_t is None:
         return len(ranking.s), len(ranking.t)
@@ -274,7 +274,7 @@ class Placements:
         return studentised(difference, float(middle.mean()), spread, level, 2 * fewest)
 
     def _by_variance(self, other: Placements, level: float, *, few: bool) -> TestResult:
-        difference, sizes = self.area - other.area, _sizes(self.ranking)
+        difference, sizes = self.area - other.area, class_sizes(self.ranking)
         if min(sizes) < 2:
             return silent(difference, level, _too_few_words(self.ranking))
         parts = (self.psi10, self.psi01), (other.psi10, other.psi01), self.shares
@@ -290,7 +290,7 @@ class Placements:
 
 def _trials(ranking: roc.Ranking, alpha: float, beta: float) -> int:
     """Count disjoint pairs of a positive and a negative of the band."""
-    m = _sizes(ranking)[0]
+    m = class_sizes(ranking)[0]
     if ranking.is_weighted:
         return max(1, int(min(m, ranking.curve.effective(alpha, beta))))
     first, last = roc.band_ranks(len(ranking.t), alpha, beta)

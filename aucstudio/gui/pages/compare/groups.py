@@ -305,6 +305,13 @@ def _cell(value: float, low: float, high: float) -> str:
     return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
 
 
+def _left_out(found: Subgroups) -> str:
+    """Say how many levels have too few rows for the tests, where these speak."""
+    told = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    counts = [f"{n} of the {what}" for what, p, n in told if n and not math.isnan(p)]
+    return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
+
+
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
     """Say whether the levels differ, and what that rests on."""
     known = [group for group in found.groups if not math.isnan(group.auc.value)]
@@ -335,8 +342,7 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         f"TPR and FPR are those of {where} in each split.",
         f"Fewer than 10 rows of a class decide at {_listed(few)}." if few else "",
         f"{found.merged:,} rare levels are one group." if found.merged else "",
-        "Where levels are equal, up to 9 of 100 such tests say p < 0.05 with 10 to 20 rows of a "
-        "class in each, and 4 to 6 with 50 (simulated).",
+        _left_out(found),
     )
 
 

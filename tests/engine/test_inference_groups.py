@@ -1,0 +1,106 @@
+"""The test that areas of different rows are equal."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference import GroupArea, equality_test
+from aucstudio.engine.inference.components import rank_standard_error
+
+BAND = (0.0, 0.1)
+
+
+def ranking(random, m, n, shift=1.0, spread=1.0, weights=None):
+    scores = np.append(spread * random.standard_normal(m) + shift, random.standard_normal(n))
+    return roc.Ranking.of(np.arange(m + n) < m, scores, weights=weights)
+
+
+def known(value, se, rows=100):
+    """Give an area to which positives and negatives add as much."""
+    return GroupArea(value, (se**2 / 2, se**2 / 2), (rows, rows), rows)
+
+
+def test_two_groups_of_one_variance_are_tested_by_their_difference():
+    a, b = known(0.8, 0.03), known(0.7, 0.03)
+    z = 0.1 / np.hypot(0.03, 0.03)
+    assert equality_test([a, b]) == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-12)
+
+
+def test_a_row_adds_at_least_as_much_as_in_all_groups_together():
+    sure, unsure = known(0.9, 0.001, rows=9), known(0.7, 0.1, rows=109)
+    of_row = (9 * 0.001**2 * 8 + 109 * 0.1**2 * 108) / 116
+    z = 0.2 / math.sqrt(of_row / 9 + 0.1**2)
+    assert equality_test([sure, unsure]) == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(980)])
+@pytest.mark.parametrize("band", [(0.0, 1.0), BAND])
+def test_an_area_and_its_variance_are_those_of_the_ranks(weights, band):
+    one = ranking(np.random.default_rng(0), 80, 900, weights=weights)
+    found = GroupArea.of([one], *band)
+    se = rank_standard_error(one.below, one.at_most, 900, *band)
+    assert found.value == pytest.approx(roc.partial_auc_of(one.curve, *band).normalized)
+    assert math.sqrt(sum(found.variances)) == pytest.approx(se, rel=1e-9)
+    assert found.sizes == pytest.approx((80, 900))
+    assert found.speaks
+
+
+def test_folds_are_averaged_by_their_pairs():
+    random = np.random.default_rng(1)
+    folds = [ranking(random, 10, 30), ranking(random, 20, 40)]
+    parts = [GroupArea.of([fold], 0.0, 1.0) for fold in folds]
+    found = GroupArea.of(folds, 0.0, 1.0)
+    shares = np.array([300, 800]) / 1100
+    assert found.value == pytest.approx(shares @ [part.value for part in parts])
+    assert found.variances == pytest.approx(shares**2 @ [part.variances for part in parts])
+    assert found.sizes == (30, 70)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "band", "speaks"),
+    [
+        ((4, 90), (0, 1), False),
+        ((5, 5), (0, 1), True),
+        ((1, 9), (0, 1), False),
+        ((90, 20), BAND, False),
+        ((90, 30), BAND, True),
+    ],
+)
+def test_few_rows_do_not_speak(sizes, band, speaks):
+    random = np.random.default_rng(2)
+    area = GroupArea.of([ranking(random, *sizes)], *band)
+    assert area.speaks == speaks
+    many = GroupArea.of([ranking(random, 90, 90)], *band)
+    assert math.isnan(equality_test([area, many])) != speaks
+    assert math.isnan(equality_test([area]))
+
+
+def test_groups_that_are_ranked_without_a_fault_are_not_told_apart():
+    random = np.random.default_rng(3)
+    best = [GroupArea.of([ranking(random, 8, 30, shift=99.0)], 0.0, 1.0) for _ in range(3)]
+    assert math.isnan(equality_test(best))
+    worse = GroupArea.of([ranking(random, 40, 40, shift=0.0)], 0.0, 1.0)
+    assert equality_test([*best, worse]) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("groups", "shift"),
+    [
+        ([(6, 60), (200, 2000)], 1.0),
+        ([(8, 100)] * 10, 2.5),
+        ([(20, 200)] * 12, 2.5),
+        ([(40, 80)] * 3, 0.7),
+    ],
+)
+@pytest.mark.parametrize("band", [(0.0, 1.0), BAND])
+def test_equal_groups_are_seldom_told_apart(groups, shift, band):
+    random = np.random.default_rng(4)
+    low = 0
+    for _ in range(200):
+        areas = [GroupArea.of([ranking(random, m, n, shift)], *band) for m, n in groups]
+        low += equality_test(areas) < 0.05
+    assert low <= 20  # that of 200 at 5 % are more than 20 has a chance of 1 in 900
