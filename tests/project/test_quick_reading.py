@@ -88,7 +88,6 @@ def test_odd_cells_below_the_sample_are_what_they_are_everywhere(
     tmp_path, monkeypatch, share, seed
 ):
     draw = np.random.default_rng(seed)
-    monkeypatch.setattr("aucstudio.project.data.gathering._FEW_ODD", 100)
     lines = ["a;b;word;c"]
     odd = draw.permutation(_ODD)[: 1 + 4 * seed]
     for row in range(12_000):
@@ -104,16 +103,31 @@ def test_odd_cells_below_the_sample_are_what_they_are_everywhere(
     assert _understood(path) == quickly
 
 
-@pytest.mark.slow
-def test_odd_cells_are_read_one_by_one_unless_they_are_many(tmp_path, monkeypatch):
+_SPELLED = [*_ODD, "nan", "-nan", "NaN", '""', "'5'", '"5"', "0x1A", "5.", ".5", "1e5", "+-5", "-"]
+_SPELLED += ["1e-400", "9" * 20, "007", "1 2", "true", "\u0661", "Infinity", "1E+3", "5f", "--5"]
+
+
+@pytest.mark.parametrize("cell", _SPELLED)
+def test_a_cell_means_the_same_where_duckdb_reads_numbers_by_itself(tmp_path, monkeypatch, cell):
+    monkeypatch.setattr(delimited, "is_short", lambda *_: False)
+    path = tmp_path / "one.csv"
+    path.write_text("a;b;c\n" + "1.5;2;u\n" * 4_000 + f"{cell};3;v\n" + "2.5;2;u\n" * 9)
+    strictly = _understood(path)
+    monkeypatch.setattr(reader.Reader, "_load_strictly", lambda *_: None)
+    assert _understood(path) == strictly
+
+
+@pytest.mark.parametrize(("late", "again"), [(",2", 0), ("NA,2", 1), ("1.5", 1), ("1.5,2,3", 1)])
+def test_only_what_is_amiss_is_read_again(tmp_path, monkeypatch, late, again):
     made = []
     load = reader.Reader._load
     monkeypatch.setattr(reader.Reader, "_load", lambda *given: made.append(given) or load(*given))
-    for odd, again in [(50, 0), (25_000, 1)]:
-        path = tmp_path / f"{odd}.csv"
-        path.write_text("a,b\n" + "1.5,2\n" * 30_000 + ",2\n" * odd)
-        column = read_table(path, label=False).columns[0]
-        assert (column.missing, column.distinct, len(made)) == (odd, 1, again)
+    path = tmp_path / "late.csv"
+    path.write_text("a,b\n" + "1.5,2\n" * 30_000 + f"{late}\n" * 5)
+    table = read_table(path, label=False)
+    whole = late.count(",") == 1
+    assert (table.rows, table.rejected_rows) == (30_000 + 5 * whole, 5 * (not whole))
+    assert (table.columns[0].missing, len(made)) == (5 * whole, again)
 
 
 @pytest.mark.parametrize(

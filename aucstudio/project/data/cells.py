@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.gathering import Cells, Numbers, OddCells, Texts
+from aucstudio.project.data.gathering import Cells, Numbers, Texts
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -205,23 +205,29 @@ class CellStore:
         is_number: Mapping[int, bool],
         rows: int,
         absent: frozenset[str] = frozenset({""}),
-        odd: OddCells | None = None,
+        plain: frozenset[int] = frozenset(),
     ) -> dict[int, Cells]:
         """Read the columns that a query gives, whose kinds are told, into arrays.
 
         There are ``rows`` of them, or a few less. Texts are stripped, and missing where they are
-        ``absent`` in lower case: the empty text is, as it stands for NULL. Where some cells may be
-        ``odd``, the query gives one column more.
+        ``absent`` in lower case: the empty text is, as it stands for NULL. In columns of numbers
+        that are ``plain`` NULL is what is missing.
+
+        Raises
+        ------
+        NotPlainError
+            If one of those is NaN.
+        InputError
+            If DuckDB cannot read something.
         """
         gathered = {
-            k: Numbers(rows) if number else Texts(rows, absent) for k, number in is_number.items()
+            k: Numbers(rows, plain=k in plain) if number else Texts(rows, absent)
+            for k, number in is_number.items()
         }
         for chunk in self._chunks(sql):
             try:
                 for n, column in enumerate(gathered.values()):
                     column.add(chunk.child(n))
-                if odd is not None:
-                    odd.mend(chunk, gathered)
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._tell(max(0.0, self._connection.query_progress()) / 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,10 @@ from aucstudio.project.data.text.numerals import BLANKS
 _REMEMBERED = 1_000
 # From so many different texts on equal ones are not sought, and sooner where every other differs.
 _MOST_SHARED, _MANY_DIFFERENT = 1 << 17, 1 << 15
-# Of all rows, those that may hold a cell to be read one by one.
-_FEW_ODD, _ODD_SHARE = 20_000, 0.05
 
 
-class TooOddError(Exception):
-    """Too many cells would have to be read one by one."""
+class NotPlainError(Exception):
+    """A cell among plain numbers may be spelled in a way that is for us to judge."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,18 +57,22 @@ class _Growing:
 
 
 class Numbers(_Growing):
-    """A column of numbers in the making."""
+    """A column of numbers in the making, which are NaN where missing; ``plain`` ones are NULL."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, *, plain: bool = False) -> None:
         super().__init__(rows, np.float64)
+        self._plain = plain
 
     def add(self, view: Any) -> None:
+        """Take a piece; NotPlainError if a plain number is NaN: DuckDB reads ``-nan``, too."""
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
-        self._append(values[view.offset : view.offset + view.length])
-
-    def mend(self, back: NDArray[np.intp], values: list[float]) -> None:
-        """Put other values in the place of some of the last, counted from the end."""
-        self._values[self._count - back] = values
+        values = values[view.offset : view.offset + view.length]
+        if self._plain:
+            is_there = _valid(view)
+            if np.isnan(values, where=is_there, out=np.zeros(len(values), dtype=bool)).any():
+                raise NotPlainError
+            values = values if is_there.all() else np.where(is_there, values, np.nan)
+        self._append(values)
 
     def cells(self) -> Cells:
         return number_cells(self._whole())
@@ -188,49 +190,6 @@ class _Known(dict[str, str | None]):
         return found
 
 
-class OddCells:
-    """Cells that DuckDB could not read as numbers at once: read one by one.
-
-    Beside the columns comes one of lists: NULL, but in rows with such a cell the texts of all
-    columns that may have one.
-
-    Parameters
-    ----------
-    read : dict of int to callable
-        By column, what reads a text of it.
-    """
-
-    def __init__(self, read: Mapping[int, Callable[[str], float]]) -> None:
-        self._read = {k: functools.lru_cache(_REMEMBERED)(one) for k, one in read.items()}
-        self._rows = self._odd = 0
-
-    def mend(self, piece: Any, columns: Mapping[int, Numbers | Texts]) -> None:
-        """Read those of a piece that was added to the columns.
-
-        Raises
-        ------
-        TooOddError
-            If there are so many that DuckDB reads them sooner.
-        """
-        lists = piece.child(len(columns))
-        is_odd = _valid(lists)
-        self._rows, self._odd = self._rows + len(is_odd), self._odd + int(np.count_nonzero(is_odd))
-        if self._odd > max(_FEW_ODD, _ODD_SHARE * self._rows):
-            raise TooOddError
-        if not is_odd.any():
-            return
-        place = np.cumsum(is_odd) - 1
-        texts, present = lists.child(0), _valid(lists.child(0))
-        for n, (k, column) in enumerate(columns.items()):
-            if k not in self._read or not isinstance(column, Numbers):
-                continue
-            (empty,) = np.nonzero(~_valid(piece.child(n)))
-            wanted = place[empty] * len(self._read) + [*self._read].index(k)
-            cells = zip(_some_texts(texts, wanted), present[wanted].tolist(), strict=True)
-            values = [self._read[k](cell) if there else np.nan for cell, there in cells]
-            column.mend(len(is_odd) - empty, values)
-
-
 def _valid(view: Any) -> NDArray[np.bool_]:
     """Mark what is not NULL."""
     bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
@@ -250,12 +209,6 @@ def _bytes_of(view: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _edges(view: Any) -> NDArray[np.int64]:
     edges = np.frombuffer(view.buffer(1), dtype=np.int64)
     return edges[view.offset : view.offset + view.length + 1]
-
-
-def _some_texts(view: Any, wanted: NDArray[np.intp]) -> list[str]:
-    edges, data = _edges(view), memoryview(view.buffer(2)).cast("B")
-    pairs = zip(edges[wanted].tolist(), edges[wanted + 1].tolist(), strict=True)
-    return [str(data[i:j], "utf-8") for i, j in pairs]
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:

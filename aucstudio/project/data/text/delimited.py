@@ -52,8 +52,8 @@ ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
 
-# Numbers that DuckDB reads as they stand.
-_PLAIN = re.compile("-?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
+# Numbers that DuckDB reads as they stand, or nothing.
+_PLAIN = re.compile("(-?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?)?")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
