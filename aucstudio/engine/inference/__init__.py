@@ -18,7 +18,7 @@ from aucstudio.engine.inference.delong import (
     delong_interval,
     delong_test,
 )
-from aucstudio.engine.inference.independent import GroupArea, equality_test
+from aucstudio.engine.inference.groups import GroupArea, equality_test
 from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
 from aucstudio.engine.inference.power import (
