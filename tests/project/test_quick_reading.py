@@ -107,6 +107,7 @@ _SPELLED = [*_ODD, "nan", "-nan", "NaN", '""', "'5'", '"5"', "0x1A", "5.", ".5",
 _SPELLED += ["1e-400", "9" * 20, "007", "1 2", "true", "\u0661", "Infinity", "1E+3", "5f", "--5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", _SPELLED)
 def test_a_cell_means_the_same_where_duckdb_reads_numbers_by_itself(tmp_path, monkeypatch, cell):
     monkeypatch.setattr(delimited, "is_short", lambda *_: False)
