@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.cells import CellStore
+from aucstudio.project.data.disk.kept_cells import KeptCells
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import ParquetReader, fingerprint
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, make_plain, naming
 from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text.contents import Kept
 from aucstudio.project.data.text.delimited import (
     Opened,
     ReadingProgress,
@@ -23,7 +25,6 @@ from aucstudio.project.data.text.delimited import (
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.noticed import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.reader import Kept, Reader
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
 from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import InputError
@@ -145,8 +146,8 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
 
 def _kept(
     opened: Opened, source: Source, folder: Path, tell: ReadingProgress
-) -> tuple[Reader, Kept]:
-    reader = Reader(
+) -> tuple[KeptCells, Kept]:
+    reader = KeptCells(
         source,
         folder,
         lambda part: tell(0.3 + 0.7 * part, "reading"),

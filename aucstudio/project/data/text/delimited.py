@@ -15,12 +15,13 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.codes import lengths_of_codes
+from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import Decoding, find_decoding, head_of, plain_copy
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.noticed import about_columns, about_layout
 from aucstudio.project.data.text.numerals import LOOKALIKES, is_quick
-from aucstudio.project.data.text.reader import Contents, Formats, Reader
+from aucstudio.project.data.text.reader import Reader
 from aucstudio.project.data.text.rejects import (
     AstrayError,
     Numbers,

@@ -12,6 +12,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.codes import CODE
+from aucstudio.project.data.text.contents import Contents, Kept
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
@@ -21,7 +22,6 @@ from aucstudio.project.data.text.numerals import (
     is_missing_number,
     may_be_grouped,
 )
-from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, HEADING, NOTE, TOTALS

@@ -15,6 +15,7 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import holds_blank_lines, lines_at
 from aucstudio.project.data.text.numerals import LOOKALIKES
 from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     import duckdb
@@ -176,6 +177,26 @@ def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Left
         for line, reason, row in zip(lines, reasons, rows, strict=False)
     ]
     return LeftOut(listed, rows)
+
+
+def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
+    """Raise InputError if most rows of a file cannot be read, or one, where that is not wanted."""
+    strict = source.dialect.strict and left_out.total
+    if not (strict or left_out.total > rows):
+        return
+    shown, first, total = source.shown, left_out.listed[0], left_out.total
+    what = (
+        "which is not to be left out"
+        if strict
+        else f"{total} of {rows + total} rows cannot be read"
+    )
+    raise InputError(
+        f"{shown}, line {first.line}: {first.reason}; {what}: "
+        + ("mend the row, or read without strict" if strict else "choose another delimiter"),
+        file=str(shown),
+        line=first.line,
+        setting="strict" if strict else "delimiter",
+    )
 
 
 def _places(source: Source, counted: Numbers) -> Numbers:

@@ -14,14 +14,15 @@ import numpy as np
 
 from aucstudio.project.data.gathering import Cells, number_cells
 from aucstudio.project.data.text.codes import CODE
+from aucstudio.project.data.text.contents import Contents, Formats
+from aucstudio.project.data.text.csv_cells import SPELLINGS
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     NumberFormat,
     is_missing_number,
     is_quick,
 )
-from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, check_rejected
-from aucstudio.project.data.text.rejects import LeftOut, Source
+from aucstudio.project.data.text.rejects import LeftOut, Source, check_rejected
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.data.text.settle import holds_codes, settle, tries
