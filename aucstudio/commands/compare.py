@@ -34,7 +34,7 @@ def check_together(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
-    from aucstudio.project.results import comparison, comparison_sheets
+    from aucstudio.project.results import comparison, comparison_sheets, subgroup_sheets
     from aucstudio.project.results.documents import (
         comparison_document,
         named_runs,
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         told_apart,
     )
     from aucstudio.project.results.parting import read_cuts
-    from aucstudio.project.results.subgroups import as_markdown, subgroups_of
+    from aucstudio.project.results.subgroups import subgroups_of
     from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, complain)
@@ -69,5 +69,5 @@ def run(options: argparse.Namespace) -> int:
             found = comparison.Comparison(figures, pairs, measure)
             say(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
         if parted:
-            say(as_markdown(parted, band))
+            say(subgroup_sheets.as_markdown(parted, band))
     return DONE
