@@ -1,5 +1,6 @@
 """A tournament: fair choices within the training rows, and an honest look beyond them."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -277,11 +278,16 @@ def test_a_simpler_method_within_chance_is_offered(tmp_path):
     board = find_best(table, HELD_OUT, folds=3, entrants=[Member.of("auc-rls"), *QUICK[:1]])
     simplest = board.simplest
     for duel in board.duels:
-        if simplest is not None and not settled(duel.p):
+        if simplest is not None and not settled(duel.test.p):
             assert simplest.other.rank <= duel.other.rank
-    if board.best.rank > 0:
-        assert simplest is not None
-        assert "prefer it?" in list(sentences(board))[-1]
+    assert board.best.rank > 0
+    assert simplest is not None
+    assert f"p = {simplest.test.p:.2g} by itself): prefer it?" in list(sentences(board))[-1]
+    for difference, offered in ((0.2, False), (-0.2, True)):
+        test = dataclasses.replace(simplest.test, difference=difference, p=0.01)
+        duels = tuple(dataclasses.replace(duel, test=test, p=0.06) for duel in board.duels)
+        told = dataclasses.replace(board, duels=duels)
+        assert (told.simplest is not None) == offered
 
 
 @pytest.mark.slow

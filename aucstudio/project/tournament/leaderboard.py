@@ -142,6 +142,11 @@ class Duel:
     test: TestResult
     p: float
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the other one is worse by its own test, not corrected for the others."""
+        return settled(self.test.p) and self.test.difference > 0
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Leaderboard:
@@ -185,13 +190,14 @@ class Leaderboard:
     def simplest(self) -> Duel | None:
         """The simplest entry that the held-out rows do not tell from the best, if one is simpler.
 
-        Where nothing can be tested, nothing is told apart.
+        By its own test: corrected for many, a difference would be hardest to see where most
+        methods take part. Where nothing can be tested, nothing is told apart.
         """
         best = self.best
         simpler = [
             duel
             for duel in self.duels
-            if best is not None and duel.other.rank < best.rank and not settled(duel.p)
+            if best is not None and duel.other.rank < best.rank and not duel.is_behind
         ]
         return min(simpler, key=lambda duel: duel.other.rank, default=None)
 

@@ -116,7 +116,7 @@ def verdict(board: Leaderboard) -> Verdict:
         f"It rests on {weights}." if heavy else "",
         _runner_up(board) if board.duels else "",
         _what_settles(board),
-        "" if board.simplest is None else _simpler(board.simplest, board),
+        "" if board.simplest is None else _simpler(board.simplest),
     )
 
 
@@ -168,10 +168,10 @@ def _what_settles(board: Leaderboard) -> str:
     return f"The {what} settles that it is ahead of {listed(behind)} ({_TESTED})."
 
 
-def _simpler(duel: Duel, board: Leaderboard) -> str:
+def _simpler(duel: Duel) -> str:
     test = duel.test
     if np.isfinite(test.low):
-        told = f"is within chance ({_difference_and_p(duel, board)})"
+        told = f"is within chance (difference {_difference(test)}, p = {test.p:.2g} by itself)"
     else:
         told = f"cannot be told apart from it: {test.reason}"
     return f"{duel.other.name} is simpler and {told}: prefer it?"
@@ -186,7 +186,7 @@ def remarks(board: Leaderboard) -> Iterator[str]:
         yield f"{count} {'was' if count == 1 else 'were'} not begun because {why}: {shown}"
     for sentence in board.failed:
         yield f"left out: {sentence}"
-    if any(entry.method == COMBINATION and entry.record is not None for entry in board.entries):
+    if board.best is not None and board.best.method == COMBINATION:
         yield "the combination consists of the models of the folds, so nothing was trained twice"
     yield from board.notes
     if board.best is not None and board.best.record is not None:
