@@ -1,5 +1,6 @@
 """What long files are spared: a sort, a look at each pattern, a second search for the names."""
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -7,8 +8,14 @@ from aucstudio.project.data import different
 from aucstudio.project.data.different import Count, count_all
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import csv_cells, delimited, reader, rows
+from aucstudio.project.data.text import csv_cells, dates, delimited, reader, rows
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import (
+    MISSING_NUMBER,
+    NumberFormat,
+    number_sql,
+    read_number,
+)
 
 _DRAW = np.random.default_rng(3)
 _KINDS = {
@@ -132,6 +139,45 @@ def test_only_what_is_amiss_is_read_again(tmp_path, monkeypatch, late, again, to
     assert (table.rows, table.rejected_rows) == (30_000 + 5 * whole, 5 * (not whole))
     assert table.columns[0].missing == 5 * whole
     assert len(made) == again * (2 if together == 1 and not whole else 1)
+
+
+_MONTHS = ["Jan", "FEB", "mar", "Apr", "May", "June"]
+
+
+def _days(draw, layout):
+    """Spell a day and perhaps a time, now and then with a slip."""
+    y, m, d = int(draw.integers(1969, 2031)), int(draw.integers(1, 7)), int(draw.integers(1, 32))
+    mark, pad = draw.choice(["-", "/", ".", " "]), draw.choice(["02d", "d"])
+    day = {
+        "y-m-d": f"{y}{mark}{m:{pad}}{mark}{d:{pad}}",
+        "d.m.y": f"{d:{pad}}{mark}{m:{pad}}{mark}{y}",
+        "m/d/y": f"{m:{pad}}{mark}{d:{pad}}{mark}{draw.choice([y, y % 100])}",
+        "d mon y": f"{d}{mark}{_MONTHS[m - 1]}{mark}{y}",
+        "mon d y": f"{_MONTHS[m - 1]} {d}{draw.choice([',', '', mark])} {y}",
+    }[layout]
+    h, n, s = (int(draw.integers(0, most)) for most in (25, 60, 60))
+    times = [f" {h}:{n:02d}", f" {h:02d}:{n:02d}:{s:02d}", f"T{h:02d}:{n:02d}:{s:02d}.{d * n}"]
+    times += ["", "", "", f" {h:02d}:{n:02d}:{s:02d}+02:00", f" {h:02d}:{n:02d}Z"]
+    spelled = day + draw.choice(times)
+    place = int(draw.integers(0, len(spelled)))
+    slip = draw.choice(list("0129 -/.:Tx+"))
+    return spelled if draw.random() < 0.8 else spelled[:place] + slip + spelled[place + 1 :]
+
+
+@pytest.mark.parametrize("layout", ["y-m-d", "d.m.y", "m/d/y", "d mon y", "mon d y"])
+def test_usual_days_are_the_same_to_duckdb_and_to_us(layout):
+    draw = np.random.default_rng(5)
+    cells = [_days(draw, layout) for _ in range(3_000)] + ["", "NA", "epoch", "2020-02-30"]
+    form = NumberFormat(layout=layout)
+    with duckdb.connect() as base:
+        base.execute("CREATE TABLE days AS SELECT unnest(?) AS cell", [cells])
+        usual = dates.usual_sql("cell", layout)
+        sql = f"SELECT {number_sql('cell', form)} AS a, {usual} IS NOT NULL AS b FROM days"
+        found = base.execute(sql).fetchnumpy()
+    expected = np.array([read_number(form, MISSING_NUMBER, cell) for cell in cells])
+    np.testing.assert_array_equal(found["a"], expected)
+    assert found["b"].sum() > 150
+    assert np.isfinite(expected).sum() > found["b"].sum()
 
 
 @pytest.mark.parametrize(

@@ -342,6 +342,9 @@ def number_sql(
     compared with the pattern.
     """
     other = f"CASE WHEN {missing_sql(cell, words)} THEN 'nan'::DOUBLE ELSE {form.sql(cell)} END"
+    if form.layout and not _hold_digits(words):
+        usual = dates.usual_sql(cell, form.layout)
+        return f"coalesce({usual}, {other})" if usual else other
     if lookalikes is None or not is_quick(form, words):
         return other
     return f"coalesce({form.quick_sql(cell, lookalikes)}, {other})"
