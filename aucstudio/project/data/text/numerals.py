@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text import dates, usual
 
 # Spaces of all kinds and apostrophes group digits beside either decimal mark.
 _GROUPS = {".": ",", ",": "."}
@@ -119,8 +119,8 @@ class NumberFormat:
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
             return (
-                rf"({sign}?{number}{blank}{self.affix}|{sign}?{self.affix}{blank}{sign}?{number}|"
-                rf"\({number}{blank}{self.affix}\)|0)({NOTE})?"
+                rf"({sign}?{number}{blank}{self.affix}|{sign}?{self.affix}{blank}{number}|"
+                rf"{self.affix}{blank}{sign}{number}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
             )
         unit = f"({self.unit}{blank})?" if self.affix else ""
         behind = f"({blank}{self.unit})?" if self.affix else ""
@@ -140,9 +140,14 @@ class NumberFormat:
         is_plural = self.affix.isalpha() and 2 < len(one) < len(self.affix)
         return f"{re.escape(one)}s?" if is_plural else re.escape(self.affix)
 
-    @functools.cached_property
+    @property
+    def marks(self) -> str:
+        """Every mark that may part thousands."""
+        return f"{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.dressed else ''}"
+
+    @property
     def _marks(self) -> str:
-        return f"[{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.dressed else ''}]"
+        return f"[{self.marks}]"
 
     @functools.cached_property
     def _compiled(self) -> re.Pattern[str]:
@@ -342,12 +347,23 @@ def number_sql(
     compared with the pattern.
     """
     other = f"CASE WHEN {missing_sql(cell, words)} THEN 'nan'::DOUBLE ELSE {form.sql(cell)} END"
-    if form.layout and not _hold_digits(words):
-        usual = dates.usual_sql(cell, form.layout)
-        return f"coalesce({usual}, {other})" if usual else other
+    if not _hold_digits(words) and (spelled := _usual_sql(cell, form)):
+        return f"coalesce({spelled}, {other})"
     if lookalikes is None or not is_quick(form, words):
         return other
     return f"coalesce({form.quick_sql(cell, lookalikes)}, {other})"
+
+
+def _usual_sql(cell: str, form: NumberFormat) -> str:
+    """Write the expression of usual spellings; empty where the format has none of its own."""
+    if form.layout:
+        return usual.usual_date(cell, form.layout)
+    if not (form.grouped or form.dressed):
+        return ""
+    per_cent = form.affix in PER_CENT
+    return usual.usual_number(
+        cell, form.decimal, form.marks, form.affix, behind=per_cent, dressed=form.dressed
+    )
 
 
 def is_quick(form: NumberFormat, words: frozenset[str]) -> bool:
