@@ -163,9 +163,12 @@ def codes_of(column: Column, rows: Rows) -> Rows:
     cells = column.values[rows]
     if column.kind == "number":
         return np.unique(cells, return_inverse=True)[1].astype(np.intp)
+    # Equal texts are few objects, whose addresses are compared sooner than they are.
+    addresses = np.frombuffer(np.ascontiguousarray(cells), dtype=np.intp)
+    _, first, which = np.unique(addresses, return_index=True, return_inverse=True)
     places: dict[Any, int] = {}
-    numbers = (places.setdefault(cell, len(places)) for cell in cells.tolist())
-    return np.fromiter(numbers, dtype=np.intp, count=len(cells))
+    numbers = [places.setdefault(cell, len(places)) for cell in cells[first].tolist()]
+    return np.array(numbers, dtype=np.intp)[which]
 
 
 def _known(cells: Array) -> Array:
