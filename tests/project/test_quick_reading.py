@@ -115,11 +115,15 @@ _SPELLED += ["1e-400", "9" * 20, "007", "1 2", "true", "\u0661", "Infinity", "1E
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("mark", ".,")
 @pytest.mark.parametrize("cell", _SPELLED)
-def test_a_cell_means_the_same_where_duckdb_reads_numbers_by_itself(tmp_path, monkeypatch, cell):
+def test_a_cell_means_the_same_where_duckdb_reads_numbers_by_itself(
+    tmp_path, monkeypatch, cell, mark
+):
     monkeypatch.setattr(delimited, "is_short", lambda *_: False)
     path = tmp_path / "one.csv"
-    path.write_text("a;b;c\n" + "1.5;2;u\n" * 4_000 + f"{cell};3;v\n" + "2.5;2;u\n" * 9)
+    first, last = (f"{n}{mark}5;2;u\n" for n in (1, 2))
+    path.write_text("a;b;c\n" + first * 4_000 + f"{cell};3;v\n" + last * 9)
     strictly = _understood(path)
     monkeypatch.setattr(reader.Reader, "_load_strictly", lambda *_: None)
     assert _understood(path) == strictly

@@ -103,6 +103,7 @@ class CsvCells(CellStore):
             "store_rejects": str(not numbers).lower(),
             "compression": "'none'",
             "hive_partitioning": "false",
+            "decimal_separator": literal(dialect.decimal),
         }
         # DuckDB takes the name for a pattern.
         name = literal(glob.escape(str(self._path)))

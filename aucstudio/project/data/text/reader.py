@@ -103,12 +103,10 @@ class Reader(CsvCells):
         That takes three quarters of the time, but every cell has to be a number or empty, and
         every row as long as the others.
         """
-        words, source = self._source.dialect.number_words, self._source
-        plain = frozenset(
-            k
-            for k, form in forms.items()
-            if form is not None and k in clean and form.decimal == "." and is_quick(form, words)
-        )
+        source, dialect = self._source, self._source.dialect
+        written, words = NumberFormat(dialect.decimal), dialect.number_words
+        plain = frozenset(k for k, form in forms.items() if k in clean and form == written)
+        plain = plain if is_quick(written, words) else frozenset()
         if not plain or source.tidied is not None or source.lookalikes - {"nan"}:
             return None
         strictly = {k: None if k in plain else form for k, form in forms.items()}
