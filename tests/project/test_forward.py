@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as npst
 from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.project.data.splitting.forward import forward_parts, times_of
+from aucstudio.engine.methods.combination import _board, auc_ensemble
+from aucstudio.project.data.splitting.forward import blocks_of, forward_parts, times_of
 from aucstudio.project.data.splitting.split import draw_splits, splits_of
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -152,15 +153,42 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
     assert record.experiment.validation.describe() == "4 steps forward by month"
 
 
-def test_a_method_that_deals_its_own_folds_says_that_they_are_not_in_time(dated):
-    how = {"scheme": "forward", "time": "month", "folds": 2}
-    settings = {"library": "logistic", "n_folds": 2}
-    record = execute(
-        plan_on(dated, "auc-ensemble", settings, Validation(**how), DEFAULT_BAND), dated
+@pytest.mark.parametrize("roles", [{}, {"clinic": "group"}])
+def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypatch, roles):
+    drawn = []
+    draw = _board.draw_folds
+    monkeypatch.setattr(
+        auc_ensemble, "draw_folds", lambda *given: drawn.append(given[1]) or draw(*given)
     )
+    table = dated.with_roles(roles=roles)
+    settings = {"library": "logistic", "n_folds": 2}
+    how = Validation("forward", time="month", folds=2)
+    record = execute(plan_on(table, "auc-ensemble", settings, how, DEFAULT_BAND), table)
     assert record.status == "done"
-    assert "folds at random, not in time" in " ".join(record.notes)
-    assert "folds at random" not in " ".join(run(dated, MONTHS).notes)
+    said = " ".join(record.notes)
+    assert ("holds out blocks of neighbouring times in turn" in said) == (not roles)
+    assert "in turn" not in " ".join(run(dated, MONTHS).notes)
+    if not roles:
+        for split, blocks in zip(record.splits, drawn, strict=True):
+            months = dated.column("month").values[split.train_rows]
+            assert len(np.unique(blocks)) >= 2
+            assert (np.diff(blocks[np.argsort(months)]) >= 0).all()
+            assert all(len(np.unique(blocks[months == month])) == 1 for month in months)
+
+
+@given(times=some_times, data=st.data(), most=st.integers(2, 12))
+def test_blocks_of_times_have_both_classes_and_part_no_time(times, data, most):
+    positive = data.draw(npst.arrays(bool, len(times)))
+    codes = blocks_of(times, positive, most)
+    known = ~np.isnan(times)
+    if codes is None:
+        return
+    order = np.argsort(times, kind="stable")
+    assert (np.diff(codes[order]) >= 0).all()
+    assert all(len(set(codes[times == time])) == 1 for time in times[known])
+    assert 2 <= codes.max() + 1 <= most
+    for block in range(codes.max() + 1):
+        assert 0 < positive[codes == block].sum() < (codes == block).sum()
 
 
 def test_dates_gaps_and_windows_are_told_in_days(dated):

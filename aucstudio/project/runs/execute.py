@@ -19,7 +19,13 @@ from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.weights import weights_note
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.grouping import check_groups, forward_notes, group_notes, shared_notes
+from aucstudio.project.runs.grouping import (
+    check_groups,
+    forward_notes,
+    group_notes,
+    kept_together,
+    shared_notes,
+)
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import what_was_met
 from aucstudio.project.runs.record import (
@@ -306,5 +312,6 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
         ).chosen
     method: AUCClassifier = known(**params)
     trained = prepared(preparation, table, rows), table.is_positive()
-    fit(method, *trained, callback, table.groups, table.weights)
+    together = kept_together(experiment.validation, table, np.arange(len(rows)))
+    fit(method, *trained, callback, together, table.weights)
     return trained_model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

@@ -12,14 +12,15 @@ from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.findings.copies import shared
 from aucstudio.project.data.splitting.enough import require_groups
-from aucstudio.project.data.splitting.forward import time_column, times_of
-from aucstudio.project.data.splitting.groups import find_groups
+from aucstudio.project.data.splitting.forward import Rows, blocks_of, time_column, times_of
+from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.splitting.split import Split, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
 _EASY = 200_000
+_MOST_BLOCKS = 10  # of neighbouring times
 
 
 def check_groups(
@@ -89,10 +90,11 @@ def forward_notes(
         "are never judged."
     ]
     if folds_within:
+        apart = "blocks of neighbouring times" if table.groups is None else "whole groups"
         notes.append(
-            "The method deals its training rows of each step into folds at random, not in time: "
-            "its own choices, such as the weights of members, also rest on members trained on "
-            "later rows of the training part. The rows that are judged had no part in them."
+            f"Within the training rows of each step the method holds out {apart} in turn: its own "
+            "choices, such as the weights of members, also rest on members trained on later rows "
+            "of the training part. The rows that are judged had no part in them."
         )
     if validation.gap:
         notes.append(f"Training rows are at least {validation.gap:g} {unit} earlier.")
@@ -108,6 +110,21 @@ def forward_notes(
     if table.groups is not None:
         notes.append(f"No step trains on a {' or '.join(table.groups.columns)} that it judges.")
     return tuple(notes)
+
+
+def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
+    """Say which of some labelled rows a method keeps together that holds rows out in training.
+
+    Where nothing else belongs together and steps go forward in time, those are blocks of
+    neighbouring times: beside its own neighbours a row would be judged too well.
+    """
+    if table.groups is not None:
+        return table.groups.part(places)
+    if validation.scheme != FORWARD:
+        return None
+    times = times_of(table, validation.time)[places]
+    codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
+    return None if codes is None else Groups((validation.time,), codes)
 
 
 def _values(name: str, table: AnyTable) -> frozenset[str]:

@@ -17,10 +17,9 @@ from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 from aucstudio.project.runs.given_scores import with_scores
+from aucstudio.project.runs.grouping import kept_together
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.record import (
-    SplitResult,
-)
+from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
 from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.watch import Watch
@@ -81,7 +80,7 @@ def rows_of_split(
         test_rows,
         test_positive,
         prepared(preparation, held, test_rows),
-        table.groups and table.groups.part(split.train),
+        kept_together(experiment.validation, table, split.train),
         (*notes, *_preparation_notes(preparation, table)),
         part_weights(table, split.train, "training part"),
         part_weights(held, split.test, "held-out part"),

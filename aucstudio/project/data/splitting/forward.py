@@ -108,6 +108,19 @@ def _starts(times: Array, steps: int) -> list[float] | None:
     return [float(values[place]) for place in places]
 
 
+def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
+    """Number blocks of neighbouring times, as many as have both classes; None if no two do."""
+    for blocks in range(most, 1, -1):
+        starts = _starts(times, blocks - 1)
+        if starts is None:
+            continue
+        codes = np.searchsorted(starts, times, "right")
+        counts = [np.bincount(codes[of], minlength=blocks) for of in (positive, ~positive)]
+        if np.all(counts):
+            return codes
+    return None
+
+
 def lacks_class(parts: list[Part], positive: Mask) -> int | None:
     """Give the number of the first step that trains on, or judges, one class only."""
     for k, part in enumerate(parts):
