@@ -7,6 +7,7 @@ import functools
 import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +15,9 @@ from xml.etree import ElementTree
 
 from aucstudio.project.words import counted
 
+_STYLES = "xl/styles.xml"
 _CHUNK = 1 << 20
+_DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
 _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
 _STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
 _ATTRIBUTE = re.compile('([\\w:]+)="([^"]*)"')
@@ -65,7 +68,7 @@ def looks(path: Path, sheet: str) -> Looks:
             with archive.open(_member(archive, sheet)) as file:
                 for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
                     _look(found, kind, said, padded)
-    except (zipfile.BadZipFile, OSError, LookupError, ValueError, ElementTree.ParseError):
+    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
         return Looks()
     return found
 
@@ -102,7 +105,9 @@ def _tags(
 
 def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
     """Give the styles of cells that show leading zeros, with how many digits there are."""
-    styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
+    if _STYLES not in archive.namelist():
+        return {}
+    styles = ElementTree.fromstring(archive.read(_STYLES))
     codes = {f.get("numFmtId"): f.get("formatCode", "") for f in styles.iterfind(".//{*}numFmt")}
     zeros = {key: found for key, code in codes.items() if (found := _ZEROS.fullmatch(code))}
     used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
@@ -114,7 +119,6 @@ def _member(archive: zipfile.ZipFile, sheet: str) -> str:
     book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
     links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
     (keys,) = (one.attrib for one in book.iterfind(".//{*}sheet") if one.get("name") == sheet)
-    link = next(value for key, value in keys.items() if key.endswith("}id"))
+    (link,) = (value for key, value in keys.items() if key.endswith("}id"))
     (target,) = (one.get("Target", "") for one in links if one.get("Id") == link)
     return posixpath.join("xl", target).lstrip("/")
-
