@@ -177,7 +177,7 @@ MAKERS = {
         for ending, pack in PACKERS.items()
     },
 }
-KEPT = [".xls", ".ods", ".dta", ".sav", ".zsav", ".xpt"]
+KEPT = [".xls", ".ods", ".dta", ".sav", ".zsav", ".xpt", ".feather"]
 ALL = [*MAKERS, *KEPT]
 
 
@@ -522,6 +522,14 @@ def test_a_database_without_end_can_be_left(tmp_path):
         read_table(path, progress=stop)
 
 
+def test_a_dictionary_beside_the_table_in_an_archive_is_passed_over(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Data_Dictionary.csv", "variable,meaning\n" + "x,a measure\n" * 200)
+        archive.writestr("cases.csv", CSV.read_text(encoding="utf-8"))
+    assert read_table(path).dialect.sheet == "cases.csv"
+
+
 def test_a_member_of_an_archive_is_named(tmp_path):
     path = tmp_path / "z.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -564,7 +572,7 @@ def test_a_misleading_ending_is_told(tmp_path):
     [
         (b"<html><p>Sign in to see the table</p></html>", "a web page without a table"),
         (b"%PDF-1.7\n", "a PDF"),
-        (b"ARROW1\0\0", "an Arrow or Feather file"),
+        (b"FEA1" + bytes(8), "a Feather file of the first version"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"x" * 257 + b"ustar\x0000", "a tar archive"),
     ],
@@ -652,7 +660,7 @@ def damaged(content, chosen):
     "ending",
     [
         *MAKERS,
-        *(".xls", ".ods", ".sav"),
+        *(".xls", ".ods", ".sav", ".feather"),
         *(pytest.param(end, marks=pytest.mark.slow) for end in (".zsav", ".dta", ".xpt", ".por")),
     ],
 )

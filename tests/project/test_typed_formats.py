@@ -11,6 +11,8 @@ import pytest
 from aucstudio.project.data.readers.arff_syntax import day_reader
 from aucstudio.project.data.readers.statistics import _counted
 from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from tests.project.test_formats import FIXTURES
 
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
 
@@ -217,3 +219,53 @@ def test_months_of_stata_are_told():
     assert list(_counted({"a": "%tm", "b": "%9.0g", "c": "%td"})) == [
         "columns that count months since 1960-01 are read as these numbers: 'a'"
     ]
+
+
+def test_a_day_beyond_the_calendar_refuses_no_table_of_stata():
+    table = read_table(FIXTURES / "far-days.dta")
+    assert (table.rows, table.column("seen").kind) == (40, "number")
+    assert told(table, "days beyond the calendar")
+
+
+def test_nominal_codes_of_spss_are_categories_and_single_names_are_told():
+    table = read_table(FIXTURES / "nominal.sav")
+    assert [table.column(name).role for name in ("age", "blood", "y")] == [
+        "number",
+        "category",
+        "label",
+    ]
+    assert told(table, "that the file calls nominal are categories: 'blood'")
+    assert told(table, "read as numbers: 'age' (99 is 'not stated')")
+
+
+def test_a_table_of_duckdb_keeps_its_types(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT {'a': k, 'b': k * 0.5} AS s, k * INTERVAL 30 MINUTE AS stay, "
+            "TIMESTAMPTZ '2024-01-01 00:00:00+02' + k * INTERVAL 1 HOUR AS at, k % 2 AS y "
+            "FROM range(40) AS r(k)"
+        )
+    table = read_table(path)
+    assert [c.name for c in table.columns] == ["s.a", "s.b", "stay", "at", "y"]
+    assert table.column("stay").values[:3].tolist() == [0.0, 0.5, 1.0]
+    assert told(table, "column at holds times with a zone, which count in UTC")
+
+
+@pytest.mark.parametrize(
+    ("last", "label"),
+    [("zip {01067,10115,04109}", "outcome"), ("class {01067,10115,04109}", "class")],
+)
+def test_the_last_attribute_is_the_label_unless_another_is_called_so(tmp_path, last, label):
+    path = tmp_path / "t.arff"
+    head = f"@relation r\n@attribute x numeric\n@attribute outcome {{no,yes}}\n@attribute {last}\n"
+    lines = [f"{k},{'yes' if k % 3 else 'no'},{['01067', '10115'][k % 2]}\n" for k in range(40)]
+    path.write_text(head + "@data\n" + "".join(lines))
+    assert read_table(path).label == label
+
+
+def test_rows_of_several_labels_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
+    with pytest.raises(InputError, match="line 2: rows with several labels"):
+        read_table(path)

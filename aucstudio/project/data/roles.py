@@ -114,9 +114,9 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     binary = [column for column in candidates if _has(2, 2, column)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
-        *(column for column in binary if _is_sure(column.name)),
+        *(column for column in binary if is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
-        *(column for column in candidates if _is_sure(column.name) and _has_few(column)),
+        *(column for column in candidates if is_sure(column.name) and _has_few(column)),
         *(column for column in last if column in binary),
         *(column for column in candidates if _names_label(column.name) and _has_few(column)),
         *binary,
@@ -125,7 +125,8 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     return ranking[0].name if ranking else None
 
 
-def _is_sure(name: str) -> bool:
+def is_sure(name: str) -> bool:
+    """Tell whether what has this name is hardly ever anything but the label."""
     return name.strip().lower() in _SURE_NAMES
 
 

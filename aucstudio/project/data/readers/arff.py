@@ -28,6 +28,7 @@ from aucstudio.project.data.readers.format import (
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts
+from aucstudio.project.data.roles import is_sure
 from aucstudio.project.errors import InputError
 
 _TELL_EVERY = 5_000
@@ -139,8 +140,11 @@ def _roles(header: Header) -> dict[str, str]:
     """Name the label: KEEL says it, and ARFF has it last by custom."""
     if len(header.outputs) == 1 and header.outputs[0] in {a.name for a in header.attributes}:
         return {header.outputs[0]: "label"}
-    last = header.attributes[-1]
-    return {last.name: "label"} if last.levels is not None and not header.is_keel else {}
+    *others, last = header.attributes
+    if last.levels is None or header.is_keel:
+        return {}
+    named = any(one.levels is not None and is_sure(one.name) for one in others)
+    return {} if named and not is_sure(last.name) else {last.name: "label"}
 
 
 def _lines(

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
+    PARQUET,
     Advance,
     Format,
     Wish,
@@ -133,8 +134,9 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
         }
 
         def holds_table(name: str) -> bool:
-            rows = connection.execute(f"SELECT * FROM {tables[name]} LIMIT 1")
-            return len(rows.description or ()) > 1 and rows.fetchone() is not None
+            relation = connection.sql(f"SELECT * FROM {tables[name]} LIMIT 1")
+            # The cells stay in DuckDB, which needs more libraries to give times with a zone.
+            return len(relation.columns) > 1 and len(relation) > 0
 
         def is_narrow(name: str) -> bool:
             return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < WIDE
@@ -142,12 +144,10 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
         name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
         tell(0.1)
         connection.execute(
-            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT csv, HEADER)"
+            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"
         )
-        columns = connection.execute(f"DESCRIBE SELECT * FROM {tables[name]}").fetchall()
     return Written(
-        known=dict(NAMED_ROWS),
-        texts=tuple(column for column, kind, *_ in columns if kind == "VARCHAR"),
+        PARQUET,
         notes=tuple(note_of_parts("table", name, list(tables))),
         part=name,
         parts=tuple(tables),

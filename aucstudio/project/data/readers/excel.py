@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 import zipfile
 from collections.abc import Callable, Iterable
@@ -11,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.readers.compressed import check_swelling
 from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
-from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
-from aucstudio.project.data.readers.rows import RowWriter, same_times
+from aucstudio.project.data.readers.parts import (
+    MOST_CODES,
+    WIDE,
+    lists_columns,
+    note_of_parts,
+    pick_part,
+)
+from aucstudio.project.data.readers.rows import RowWriter, same_shares, same_times
+from aucstudio.project.data.readers.workbook_looks import Looks, looks
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
 
@@ -32,22 +40,31 @@ _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     book = _open(path)
     names, hidden = _sheet_names(book)
-    read: dict[str, tuple[list[Row], int]] = {}
+    read: dict[str, tuple[list[Row], list[str]]] = {}
 
     def rows_of(name: str) -> list[Row]:
         if name not in read:
             read.clear()
-            read[name] = _table(book.get_sheet_by_name(name))
+            read[name] = _table(book.get_sheet_by_name(name), looks(path, name))
         return read[name][0]
 
     def holds_table(name: str) -> bool:
         rows = rows_of(name)
         return sum(map(any_value, rows)) > 1 and len(rows[0]) > 1
 
-    def is_narrow(name: str) -> bool:
-        return name in hidden or len(rows_of(name)[0]) < WIDE
+    @functools.cache
+    def column_names(name: str) -> set[Any]:
+        return set(next((row for row in rows_of(name) if len(set(row) - {""}) > 1), ()))
 
-    name = pick_part(path, "sheet", names, wish, holds_table, is_narrow)
+    def is_aside(name: str) -> bool:
+        rows = rows_of(name)
+        if name in hidden or len(rows[0]) < WIDE:
+            return True
+        return len(rows) <= MOST_CODES and any(
+            lists_columns(rows, column_names(other)) for other in names if other != name
+        )
+
+    name = pick_part(path, "sheet", names, wish, holds_table, is_aside)
     tell(0.5)
     if not holds_table(name):
         raise InputError(
@@ -58,6 +75,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         )
     rows = rows_of(name)
     same_times(rows)
+    same_shares(rows)
     with RowWriter(target) as out:
         for count, row in enumerate(rows):
             out.add(row)
@@ -68,7 +86,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         notes=(
             *note_of_parts("sheet", name, names),
             *_note_of_durations(rows),
-            *_note_of_merged(read[name][1]),
+            *read[name][1],
         ),
         part=name,
         parts=tuple(names),
@@ -85,7 +103,9 @@ def _open(path: Path) -> python_calamine.CalamineWorkbook:
     elif _ENCRYPTED in path.read_bytes():
         raise locked(path)
     try:
-        return python_calamine.CalamineWorkbook.from_path(str(path))
+        # Only a file without a name is read by its bytes, whatever its ending says.
+        with path.open("rb") as file:
+            return python_calamine.CalamineWorkbook.from_filelike(file)
     except python_calamine.PasswordError:
         raise locked(path) from None
 
@@ -111,21 +131,23 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
     return [s.name for s in sheets if s.visible == shown] + hidden, set(hidden)
 
 
-def _table(sheet: python_calamine.CalamineSheet) -> tuple[list[Row], int]:
+def _table(sheet: python_calamine.CalamineSheet, shown: Looks) -> tuple[list[Row], list[str]]:
     """Give the rows of a sheet from its first one on, without columns that have no cell.
 
-    Beside them comes how many cells were filled as parts of merged ones.
+    Beside them comes what is to be told of it.
     """
     rows: list[Row] = sheet.to_python(skip_empty_area=False)
+    shown.fill(rows)
     filled = _fill_merged(rows, sheet.merged_cell_ranges or [])
     while rows and not any_value(rows[-1]):
         rows.pop()
     rows = [[_clocked(cell) for cell in row] for row in rows]
     width = max(map(len, rows), default=0)
+    notes = [*_note_of_merged(filled), *shown.notes(len(rows), width)]
     used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
     if len(used) < width:
         rows = [[row[k] for k in used] for row in rows]
-    return rows, filled
+    return rows, notes
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.readers.format import Wish
@@ -14,6 +15,9 @@ from aucstudio.project.words import suggestion
 
 # Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
 WIDE = 3
+# No list of what columns mean has more rows.
+MOST_CODES = 5_000
+_MOST_OF = 0.6
 
 
 def pick_part(
@@ -68,6 +72,26 @@ def pick_part(
             file=str(path),
         )
     return found
+
+
+def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
+    """Tell whether a part lists the columns of another one, as a code book does.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+    names : collection
+        Of the columns of the other one; what is no text is no name.
+    """
+    wanted = {name.strip().lower() for name in names if isinstance(name, str) and name.strip()}
+    if len(wanted) < WIDE:
+        return False
+    listed = itertools.zip_longest(*rows[1:])
+    return any(
+        len(wanted & {cell.strip().lower() for cell in column if isinstance(cell, str)})
+        >= max(WIDE, _MOST_OF * len(wanted))
+        for column in listed
+    )
 
 
 def note_of_parts(what: str, part: str, parts: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.readers import (
     archive,
     arff,
+    arrow,
     compressed,
     database,
     excel,
@@ -38,6 +39,7 @@ PARQUET = Format(
 # The first one that recognises a file has it: text takes what is left.
 FORMATS: tuple[Format, ...] = (
     PARQUET,
+    *arrow.FORMATS,
     *excel.FORMATS,
     *spreadsheet_xml.FORMATS,
     *archive.FORMATS,
@@ -59,8 +61,7 @@ _STRANGERS = (
     (b"X\n\0\0\0", "an R object"),
     (b"\x93NUMPY", "a NumPy array"),
     (b"MATLAB 5.0", "a Matlab file"),
-    (b"FEA1", "a Feather file"),
-    (b"ARROW1", "an Arrow or Feather file"),
+    (b"FEA1", "a Feather file of the first version"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"Obj\1", "an Avro file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from aucstudio.project.errors import InputError
 _LOOK_EVERY = 10_000
 _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
+_PERCENT = re.compile(r"\s*([+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%")
 
 
 class RowWriter:
@@ -105,6 +107,24 @@ def same_times(rows: Sequence[list[Any]]) -> None:
         for k in timed:
             if k < len(row) and type(row[k]) is datetime.date:
                 row[k] = datetime.datetime.combine(row[k], datetime.time())
+
+
+def same_shares(rows: Sequence[list[Any]]) -> None:
+    """Read percent written as text as the shares that the numbers of its column are."""
+    found = [
+        (k, row, match)
+        for row in rows
+        for k, cell in enumerate(row)
+        if isinstance(cell, str) and cell.endswith("%") and (match := _PERCENT.fullmatch(cell))
+    ]
+    numbers = {
+        k: [row[k] for row in rows if k < len(row) and type(row[k]) in (int, float)]
+        for k in {k for k, _, _ in found}
+    }
+    for k, row, match in found:
+        # Of columns of other numbers it is not known which they are.
+        if numbers[k] and max(map(abs, numbers[k])) <= 1:
+            row[k] = float(match[1].replace(",", ".")) / 100
 
 
 def first_parts(names: Iterable[str], most: int = 5) -> str:

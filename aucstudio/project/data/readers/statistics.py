@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from aucstudio.project.data.readers.format import (
     Written,
     begins,
 )
-from aucstudio.project.data.readers.rows import RowWriter, first_parts
+from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
 from aucstudio.project.errors import InputError
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
 _TELL_EVERY = 5_000
+_MOST_TOLD = 5
+# As SPSS itself takes columns of so few different numbers for nominal ones.
+_MOST_CODES = 24
 _STATA_UNITS = {
     "%tw": "weeks since the first of 1960",
     "%tm": "months since 1960-01",
@@ -35,7 +39,19 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
         import pyreadstat
 
         said = {"encoding": wish.encoding} if wish.encoding else {}
-        cells, about = getattr(pyreadstat, reader)(str(path), output_format="dict", **said)
+        read = functools.partial(
+            getattr(pyreadstat, reader), str(path), output_format="dict", **said
+        )
+        notes: list[str] = []
+        try:
+            cells, about = read()
+        except OverflowError:
+            # One day out of reach would refuse the table.
+            cells, about = read(disable_datetime_conversion=True)
+            notes.append(
+                "days beyond the calendar are among these dates, all of which are read as the "
+                "numbers that stand for them"
+            )
         tell(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
@@ -46,7 +62,8 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
             labels = about.variable_value_labels.get(name)
             if labels:
                 values, named = _labelled(values, labels, wish.kinds.get(name))
-                kept += [] if named else [name]
+                told = "" if named else _named({*values} & labels.keys(), labels)
+                kept += [f"{name!r} ({told})"] if told else []
             columns.append(values)
         with RowWriter(target) as out:
             out.add(names)
@@ -55,15 +72,27 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
                 if count % _TELL_EVERY == 0:
                     tell(0.5 + 0.5 * count / len(columns[0]))
         kinds = about.readstat_variable_types
-        notes = tuple(_counted(about.original_variable_types))
+        notes += _counted(about.original_variable_types)
         if kept and not wish.kinds:
-            notes += (
-                f"columns with names for some of their values only are read as numbers: "
-                f"{first_parts(kept)}",
+            notes.append(
+                "columns with names for some of their values only are read as numbers: "
+                + ", ".join(kept[:_MOST_TOLD])
+                + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
+            )
+        nominal = [
+            name
+            for name, values in zip(names, columns, strict=True)
+            if about.variable_measure.get(name) == "nominal" and _are_codes(values)
+        ]
+        if nominal:
+            notes.append(
+                f"columns of codes that the file calls nominal are categories: "
+                f"{first_parts(nominal)}"
             )
         return Written(
             known=dict(NAMED_ROWS),
-            notes=notes,
+            notes=tuple(notes),
+            roles=dict.fromkeys(nominal, "category"),
             texts=tuple(name for name in names if kinds.get(name) == "string"),
         )
 
@@ -76,6 +105,20 @@ def _counted(formats: Mapping[str, str]) -> Iterator[str]:
         names = [name for name, form in formats.items() if str(form).startswith(start)]
         if names:
             yield f"columns that count {unit} are read as these numbers: {first_parts(names)}"
+
+
+def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:
+    """Write which of some values have names, and which."""
+    listed = [f"{spell(v)} is {labels[v].strip()!r}" for v in labels if v in present]
+    return ", ".join(listed[:_MOST_TOLD]) + (", ..." if len(listed) > _MOST_TOLD else "")
+
+
+def _are_codes(values: Iterable[Any]) -> bool:
+    """Tell whether numbers are few whole ones, but more than the two that need no category."""
+    present = {value for value in values if value is not None and value == value}
+    return 2 < len(present) <= _MOST_CODES and all(
+        isinstance(value, (int, float)) and value == int(value) for value in present
+    )
 
 
 def _plain(values: Any) -> list[Any]:

@@ -18,7 +18,7 @@ from aucstudio.project.errors import InputError
 
 LABEL, QUERY = "label", "qid"
 _LINE = re.compile(
-    r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:[0-9]+)?((?:\s+[0-9]+:[^\s:]+)*)\s*(?:#.*)?"
+    r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:,[0-9.]+)*(?:\s+qid:[0-9]+)?((?:\s+[0-9]+:[^\s:]+)*)\s*(?:#.*)?"
 )
 _LINES = 20
 
@@ -27,8 +27,11 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     from sklearn.datasets import load_svmlight_file
 
     with path.open("rb") as file:
-        # The indices as they are: whether they begin at 0 or at 1 would be a guess.
-        X, y, query = load_svmlight_file(file, query_id=True, zero_based=True)
+        try:
+            # The indices as they are: whether they begin at 0 or at 1 would be a guess.
+            X, y, query = load_svmlight_file(file, query_id=True, zero_based=True)
+        except ValueError as error:
+            raise _with_several_labels(path) or error from error
     tell(0.9)
     if not len(y):
         raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
@@ -46,6 +49,20 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     ).put_down(target)
     roles = {LABEL: "label"} | ({QUERY: "group"} if len(query) else {})
     return Written(MATRIX, roles=roles)
+
+
+def _with_several_labels(path: Path) -> InputError | None:
+    """Make the sentence for a file of which rows belong to several classes, if it is one."""
+    with path.open("rb") as file:
+        for line, text in enumerate(file, 1):
+            if b"," in text.split(b" ", 1)[0]:
+                return InputError(
+                    f"{path}, line {line}: rows with several labels are not read; write a file "
+                    "with one of them in each row",
+                    file=str(path),
+                    line=line,
+                )
+    return None
 
 
 def _is_svmlight(_path: Path, head: bytes) -> bool:

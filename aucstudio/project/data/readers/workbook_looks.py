@@ -1,0 +1,124 @@
+"""What a workbook shows and calamine does not tell: hidden rows and columns, leading zeros."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from xml.etree import ElementTree
+
+from aucstudio.project.words import counted
+
+_STYLES = "xl/styles.xml"
+_CHUNK = 1 << 20
+_DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
+_HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
+_STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
+_ATTRIBUTE = re.compile('([\\w:]+)="([^"]*)"')
+_PLACE = re.compile("([A-Z]+)([0-9]+)")
+# Of two digits are months and hours.
+_ZEROS = re.compile("(0{3,})(?:;@)?")
+
+
+@dataclasses.dataclass
+class Looks:
+    """How a sheet is shown.
+
+    Attributes
+    ----------
+    rows : set of int
+        Those that are hidden, from 0.
+    columns : set of int
+        Likewise.
+    widths : dict of row and column to int
+        To how many digits numbers are filled up with zeros.
+    """
+
+    rows: set[int] = dataclasses.field(default_factory=set)
+    columns: set[int] = dataclasses.field(default_factory=set)
+    widths: dict[tuple[int, int], int] = dataclasses.field(default_factory=dict)
+
+    def fill(self, rows: list[list[Any]]) -> None:
+        """Write numbers as codes where they are shown with leading zeros."""
+        for (row, column), width in self.widths.items():
+            cell = rows[row][column] if row < len(rows) and column < len(rows[row]) else ""
+            if isinstance(cell, (int, float)) and cell >= 0 and cell == int(cell):
+                rows[row][column] = f"{int(cell):0{width}}"
+
+    def notes(self, height: int, width: int) -> Iterator[str]:
+        """Say what is read although it is not shown."""
+        for what, hidden, most in (("row", self.rows, height), ("column", self.columns, width)):
+            if count := sum(k < most for k in hidden):
+                are = "is" if count == 1 else "are"
+                yield f"{counted(count, what)} of the sheet {are} hidden, and {are} read too"
+
+
+def looks(path: Path, sheet: str) -> Looks:
+    """Find how a sheet is shown; of anything but a workbook of XML it is not known."""
+    found = Looks()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            padded = _padded_styles(archive)
+            with archive.open(_member(archive, sheet)) as file:
+                for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
+                    _look(found, kind, said, padded)
+    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
+        return Looks()
+    return found
+
+
+def _look(found: Looks, kind: bytes, said: dict[str, str], padded: dict[int, int]) -> None:
+    if kind == b"row":
+        found.rows.add(int(said["r"]) - 1)
+    elif kind == b"col":
+        found.columns.update(range(int(said["min"]) - 1, int(said["max"])))
+    elif width := padded.get(int(said["s"])):
+        place = _PLACE.fullmatch(said["r"])
+        if place:
+            found.widths[int(place[2]) - 1, _column(place[1])] = width
+
+
+def _column(letters: str) -> int:
+    return functools.reduce(lambda k, letter: 26 * k + ord(letter) - ord("@"), letters, 0) - 1
+
+
+def _tags(
+    file: IO[bytes], patterns: Iterable[re.Pattern[bytes]]
+) -> Iterator[tuple[bytes, dict[str, str]]]:
+    """Give the tags of a document that fit, each with its attributes."""
+    rest = b""
+    while chunk := file.read(_CHUNK):
+        text = rest + chunk
+        end = max(text.rfind(b"<"), 0)
+        rest = text[end:]
+        for pattern in patterns:
+            for tag in pattern.finditer(text, 0, end):
+                said = _ATTRIBUTE.findall(tag[2].decode("utf-8", "replace"))
+                yield tag[1], dict(said)
+
+
+def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
+    """Give the styles of cells that show leading zeros, with how many digits there are."""
+    if _STYLES not in archive.namelist():
+        return {}
+    styles = ElementTree.fromstring(archive.read(_STYLES))
+    codes = {f.get("numFmtId"): f.get("formatCode", "") for f in styles.iterfind(".//{*}numFmt")}
+    zeros = {key: found for key, code in codes.items() if (found := _ZEROS.fullmatch(code))}
+    used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
+    return {k: len(zeros[key][1]) for k, key in enumerate(used) if key in zeros}
+
+
+def _member(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Find the file of a sheet in its workbook."""
+    book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+    links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    (keys,) = (one.attrib for one in book.iterfind(".//{*}sheet") if one.get("name") == sheet)
+    (link,) = (value for key, value in keys.items() if key.endswith("}id"))
+    (target,) = (one.get("Target", "") for one in links if one.get("Id") == link)
+    return posixpath.join("xl", target).lstrip("/")

@@ -1,0 +1,49 @@
+"""Files and streams of Arrow; categories that nanoarrow would read wrongly are refused."""
+
+import numpy as np
+import pytest
+
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from tests.project.test_formats import CSV, FIXTURES, cells
+
+CASES = FIXTURES / "cases.feather"
+
+
+def test_levels_that_are_not_compressed_are_categories():
+    table, whole = read_table(FIXTURES / "levels.arrow"), read_table(CSV)
+    assert table.format == "arrow"
+    assert cells(table, "city") == cells(whole, "city")
+
+
+def test_levels_that_are_compressed_are_refused():
+    with pytest.raises(InputError, match=r"holds categories that are compressed.*as Parquet"):
+        read_table(FIXTURES / "levels.feather")
+
+
+def test_a_stream_is_a_file_without_its_frame(tmp_path):
+    path = tmp_path / "t.arrows"
+    path.write_bytes(CASES.read_bytes()[8:])
+    table = read_table(path)
+    assert np.array_equal(table.column("n").values, read_table(CASES).column("n").values)
+
+
+def test_a_type_that_is_not_read_is_named(tmp_path):
+    import nanoarrow
+    from nanoarrow.ipc import StreamWriter
+
+    path = tmp_path / "t.arrows"
+    schema = nanoarrow.struct({"h": nanoarrow.float16(), "y": nanoarrow.int32()})
+    rows = nanoarrow.c_array_from_buffers(
+        schema,
+        2,
+        [None],
+        children=[
+            nanoarrow.c_array_from_buffers(nanoarrow.float16(), 2, [None, b"\0<\0@"]),
+            nanoarrow.c_array([0, 1], nanoarrow.int32()),
+        ],
+    )
+    with StreamWriter.from_path(path) as writer:
+        writer.write_stream(rows)
+    with pytest.raises(InputError, match="holds a column of the type float16, which is not read"):
+        read_table(path)

@@ -1,0 +1,94 @@
+"""How a workbook is shown is read or told: what is hidden, leading zeros, percent, code books."""
+
+import zipfile
+
+import openpyxl
+import pytest
+
+from aucstudio.project.data.readers.workbook_looks import looks
+from aucstudio.project.data.table import read_table
+
+NAMES = ["id", "age", "rate", "town", "y"]
+
+
+def write_book(path, change=lambda sheet: None, before=()):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Data"
+    for row in [NAMES, *([k, 20 + k % 40, k % 9 / 10, 1067 + k % 3, k % 2] for k in range(40))]:
+        sheet.append(row)
+    change(sheet)
+    for rows in before:
+        first = book.create_sheet("Variables", 0)
+        for row in rows:
+            first.append(row)
+    book.save(path)
+    return path
+
+
+def hide_rows(sheet):
+    for row in (3, 7, 60):
+        sheet.row_dimensions[row].hidden = True
+
+
+def hide_columns(sheet):
+    sheet.column_dimensions["C"].hidden = True
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (hide_rows, "2 rows of the sheet are hidden, and are read too"),
+        (hide_columns, "1 column of the sheet is hidden, and is read too"),
+    ],
+)
+def test_what_is_hidden_is_read_and_told(tmp_path, change, words):
+    table = read_table(write_book(tmp_path / "t.xlsx", change))
+    assert words in table.notes
+    assert (table.rows, [column.name for column in table.columns]) == (40, NAMES)
+
+
+def test_numbers_shown_with_leading_zeros_are_codes(tmp_path):
+    def show(sheet):
+        for cell in sheet["D"]:
+            cell.number_format = "00000"
+        sheet["D5"] = "10115"
+
+    table = read_table(write_book(tmp_path / "t.xlsx", show))
+    assert table.column("town").values[:4].tolist() == ["01067", "01068", "01069", "10115"]
+    assert table.column("age").kind == "number"
+
+
+def test_percent_written_as_text_is_the_share_that_the_others_are(tmp_path):
+    def write(sheet):
+        sheet["C3"], sheet["B4"] = "64 %", "45%"
+
+    table = read_table(write_book(tmp_path / "t.xlsx", write))
+    assert table.column("rate").values[1] == 0.64
+    # Beside whole numbers it may be either.
+    assert table.column("age").missing == 1
+
+
+def test_a_code_book_before_the_table_is_passed_over(tmp_path):
+    rows = [["variable", "meaning", "values"], *([name, "as asked", "-"] for name in NAMES)]
+    path = write_book(tmp_path / "t.xlsx", before=[rows + [["old", "not given", ""]] * 60])
+    assert read_table(path).dialect.sheet == "Data"
+    # A table of which no column names those of another one is none.
+    others = [["a", "b", "y"], *([k, k % 7, k % 2] for k in range(30))]
+    assert read_table(write_book(path, before=[others])).dialect.sheet == "Variables"
+
+
+def test_a_workbook_is_known_by_its_bytes(tmp_path):
+    path = write_book(tmp_path / "t.xlsx").rename(tmp_path / "t.xls")
+    assert read_table(path).rows == 40
+
+
+def test_odd_workbooks_have_no_looks(tmp_path):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(b"no archive")
+    assert not looks(path, "Data").rows
+    for content in (b"", b"<workbook/>", b"<a><sheet name='Data'/></a>"):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in ("xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
+                archive.writestr(name, content)
+        assert not looks(path, "Data").widths
