@@ -525,6 +525,7 @@ def test_a_database_without_end_can_be_left(tmp_path):
 def test_a_dictionary_beside_the_table_in_an_archive_is_passed_over(tmp_path):
     path = tmp_path / "t.zip"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Index", "Index of cases\n")
         archive.writestr("Data_Dictionary.csv", "variable,meaning\n" + "x,a measure\n" * 200)
         archive.writestr("cases.csv", CSV.read_text(encoding="utf-8"))
     assert read_table(path).dialect.sheet == "cases.csv"

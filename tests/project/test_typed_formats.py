@@ -1,6 +1,7 @@
 """What formats with types of their own hold besides numbers and words: read, or told."""
 
 import datetime
+import json
 import sqlite3
 import struct
 
@@ -269,3 +270,52 @@ def test_rows_of_several_labels_are_refused_with_their_line(tmp_path):
     path.write_text("1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
     with pytest.raises(InputError, match="line 2: rows with several labels"):
         read_table(path)
+
+
+def json_table(path, whole, **choices):
+    path.write_text(json.dumps(whole))
+    return read_table(path, **choices)
+
+
+RECORDS = [{"x": row[0], "n": row[1], "y": row[3]} for row in ROWS]
+
+
+def test_one_of_several_lists_in_a_document_is_chosen(tmp_path):
+    whole = {"train": RECORDS, "test": RECORDS[:9]}
+    table = json_table(tmp_path / "t.json", whole)
+    assert (table.rows, table.dialect.sheet) == (40, "train")
+    assert told(table, "list 'train' is read; there is also the list 'test'")
+    assert json_table(tmp_path / "t.json", whole, dialect={"sheet": "test"}).rows == 9
+
+
+def test_records_deep_within_an_answer_are_found(tmp_path):
+    hits = {"total": {"value": 40}, "hits": [{"_source": record} for record in RECORDS]}
+    table = json_table(tmp_path / "t.json", {"took": 3, "hits": hits})
+    assert [c.name for c in table.columns] == ["_source.x", "_source.n", "_source.y"]
+    # Records by their names are rows, whatever lists they hold themselves.
+    named = {f"P{k}": {**record, "visits": [{"at": k}]} for k, record in enumerate(RECORDS)}
+    assert json_table(tmp_path / "t.json", named).rows == 40
+
+
+def test_tables_that_programs_keep_of_themselves_are_passed_over(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE django_migrations (id, app, name)")
+        connection.executemany("INSERT INTO django_migrations VALUES (?, 'a', 'b')", [[1], [2]])
+        connection.execute("CREATE TABLE trial_patient (x, n, c, y)")
+        connection.executemany("INSERT INTO trial_patient VALUES (?, ?, ?, ?)", ROWS)
+    connection.close()
+    assert read_table(path).dialect.sheet == "trial_patient"
+
+
+def test_a_name_merged_over_those_of_several_columns_is_part_of_each(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in [[None, "Base", None, "End"], [None, "age", "bmi", "y"], []]:
+        sheet.append(row)
+    for k in range(30):
+        sheet.append([k, 20 + k * 7 % 40, k % 9 / 2, k % 2])
+    sheet.merge_cells("B1:C1")
+    book.save(tmp_path / "t.xlsx")
+    names = [column.name for column in read_table(tmp_path / "t.xlsx").columns]
+    assert names == ["row", "Base age", "Base bmi", "End y"]

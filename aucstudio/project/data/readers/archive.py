@@ -17,7 +17,7 @@ _LOCKED = 1
 # What archives hold beside tables.
 _CLUTTER = ("__macosx", ".")
 _DOCUMENT = re.compile(
-    r"(^|/)(readme|licen[cs]e|changelog|copying|notice|citation)[^/]*$|"
+    r"(^|/)(index$|readme|licen[cs]e|changelog|copying|notice|citation)[^/]*$|"
     r"(^|/)[^/]*(code[ _-]?book|dictionary|data[ _-]?description)[^/]*$|"
     r"\.(md|pdf|html?|docx?|rtf|png|jpe?g|gif|py|r|ipynb|names)$",
     re.IGNORECASE,

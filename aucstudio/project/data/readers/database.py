@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -22,6 +23,10 @@ from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
 _ROWS = 2_000
+# What programs keep of themselves beside the data.
+_ACCOUNTS = re.compile(
+    "(django|auth|alembic|flyway|knex|gpkg|rtree)_|.*schema_migrations|spatial_ref_sys|layer_styles"
+)
 # SQLite's steps between two looks at whether to go on.
 _STEPS = 1_000_000
 
@@ -81,11 +86,12 @@ def _copy_sqlite(
         rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 1")
         return len(rows.description) > 1 and rows.fetchone() is not None
 
-    def is_narrow(name: str) -> bool:
-        return len(connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description) < WIDE
+    def is_aside(name: str) -> bool:
+        rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0")
+        return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
     try:
-        table = pick_part(path, "table", names, wish, holds_table, is_narrow)
+        table = pick_part(path, "table", names, wish, holds_table, is_aside)
         (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
         rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
         named, blobs = [column[0] for column in rows.description], set[int]()

@@ -151,10 +151,14 @@ def _table(sheet: python_calamine.CalamineSheet, shown: Looks) -> tuple[list[Row
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
-    """Give every row its part of a cell merged downwards, but for names above the table."""
+    """Give every row its part of a cell merged downwards, and every name that of one above it."""
     names = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     filled, most = 0, sum(map(len, rows))
     for (top, left), (bottom, right) in ranges:
+        if top == bottom == names and top + 1 < len(rows):
+            across = slice(left, right + 1)
+            if all(isinstance(cell, str) and cell for cell in rows[top + 1][across]):
+                rows[top][across] = [rows[top][left]] * len(rows[top][across])
         # Of others a number stands once, such as one for a whole block, or they are titles.
         if left != right or top <= names or bottom <= top:
             continue

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.parts import note_of_parts, pick_part
 from aucstudio.project.data.text.numerals import literal
+
+_Rows = list[dict[str, Any]]
 
 _LONGEST_RECORD = 64_000_000
 # Records within records that have columns of their own.
@@ -31,11 +34,16 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     is_list = _LIST.match(head) is not None
     if head.startswith(codecs.BOM_UTF8):
         path = _without_mark(path, target.with_suffix(".bare.json"))
-    if not is_list and (rows := _rows_of_one(path)) is not None:
+    part, parts = "", tuple[str, ...]()
+    if not is_list and (tables := _tables_of_one(path)):
+        if len(tables) > 1:
+            parts = tuple(tables)
+            part = pick_part(path, "list", parts, wish, lambda name: len(tables[name]) > 0)
+        rows = tables[part or next(iter(tables))]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
     tell(0.1)
-    notes: tuple[str, ...] = ()
+    notes = tuple(note_of_parts("list", part, parts))
     try:
         _copy(path, target, is_list=is_list)
     except duckdb.Error:
@@ -45,7 +53,8 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
             raise
         notes = (_told(left_out),)
         _copy(sound, target, is_list=False)
-    return Written(known=dict(NAMED_ROWS), notes=notes, left_out=notes)
+        return Written(known=dict(NAMED_ROWS), notes=notes, left_out=notes)
+    return Written(known=dict(NAMED_ROWS), notes=notes, part=part, parts=parts)
 
 
 def _copy(path: Path, target: Path, *, is_list: bool) -> None:
@@ -130,24 +139,48 @@ def _without_mark(path: Path, target: Path) -> Path:
     return target
 
 
-def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
-    """Give the rows of a file that is one value.
-
-    That is an object with a list of records, or columns, or records by their names; or lists, of
-    which the first holds the names.
-    """
+def _tables_of_one(path: Path) -> dict[str, _Rows]:
+    """Give the tables of a file that is one value, by their names; none if it is not."""
     if path.stat().st_size > _LONGEST_RECORD:
-        return None
+        return {}
     try:
         whole = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError:
-        return None  # a record a line, which the reader judges
+        return {}  # a record a line, which the reader judges
+    if isinstance(whole, dict) and (tables := _lists_of_records(whole)):
+        return tables
+    rows = _rows_of_one(whole)
+    return {} if rows is None else {"": rows}
+
+
+def _lists_of_records(whole: Mapping[str, Any], depth: int = 1) -> dict[str, _Rows]:
+    """Find lists of records in an object, or in those within it."""
+    found = {
+        name: value
+        for name, value in whole.items()
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
+    }
+    inner = {name: value for name, value in whole.items() if isinstance(value, dict)}
+    # Objects of the same keys are records themselves.
+    alike = len(inner) > 1 and len({tuple(value) for value in inner.values()}) == 1
+    if found or alike or depth == _DEEPEST:
+        return found
+    return {
+        f"{name}.{own}": rows
+        for name, value in inner.items()
+        for own, rows in _lists_of_records(value, depth + 1).items()
+    }
+
+
+def _rows_of_one(whole: Any) -> _Rows | None:
+    """Give the rows of a value.
+
+    That is an object with columns, or records by their names; or lists, of which the first holds
+    the names.
+    """
     if isinstance(whole, list):
         return _named_rows([whole[0], whole[1:]])
     lists = [value for value in whole.values() if isinstance(value, list) and value]
-    records = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
-    if len(records) == 1:
-        return records[0]
     if (rows := _named_rows(lists)) is not None:
         return rows
     columns: dict[str, dict[Any, Any]] = {
@@ -169,7 +202,7 @@ def _is_record(values: Mapping[Any, Any]) -> bool:
     return len(kinds) > 1 and all(isinstance(key, str) for key in values)
 
 
-def _named_rows(lists: Sequence[list[Any]]) -> list[dict[str, Any]] | None:
+def _named_rows(lists: Sequence[list[Any]]) -> _Rows | None:
     """Give the rows where one list holds the names and one other lists of as many cells."""
     named = [names for names in lists if all(isinstance(name, str) for name in names)]
     for names in named:
@@ -195,6 +228,7 @@ FORMATS = (
         endings=(".json", ".jsonl", ".ndjson"),
         recognises=_is_json,
         write=_write,
+        part="list",
         apart=True,
         swelling=1.5,
     ),
