@@ -128,7 +128,8 @@ def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
     look(view, qtbot, CORRELATION)
     picture = view.correlation.picture
     figures = picture.figures
-    assert figures and all(figure.isVisible() for figure in figures)
+    assert figures
+    assert all(figure.isVisible() for figure in figures)
     picture.plot.setMaximumWidth(150)
     qtbot.waitUntil(lambda: not any(figure.isVisible() for figure in figures), timeout=PATIENCE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,6 @@ class ImportPreview(QDialog):
             QPushButton("&Guess everything"), "import_guess", "Forget all choices, and guess"
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
-        self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.columns_button = named(
             QPushButton("Show &all columns"), "import_all_columns", "Show all columns of the file"
@@ -182,7 +182,21 @@ class ImportPreview(QDialog):
         layout.addWidget(self.split, stretch=1)
         layout.addWidget(self.words)
         layout.addWidget(self.progress)
-        layout.addWidget(self.buttons)
+        layout.addLayout(self._verbs())
+        self._order_tabs()
+
+    def _verbs(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(self.guess_button)  # in the box, the tabulator would leave it out
+        row.addWidget(self.buttons, stretch=1)
+        return row
+
+    def _order_tabs(self) -> None:
+        """Let the tabulator follow the reading order: roles come before the rows below them."""
+        self.sheet.cards.after = self.controls.classes
+        close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
+        for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
+            QWidget.setTabOrder(one, other)
 
     # ------------------------------------------------------------- reading
 
