@@ -124,6 +124,7 @@ class ImportPreview(QDialog):
             QPushButton("&Guess everything"), "import_guess", "Forget all choices, and guess"
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
+        self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.columns_button = named(
             QPushButton("Show &all columns"), "import_all_columns", "Show all columns of the file"
@@ -132,7 +133,6 @@ class ImportPreview(QDialog):
         self.columns_button.clicked.connect(self._on_every_column)
         self.columns_button.hide()
         self.guess_button.setAutoDefault(False)
-        self.open_button.setDefault(True)
         self.open_button.clicked.connect(self._on_open)
         self.guess_button.clicked.connect(self._on_guess)
         self.buttons.rejected.connect(self.reject)
@@ -140,6 +140,7 @@ class ImportPreview(QDialog):
         self.bar.setTextVisible(False)
         self.doing = label("", "muted", name="import_doing")
         self.cancel = named(QPushButton("Ca&ncel"), "import_cancel", "Cancel the import")
+        self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self._on_cancel)
 
     def _lay_out(self) -> None:
@@ -182,17 +183,12 @@ class ImportPreview(QDialog):
         layout.addWidget(self.split, stretch=1)
         layout.addWidget(self.words)
         layout.addWidget(self.progress)
-        layout.addLayout(self._verbs())
-        self._order_tabs()
+        layout.addWidget(self.buttons)
+        self._order_keys()
 
-    def _verbs(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(self.guess_button)  # in the box, the tabulator would leave it out
-        row.addWidget(self.buttons, stretch=1)
-        return row
-
-    def _order_tabs(self) -> None:
-        """Let the tabulator follow the reading order: roles come before the rows below them."""
+    def _order_keys(self) -> None:
+        """Let Enter open, and the tabulator go in reading order: roles come before their rows."""
+        self.open_button.setDefault(True)  # which a button outside of the dialog cannot be
         self.sheet.cards.after = self.controls.classes
         close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
         for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
