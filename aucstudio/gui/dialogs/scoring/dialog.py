@@ -254,7 +254,8 @@ class ScoreTableDialog(QDialog):
         assert scored is not None
         ending = str(self.format.currentData())
         suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
-        filters = f"{_FORMATS[ending]} (*{ending})"
+        endings = sorted(_FORMATS, key=lambda one: one != ending)  # the chosen one first
+        filters = ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings)
         path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
         if not path:
             return
