@@ -18,6 +18,7 @@ from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_report
@@ -26,6 +27,7 @@ from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.work.job import Job, describe_failure
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 
@@ -46,6 +48,7 @@ class Exports(QObject):
     def __init__(self, window: QWidget, session: Session, deck: Deck, verbs: Actions) -> None:
         super().__init__(window)
         self._window, self._session, self._deck, self._verbs = window, session, deck, verbs
+        self._writing = Background(self, self._on_written)
         verbs.export_model.triggered.connect(self._on_model)
         verbs.score_table.triggered.connect(self._on_score)
         verbs.export_figure.triggered.connect(self._on_figure)
@@ -102,7 +105,7 @@ class Exports(QObject):
             self._window, "Save the numbers behind the picture", suggested, "CSV (*.csv)"
         )
         if path:
-            self._try_to_write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
+            self._write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
 
     def _columns(self) -> Mapping[str, Sequence[object] | np.ndarray[Any, Any]]:
         """Give the numbers of the active view, or say that there are none."""
@@ -132,7 +135,7 @@ class Exports(QObject):
             view.refresh()
             figure = printing.on_screen(view).png(_COPY_DPI)
             band = self._session.plan.band
-            self._try_to_write(lambda: write_report(Path(path), runs, band, {"ROC": figure}), path)
+            self._write(lambda: write_report(Path(path), runs, band, {"ROC": figure}), path)
 
     def _on_script(self) -> None:
         chosen = self._session.run(self._session.selected)
@@ -146,15 +149,20 @@ class Exports(QObject):
         )
         if path:
             text = _script(chosen.record.experiment, Path(path), self._deck.side_by_side())
-            self._try_to_write(lambda: write_atomically(Path(path), text), path)
+            self._write(lambda: write_atomically(Path(path), text), path)
 
-    def _try_to_write(self, write: Callable[[], object], path: str) -> None:
-        try:
-            write()
-        except InputError as error:
-            self._session.failed.emit(str(error), "")
-        else:
+    def _write(self, write: Callable[[], object], path: str) -> None:
+        """Write beside the window: a report of many runs takes a while."""
+        self._writing.finish()
+        self._writing.start(path, lambda _post: write())
+
+    def _on_written(self, path: str, job: Job[object, object]) -> None:
+        if job.error is None:
             self._session.told.emit(f"Saved {path}")
+        elif isinstance(job.error, InputError):
+            self._session.failed.emit(str(job.error), "")
+        else:
+            self._session.failed.emit(*describe_failure(job.error))
 
 
 def columns_as_csv(

@@ -17,7 +17,7 @@ from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedS
 from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.under_way import what_is_under_way
-from aucstudio.gui.windows import the_windows
+from aucstudio.gui.windows import LOSE, SAVE, STOP, the_windows
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.readers.several import join
 from aucstudio.project.errors import InputError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
 
-GO_ON, STOP, ELSEWHERE = "go on", "stop", "elsewhere"
+GO_ON, ELSEWHERE = "go on", "elsewhere"
 
 
 class Files(QObject):
@@ -80,36 +80,45 @@ class Files(QObject):
             shown.raise_()
             shown.activateWindow()
             return
-        if not self._session.study.runner.busy:
-            self._session.begin_open(path, kind, choices)
-            return
 
         def answered(choice: str | None) -> None:
-            if choice == STOP:
-                self._session.stop()
-            if choice in (GO_ON, STOP):
+            if choice not in (None, ELSEWHERE):
                 self._session.begin_open(path, kind, choices)
             elif self._previewing is not None:
                 self._previewing.stay() if choice is None else self._previewing.accept()
             if choice == ELSEWHERE:
                 the_windows().new(self._window).files.begin(path, kind, choices)
 
-        self._ask("Open another study", (ELSEWHERE, "Open in a &new window"), answered)
+        elsewhere = (ELSEWHERE, "Open in a &new window")
+        self._ask_to_leave("Open another study", answered, elsewhere)
 
     def begin(self, path: str, kind: str, choices: ImportChoices | None = None) -> None:
         """Begin to open something where nothing is under way."""
         self._session.begin_open(path, kind, choices)
 
-    def _ask(self, title: str, first: tuple[str, str] | None, answered: prompts.Answered) -> None:
-        """Ask what is to become of the runs under way."""
-        choices = [(GO_ON, "&Let them end here"), (STOP, "&Stop them")]
-        prompts.ask_choice(
-            self._window,
-            title,
-            f"{what_is_under_way([self._session])} Runs that go on end in their own project.",
-            [first, *choices] if first else choices,
-            answered,
-        )
+    def _ask_to_leave(
+        self, title: str, answered: prompts.Answered, *first: tuple[str, str]
+    ) -> None:
+        """Have it answered whether the study is left, and ask where runs go on or would be lost."""
+        session = self._session
+        if session.study.busy:
+            text = f"{what_is_under_way([session])} Runs that go on end in their own project."
+            choices = [*first, (GO_ON, "&Let them end here"), (STOP, "&Stop them")]
+        elif lost := session.unsaved_words():
+            text = f"{lost}."
+            choices = [(SAVE, "&Save as…"), *first, (LOSE, "&Leave without them")]
+        else:
+            answered(GO_ON)
+            return
+
+        def chosen(choice: str | None) -> None:
+            if choice == STOP:
+                session.stop()
+            answered(None if choice == SAVE else choice)
+            if choice == SAVE:
+                self.save_as()
+
+        prompts.ask_choice(self._window, title, text, choices, chosen)
 
     def show_opened(self, found: OpenedStudy) -> None:
         """Bring the window into the state of a study that was opened."""
@@ -195,17 +204,13 @@ class Files(QObject):
         session = self._session
         if not self._window.shows_study:
             self._window.close()
-        elif session.study.runner.busy:
+        else:
 
             def answered(choice: str | None) -> None:
-                if choice == STOP:
-                    session.stop()
-                if choice in (GO_ON, STOP):
+                if choice is not None:
                     session.close_study()
 
-            self._ask("Close the study", None, answered)
-        else:
-            session.close_study()
+            self._ask_to_leave("Close the study", answered)
 
     # ------------------------------------------------------------- saving
 

@@ -392,7 +392,7 @@ class MainWindow(QMainWindow):
         the_windows().add(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._may_leave and (self.session.has_work or self.session.loses_runs()):
+        if not self._may_leave and (self.session.has_work or self.session.unsaved_words()):
             event.ignore()
             the_windows().close([self])
             return

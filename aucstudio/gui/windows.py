@@ -85,7 +85,7 @@ class Windows:
 
     def _leave(self, windows: Sequence[MainWindow]) -> None:
         """Close windows in which nothing is under way."""
-        losing = next((window for window in windows if window.session.loses_runs()), None)
+        losing = next((window for window in windows if window.session.unsaved_words()), None)
 
         def answered(choice: str | None) -> None:
             if choice == LOSE:
@@ -101,7 +101,7 @@ class Windows:
         prompts.ask_choice(
             losing,
             self._title(windows),
-            f"{losing.session.status}.",
+            f"{losing.session.unsaved_words()}.",
             ((SAVE, "&Save as…"), (LOSE, "&Close without them")),
             answered,
         )

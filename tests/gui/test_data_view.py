@@ -114,6 +114,26 @@ def test_a_click_on_a_head_sorts_stably_and_the_third_takes_it_back(view, table,
     assert head == str(first + 1)
 
 
+def test_sorting_shows_the_ends_wherever_the_chosen_row_goes(view, table, qtbot):
+    last = int(np.argmax(table.column("x0").values))
+    view.sheet.go_to([last], "x0")
+    for descending in (False, True):
+        view.sheet.sorting.emit("x0", descending)
+        shown(view, qtbot)
+        assert view.sheet.rowAt(1) == 0
+        assert view.sheet.place()[0] == last  # it stays chosen
+
+
+def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
+    look(view, qtbot, CORRELATION)
+    picture = view.correlation.picture
+    figures = picture.figures
+    assert figures
+    assert all(figure.isVisible() for figure in figures)
+    picture.plot.setMaximumWidth(150)
+    qtbot.waitUntil(lambda: not any(figure.isVisible() for figure in figures), timeout=PATIENCE)
+
+
 def test_conditions_narrow_the_rows_and_a_wrong_one_says_what_is_wrong(view, table, qtbot):
     x0, town = table.column("x0").values, table.column("town").values
     filter_by(view, qtbot, "x0 > 0.5; town = north")

@@ -469,3 +469,17 @@ def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
     table = open_it(qtbot, window, dialog)
     assert (len(table.columns), table.label) == (3_101, "outcome")
     assert table.column("g0").role == "ignore"
+
+
+def test_the_tabulator_follows_the_reading_order(look_at, tmp_path):
+    dialog = look_at(write_awkward(tmp_path / "a.csv"))
+    dialog.controls.combos["delimiter"].setFocus()
+    names = []
+    while (name := dialog.focusWidget().objectName()) not in names:
+        names.append(name)
+        dialog.focusNextPrevChild(True)
+    parts = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict", "positive")
+    roles = tuple(f"role_{k}" for k in range(4))
+    buttons = ("guess", "open", "close_button")
+    wanted = [f"import_{name}" for name in (*parts, *roles, "table", *buttons)]
+    assert [name for name in names if name in wanted] == wanted

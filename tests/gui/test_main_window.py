@@ -297,12 +297,15 @@ def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, ta
     dialog.reject()
 
 
-def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tmp_path):
+def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tmp_path, qtbot):
     window.open_data(table_file)
     choose_method(window, "auc-svm")
     run_to_end(window)
     answers.save_path = str(tmp_path / "report.html")
+    told = []
+    window.session.told.connect(told.append)
     window.findChild(QAction, "action_export_report").trigger()
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
     assert "data:image/png" in page

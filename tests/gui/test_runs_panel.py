@@ -571,6 +571,22 @@ def test_a_failed_run_says_why(panel, session, records):
     assert "Stopped by hand: what was finished is kept." in panel.details.warnings.sentences
 
 
+def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
+    record = dataclasses.replace(records[0], status=STOPPED)
+    thrice = dataclasses.replace(record.experiment, validation=Validation(repeats=3))
+    half = dataclasses.replace(record.splits[0], converged=False)
+    for name, stopped, words in (
+        ("none", {"splits": ()}, "before a fit had ended: there is nothing to show"),
+        ("half", {"splits": (half,)}, "within the fit: the model is as it stood then"),
+        ("half of three", {"splits": (half,), "experiment": thrice}, "within the first of 3 fits"),
+        ("one of three", {"experiment": thrice}, "after 1 of 3 splits: figures rest on these"),
+    ):
+        fill(session, {name: dataclasses.replace(record, **stopped)})
+        session.select(name)
+        (sentence,) = panel.details.warnings.sentences
+        assert sentence.startswith(f"Stopped by hand {words}")
+
+
 # ----------------------------------------------------------------- the card
 
 

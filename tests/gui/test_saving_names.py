@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
@@ -10,6 +10,41 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import PATIENCE, make_record, put
+
+ask_save_path = prompts.ask_save_path  # the one of the program: tests answer in its place
+PICTURES = "PDF (*.pdf);;SVG (*.svg)"
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen", "saved"),
+    [
+        ("one", "SVG (*.svg)", "one.svg"),
+        ("one.v2", "", "one.v2.pdf"),
+        ("one.SVG", "PDF (*.pdf)", "one.SVG"),
+        (".hidden", "PDF (*.pdf)", ".hidden.pdf"),
+    ],
+)
+def test_a_name_gets_the_ending_of_the_format_chosen_beside_it(
+    monkeypatch, tmp_path, typed, chosen, saved
+):
+    told = str(tmp_path / typed), chosen
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: told)
+    assert ask_save_path(None, "Save", "a.pdf", PICTURES) == str(tmp_path / saved)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
+    assert ask_save_path(None, "Save", "a.pdf", PICTURES) is None
+
+
+def test_a_name_that_is_there_with_its_ending_is_asked_for_again(monkeypatch, tmp_path):
+    there, asked = tmp_path / "one.svg", []
+    there.write_text("older")
+
+    def answer(_parent, _title, suggested, _filters, chosen):
+        asked.append((suggested, chosen))
+        return str(tmp_path / "one") if len(asked) == 1 else suggested, "SVG (*.svg)"
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    assert ask_save_path(None, "Save", "a.pdf", PICTURES) == str(there)
+    assert asked[1] == (str(there), "SVG (*.svg)")  # and Qt's dialog asks about that name
 
 
 @pytest.mark.parametrize(

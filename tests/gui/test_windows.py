@@ -167,6 +167,38 @@ def test_closing_asks_before_runs_without_room_are_lost(window, answers, unsaved
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("verb", ["open_data", "close"])
+def test_another_study_asks_before_runs_without_room_are_lost(
+    window, answers, unsaved, table_file, qtbot, tmp_path, verb
+):
+    answers.open_path, answers.choice = str(table_file), None
+    press(window, verb)
+    (asked,) = answers.asked
+    assert asked[1] == "1 run not saved: the disk is full."
+    assert [key for key in asked[2] if key != "elsewhere"] == ["save", "lose"]
+    assert not window.session.opener.busy
+    assert list(window.session.records) == [unsaved.id]
+    answers.choice = "lose"
+    press(window, verb)
+    qtbot.waitUntil(lambda: not window.session.records, timeout=PATIENCE)
+    assert (window.session.table is None) == (verb == "close")
+
+
+@pytest.mark.slow
+def test_a_study_that_was_left_keeps_what_found_no_room_until_that_is_asked_about(
+    window, answers, held, full_disk, table_file, qtbot
+):
+    answers.open_path, answers.choice = str(table_file), "go on"
+    press(window, "open_data")
+    qtbot.waitUntil(lambda: bool(window.session.left), timeout=PATIENCE)
+    held.set()
+    qtbot.waitUntil(lambda: not window.session.has_work, timeout=PATIENCE)
+    answers.choice = None
+    assert not window.close()
+    assert answers.asked[-1][1].startswith("In study.csv, 2 runs not saved: the disk is full")
+
+
+@pytest.mark.slow
 def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
     window, unsaved, full_disk, table_file, qtbot
 ):

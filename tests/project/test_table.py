@@ -818,3 +818,18 @@ def test_words_with_marks_among_them_are_parted_by_the_mark_that_cuts_all_rows_a
     table = read_table(path)
     assert table.dialect.delimiter == ","
     assert [column.kind for column in table.columns] == ["number", "number", "text", "text"]
+
+
+def test_what_was_guessed_of_the_label_is_told_before_how_the_file_is_laid_out(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{k},5;{k % 7},25;{'ja' if k % 3 else 'nein'}" for k in range(60)]
+    path.write_text("\n".join(["a;b;c", *lines]))
+    table = read_table(path)
+    assert table.notes[:2] == (
+        "column c is guessed to be the label",
+        "class nein is guessed to be the positive one, being the rarer one",
+    )
+    assert "decimal comma" in table.notes[2:]
+    other = table.with_roles(positive="ja")
+    assert other.notes[0] == "column c is guessed to be the label"
+    assert "decimal comma" in other.notes

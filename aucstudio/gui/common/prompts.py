@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -33,10 +34,23 @@ def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
-    """Ask where to save; None if there is no answer."""
-    suggested = os.path.join(_last_folder(filters), suggested)
-    path, _ = QFileDialog.getSaveFileName(parent, title, suggested, filters)
-    return _noted(path, filters)
+    """Ask where to save; None if there is no answer.
+
+    A name with none of the endings gets that of the format which is chosen beside it. Where such a
+    file is there, the name is asked for again, as the dialog has asked about the typed one only.
+    """
+    suggested, chosen = os.path.join(_last_folder(filters), suggested), ""
+    while True:
+        path, chosen = QFileDialog.getSaveFileName(parent, title, suggested, filters, chosen)
+        if path.lower().endswith(tuple(_endings(filters))):
+            return _noted(path, filters)
+        suggested = path + next(iter(_endings(chosen or filters)), "") if path else ""
+        if not os.path.lexists(suggested):
+            return _noted(suggested, filters)
+
+
+def _endings(filters: str) -> list[str]:
+    return [ending.lower() for ending in re.findall(r"\*(\.[\w.]+)", filters)]
 
 
 def _last_folder(filters: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QStandardItemModel
+from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -135,9 +135,20 @@ def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
     model.item(combo.findData(data)).setEnabled(enabled)
 
 
+class _EndButtons(QDialogButtonBox):
+    """A row of buttons that the tabulator goes through from the first on.
+
+    Qt's own sends it to the button that Enter presses, past those before it.
+    """
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.setFocusProxy(None)  # type: ignore[arg-type]
+
+
 def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialogButtonBox:
     """Make the row of buttons that ends a dialog."""
-    box = QDialogButtonBox()
+    box = _EndButtons()
     for kind in kinds:
         box.addButton(kind)
     name_buttons(box, name)

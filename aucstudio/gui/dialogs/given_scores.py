@@ -133,6 +133,7 @@ class GivenScoresDialog(QDialog):
         add.setText("&Add")
         layout.addWidget(self.ends)
         self.setMinimumWidth(_WIDTH)
+        self.source.setFocus()
 
     def _on_add(self) -> None:
         column, joined = self.column.currentText(), self.file.joined

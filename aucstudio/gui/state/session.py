@@ -70,12 +70,17 @@ class Session(SessionTournament):
         """Whether leaving would break something off: a run, what waits, or a save."""
         return self.trains or self.saver.busy
 
-    def loses_runs(self) -> bool:
-        """Tell whether leaving would lose finished runs: they could not be written, nor now."""
+    def unsaved_words(self) -> str:
+        """Say which finished runs leaving would lose: they could not be written, nor now."""
         studies = self.study, *self.left
         for study in studies:
             study.home.keep_unsaved()
-        return any(study.home.unsaved for study in studies)
+        told = [
+            study.status if study is self.study else f"In {study.name}, {study.status}"
+            for study in studies
+            if study.home.unsaved
+        ]
+        return ". ".join(told)
 
     # ------------------------------------------------------------- another study
 
@@ -273,7 +278,7 @@ class Session(SessionTournament):
             study.runner.finish()
             study.tournament.finish()
         self.saver.finish()
-        self.loses_runs()
+        self.unsaved_words()  # which tries once more
         self.keep_plan()
         self._keeper.close()
         self.cluster.close()

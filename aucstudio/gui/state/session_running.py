@@ -263,7 +263,8 @@ class SessionRunning(SessionEditing):
         return True
 
     def _on_runner(self, study: Study) -> None:
-        if study is not self.study and not study.busy and study in self.left:
+        ended = not study.busy and not study.home.unsaved  # else closing has yet to ask
+        if study is not self.study and ended and study in self.left:
             self.left.remove(study)
             study.deleteLater()
         self.live_changed.emit()

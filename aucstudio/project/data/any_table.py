@@ -391,9 +391,11 @@ class AnyTable(TableInfo, ColumnChoices):
 
     def with_notes_after(self, before: Self) -> Self:
         """Bring the sentences about roles up to date; those about the file stay."""
-        stale = set(role_notes(before))
+        stale, found = set(role_notes(before)), {finding.sentence for finding in self.findings}
         kept = [note for note in before.notes if note not in stale]
-        return dataclasses.replace(self, notes=(*kept, *role_notes(self)))
+        # The weightiest first: what was found, what was guessed, then how the file is laid out.
+        first, last = ([n for n in kept if (n in found) is is_found] for is_found in (True, False))
+        return dataclasses.replace(self, notes=(*first, *role_notes(self), *last))
 
     # ------------------------------------------------------------- classes
 

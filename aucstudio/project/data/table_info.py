@@ -180,15 +180,24 @@ class TableInfo(abc.ABC):
 
 
 def role_notes(table: TableInfo) -> list[str]:
-    """Say what was guessed about roles."""
+    """Say what was guessed about roles, of the label first."""
+    return [*_label_notes(table), *_column_notes(table)]
+
+
+def _column_notes(table: TableInfo) -> list[str]:
     notes = [column.why for column in table.columns if column.why]
     notes += [
         f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
         for column in table.columns
         if column.role == "group" and column.missing
     ]
+    return notes
+
+
+def _label_notes(table: TableInfo) -> list[str]:
     if table.label is None:
-        return notes
+        return []
+    notes = []
     if "label" in table.guessed:
         notes.append(f"column {table.label} is guessed to be the label")
     if "positive" in table.guessed and table.positive is not None:

@@ -31,6 +31,21 @@ def cautions(record: RunRecord) -> list[str]:
     return told
 
 
+def stopped_words(record: RunRecord) -> str:
+    """Say of a run that was stopped by hand what its figures rest on; empty of any other."""
+    if record.status != STOPPED:
+        return ""
+    there, asked = len(record.splits), record.experiment.validation.splits
+    if not there:
+        return "Stopped by hand before a fit had ended: there is nothing to show."
+    if not all(split.converged for split in record.splits):
+        fit = "the fit" if asked == 1 else f"the first of {asked} fits"
+        return f"Stopped by hand within {fit}: the model is as it stood then, not fully trained."
+    if there < asked:
+        return f"Stopped by hand after {there} of {asked} splits: figures rest on these alone."
+    return "Stopped by hand: what was finished is kept."
+
+
 def remarks(record: RunRecord) -> list[str]:
     """List what else the fits noted."""
     return [note for note in _notes(record) if not _GRAVE.search(note)]

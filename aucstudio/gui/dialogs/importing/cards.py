@@ -63,6 +63,11 @@ class ColumnCards(QHeaderView):
     """Above each column: its name, role, kind, gaps, area by itself, and distribution by class.
 
     Lists of roles are made for the columns in sight alone: a table may have very many.
+
+    Attributes
+    ----------
+    after : QWidget or None
+        What the tabulator leaves for the first list of roles.
     """
 
     role_chosen = Signal(str, object)
@@ -78,6 +83,7 @@ class ColumnCards(QHeaderView):
         self.combos: dict[int, QComboBox] = {}
         self.parts: dict[int, DatePartsButton] = {}
         self.summaries: dict[int, _Summary] = {}
+        self.after: QWidget | None = None
         self._classes: Classes | None = None
         self._work = Background(self, self._on_summed)
         self.sectionResized.connect(lambda *_: self.place())
@@ -138,7 +144,7 @@ class ColumnCards(QHeaderView):
             self.combos[k].hide()
         for k in set(self.parts) - set(seen):
             self.parts[k].hide()
-        before: QWidget | None = None
+        before = self.after
         for k in seen:
             combo = self.combos.get(k) or self._make(k)
             combo.setGeometry(

@@ -10,8 +10,6 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QSizePolicy,
     QSpinBox,
@@ -20,7 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy, named
+from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.head import Head
 from aucstudio.project.data.import_choices import ImportChoices, Part
@@ -50,6 +50,7 @@ _OFFERED: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _MOST_SKIPPED = 10_000
+_WIDEST = 200
 _GUESS = -1
 
 
@@ -103,16 +104,13 @@ class ImportControls(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        row = QHBoxLayout()
+        row = WrappingRow(self)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         # What the label holds comes last, after all that may change it.
         self._blocks["positive"] = self._blocks.pop("positive")
         for part, block in self._blocks.items():
             row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
-        grid.addLayout(row, 0, 0)
 
     def _combo(self, part: str, words: str) -> QComboBox:
         mnemonics = {"sheet": "&Sheet", "delimiter": "&Delimiter", "encoding": "&Encoding"}
@@ -123,9 +121,9 @@ class ImportControls(QWidget):
 
     def _list(self, part: str, words: str, mnemonic: str) -> QComboBox:
         combo = named(ElidedCombo(), f"import_{part}", words)
-        combo.setMinimumWidth(60)
-        combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._block(part, mnemonic, combo)
+        self._blocks[part].setMaximumWidth(scaled(_WIDEST))  # names of classes may be long
         return combo
 
     def _block(self, part: str, words: str, field: QWidget) -> None:

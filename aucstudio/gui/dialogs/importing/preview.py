@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,6 @@ class ImportPreview(QDialog):
         self.columns_button.clicked.connect(self._on_every_column)
         self.columns_button.hide()
         self.guess_button.setAutoDefault(False)
-        self.open_button.setDefault(True)
         self.open_button.clicked.connect(self._on_open)
         self.guess_button.clicked.connect(self._on_guess)
         self.buttons.rejected.connect(self.reject)
@@ -140,6 +140,7 @@ class ImportPreview(QDialog):
         self.bar.setTextVisible(False)
         self.doing = label("", "muted", name="import_doing")
         self.cancel = named(QPushButton("Ca&ncel"), "import_cancel", "Cancel the import")
+        self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self._on_cancel)
 
     def _lay_out(self) -> None:
@@ -183,6 +184,15 @@ class ImportPreview(QDialog):
         layout.addWidget(self.words)
         layout.addWidget(self.progress)
         layout.addWidget(self.buttons)
+        self._order_keys()
+
+    def _order_keys(self) -> None:
+        """Let Enter open, and the tabulator go in reading order: roles come before their rows."""
+        self.open_button.setDefault(True)  # which a button outside of the dialog cannot be
+        self.sheet.cards.after = self.controls.classes
+        close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
+        for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
+            QWidget.setTabOrder(one, other)
 
     # ------------------------------------------------------------- reading
 

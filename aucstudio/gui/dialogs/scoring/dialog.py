@@ -103,6 +103,7 @@ class ScoreTableDialog(QDialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.area, stretch=1)
         layout.addLayout(below)
+        self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
         self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
@@ -113,7 +114,6 @@ class ScoreTableDialog(QDialog):
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
-        self.score.setDefault(True)
         self.score.clicked.connect(self._on_score)
         self.save.clicked.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
@@ -125,6 +125,7 @@ class ScoreTableDialog(QDialog):
         self.bar.setRange(0, _STEPS)
         self.doing = label("", "muted", name="score_doing")
         self.cancel = named(QPushButton("Ca&ncel"), "score_cancel_button", "Cancel scoring")
+        self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self._on_cancel)
         row = QHBoxLayout(self.progress)
         row.setContentsMargins(0, 0, 0, 0)
@@ -253,7 +254,8 @@ class ScoreTableDialog(QDialog):
         assert scored is not None
         ending = str(self.format.currentData())
         suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
-        filters = f"{_FORMATS[ending]} (*{ending})"
+        endings = sorted(_FORMATS, key=lambda one: one != ending)  # the chosen one first
+        filters = ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings)
         path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
         if not path:
             return

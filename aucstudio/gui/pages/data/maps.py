@@ -26,7 +26,8 @@ from aucstudio.project.words import class_words, percent_words
 Array = NDArray[np.float64]
 
 _MOST_NAMES = 40
-_MOST_FIGURES = 8  # columns whose squares have room for a number
+_MOST_FIGURES = 12  # columns whose squares may have room for a number
+_BESIDE_FIGURE = 6  # pixels of a square that its number leaves free
 _DARK = 0.6  # a correlation whose square is dark
 _NAME_WIDTH = 110
 _STRIP = 0.03  # of the width
@@ -188,6 +189,9 @@ class CorrelationPicture(CellMap):
         self.frame = pg.PlotCurveItem()
         self.plot.addItem(self.frame, ignoreBounds=True)
         self.figures: list[pg.TextItem] = []
+        box = self.plot.getViewBox()
+        for changed in (box.sigResized, box.sigRangeChanged):
+            changed.connect(lambda *_: self._show_what_fits())
 
     def show(self, found: Correlation, pair: tuple[int, int] | None) -> None:
         """Draw another matrix, and mark a pair."""
@@ -223,6 +227,14 @@ class CorrelationPicture(CellMap):
             figure.setPos(column + 0.5, line + 0.5)
             self.plot.addItem(figure, ignoreBounds=True)
             self.figures.append(figure)
+        self._show_what_fits()
+
+    def _show_what_fits(self) -> None:
+        """Show the numbers where squares are wide enough for all of them, else none."""
+        wide = max((figure.boundingRect().width() for figure in self.figures), default=0.0)
+        across, _down = self.plot.getViewBox().viewPixelSize()
+        for figure in self.figures:
+            figure.setVisible(across * (wide + _BESIDE_FIGURE) <= 1.0)
 
     def mark(self, pair: tuple[int, int] | None) -> None:
         """Frame a pair."""

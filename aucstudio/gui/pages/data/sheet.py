@@ -73,6 +73,7 @@ class RowsSheet(QTableView):
         self.setModel(self.model_)
         self._fitted: tuple[str, ...] = ()
         self._by_hand = True  # what is pointed at is so by a person
+        self._sorted_by: tuple[str | None, bool] | None = None
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
@@ -119,6 +120,10 @@ class RowsSheet(QTableView):
         self._fit()
         if row is not None:
             self.go_to([row], column)
+        sorted_by = None if wish is None else (wish.order, wish.descending)
+        if place is not None and sorted_by != self._sorted_by:
+            self.scrollToTop()  # who sorts wants to see the ends, wherever the row is now
+        self._sorted_by = sorted_by
         self._by_hand = True
 
     def place(self) -> tuple[int | None, str]:

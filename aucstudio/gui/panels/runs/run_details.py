@@ -37,11 +37,11 @@ from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
+    stopped_words,
     trained_elsewhere_words,
 )
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.progress_words import search_result
-from aucstudio.project.runs.record import STOPPED
 from aucstudio.project.runs.tuning import symbols
 from aucstudio.project.words import counted, figure_words
 
@@ -177,9 +177,8 @@ class RunDetails(Card):
         self.table.show_lines(figure_lines(record, found, band))
 
     def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
-        record, told = shown.record, []
-        if record.status == STOPPED:
-            told.append("Stopped by hand: what was finished is kept.")
+        record = shown.record
+        told = list(filter(None, [stopped_words(record)]))
         if record.id in self.session.unsaved:
             told.append(f"Not saved: {self.session.unsaved[record.id]}")
         if found is not None and ranks_backwards(found.area):
