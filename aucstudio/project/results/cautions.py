@@ -38,7 +38,7 @@ def stopped_words(record: RunRecord) -> str:
     there, asked = len(record.splits), record.experiment.validation.splits
     if not there:
         return "Stopped by hand before a fit had ended: there is nothing to show."
-    if not all(split.converged for split in record.splits):
+    if there == 1 and not record.splits[0].converged:
         fit = "the fit" if asked == 1 else f"the first of {asked} fits"
         return f"Stopped by hand within {fit}: the model is as it stood then, not fully trained."
     if there < asked:
