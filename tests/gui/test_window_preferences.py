@@ -129,9 +129,10 @@ def test_a_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch)
     monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
     asked = []
 
-    def answer(_parent, _title, folder, _filters):
+    def answer(_parent, _title, folder, filters, *_chosen):
         asked.append(folder)
-        return str(tmp_path / "study.csv"), ""
+        ending = "aucmodel" if filters == prompts.MODELS else "csv"
+        return str(tmp_path / f"study.{ending}"), ""
 
     monkeypatch.setattr(QFileDialog, "getOpenFileName", answer)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
