@@ -34,6 +34,8 @@ from aucstudio.project.data.text.totals import have_headings, is_heading, is_mea
 _LAST = 10
 # Remarks before the rows among which names are looked for.
 _LAST_REMARKS = 4
+# So many columns of a very wide table tell what the decimal mark is.
+_MOST_VOTING = 2_000
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
 
 
@@ -130,7 +132,8 @@ def _settled(
     sample = _without_blank_end(sample, found.names is not None)
     width = sample.width
     columns = [sample.column(k) for k in range(width)]
-    values = [[cell for cell in cells if not is_remark(cell)] for cells in columns]
+    voting = columns[:: max(1, width // _MOST_VOTING)]
+    values = [[cell for cell in cells if not is_remark(cell)] for cells in voting]
     decimal = given.get("decimal") or guess_decimal(values, dialect.delimiter)
     lower = 0 if found.names is None else found.body - found.names - 1
     dialect = dataclasses.replace(
