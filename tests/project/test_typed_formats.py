@@ -225,7 +225,7 @@ def test_months_of_stata_are_told():
 def test_a_day_beyond_the_calendar_refuses_no_table_of_stata():
     table = read_table(FIXTURES / "far-days.dta")
     assert (table.rows, table.column("seen").kind) == (40, "number")
-    assert told(table, "days beyond the calendar")
+    assert told(table, "column seen: 40 days beyond the calendar stay numbers")
 
 
 def test_nominal_codes_of_spss_are_categories_and_single_names_are_told():

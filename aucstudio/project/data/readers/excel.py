@@ -34,6 +34,7 @@ _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What a workbook with a password lies in.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _TELL_EVERY = 5_000
+_ERROR = re.compile("Err:5[0-9]{2}")
 _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
@@ -172,7 +173,9 @@ def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
 
 
 def _clocked(cell: Any) -> Any:
-    """Write a duration of more than a day as the shorter ones of its column come."""
+    """Write a duration of more than a day as the shorter ones come; an error holds nothing."""
+    if isinstance(cell, str) and _ERROR.fullmatch(cell):
+        return ""
     found = _LASTING.fullmatch(cell) if isinstance(cell, str) and cell.startswith("PT") else None
     return cell if found is None else ":".join(found.groups())
 

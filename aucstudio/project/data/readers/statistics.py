@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,11 @@ from aucstudio.project.data.readers.format import (
     begins,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
+from aucstudio.project.data.readers.statistics_dates import (
+    conversion,
+    note_of_beyond,
+    on_calendar,
+)
 from aucstudio.project.errors import InputError
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -28,30 +32,23 @@ _STATA_UNITS = {
     "%tm": "months since 1960-01",
     "%tq": "quarters since the first of 1960",
     "%th": "half-years since the first of 1960",
+    "%tb": "days of a business calendar",
 }
 # Before Stata 13 a file begins with its version, the order of bytes, and 1.
 _STATA_VERSIONS = bytes([104, 105, 108, 110, 111, 112, 113, 114, 115])
 _STATA_ORDERS = b"\1\2"
 
 
-def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
+def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
     def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         import pyreadstat
 
         said = {"encoding": wish.encoding} if wish.encoding else {}
-        read = functools.partial(
-            getattr(pyreadstat, reader), str(path), output_format="dict", **said
+        # Its own conversion of days and times takes whole days off durations.
+        cells, about = getattr(pyreadstat, reader)(
+            str(path), output_format="dict", disable_datetime_conversion=True, **said
         )
         notes: list[str] = []
-        try:
-            cells, about = read()
-        except OverflowError:
-            # One day out of reach would refuse the table.
-            cells, about = read(disable_datetime_conversion=True)
-            notes.append(
-                "days beyond the calendar are among these dates, all of which are read as the "
-                "numbers that stand for them"
-            )
         tell(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
@@ -59,6 +56,10 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
         columns, kept = [], []
         for name in names:
             values = _plain(cells[name])
+            convert = conversion(package, about.original_variable_types.get(name) or "")
+            if convert is not None:
+                values, beyond = on_calendar(convert, values)
+                notes += [note_of_beyond(name, beyond)] * (beyond > 0)
             labels = about.variable_value_labels.get(name)
             if labels:
                 values, named = _labelled(values, labels, wish.kinds.get(name))
@@ -102,7 +103,9 @@ def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
 def _counted(formats: Mapping[str, str]) -> Iterator[str]:
     """Say which columns count months or quarters, as Stata does."""
     for start, unit in _STATA_UNITS.items():
-        names = [name for name, form in formats.items() if str(form).startswith(start)]
+        names = [
+            name for name, form in formats.items() if str(form).replace("-", "").startswith(start)
+        ]
         if names:
             yield f"columns that count {unit} are read as these numbers: {first_parts(names)}"
 
@@ -172,7 +175,7 @@ def _format(
         plural=plural,
         endings=endings,
         recognises=recognises,
-        write=_write(reader),
+        write=_write(key.split("-")[0], reader),
         apart=True,
         encodings=True,
         swelling=3.0,

@@ -1,0 +1,112 @@
+"""Days and times of SAS, Stata and SPSS, which are numbers that a format says how to read.
+
+ReadStat's own conversion knows the usual formats alone, and takes whole days off durations.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aucstudio.project.words import counted
+
+Convert = Callable[[float], Any]
+
+_DAY, _MINUTE = 86_400, 60
+_STARTS = {
+    "sas": datetime.datetime(1960, 1, 1),
+    "stata": datetime.datetime(1960, 1, 1),
+    "spss": datetime.datetime(1582, 10, 14),
+}
+# By package and what is meant ("clock" of a moment the time of day alone), the seconds of a unit,
+# and the names of formats without widths.
+_FORMATS: Mapping[str, tuple[tuple[str, float, re.Pattern[str]], ...]] = {
+    "stata": (
+        ("day", _DAY, re.compile("%-?(?:td|d).*")),
+        ("clock", 0.001, re.compile("%-?t[cC][hH]H:MM(?::SS)?")),
+        ("moment", 0.001, re.compile("%-?t[cC].*")),
+    ),
+    "spss": (
+        ("moment", 1, re.compile("DATETIME|YMDHMS")),
+        ("day", 1, re.compile("[AEJS]?DATE|QYR|MOYR|WKYR")),
+        ("time", 1, re.compile("[DM]?TIME")),
+    ),
+    "sas": (
+        (
+            "moment",
+            1,
+            re.compile(
+                "DATETIME|DATEAMPM|MDYAMPM|DT(?:DATE|MONYY|YEAR|WKDATX|YYQC)|EURDFDT|NLDATM.*|"
+                "(?:E|B|IS)8601(?:D[NTXZ]|LX)"
+            ),
+        ),
+        ("clock", 1, re.compile("TOD")),
+        ("time", 1, re.compile("TIME(?:AMPM)?|HHMM|HOUR|MMSS|NLTIM.*|(?:E|B|IS)8601(?:T[MXZ]|LZ)")),
+        (
+            "day",
+            _DAY,
+            re.compile(
+                "DATE|(?:DDMMYY|MMDDYY|YYMMDD|MMYY|YYMM|YYQR?)[BCDNPS]?|YYMON|MONYY|YEAR|MONTH|"
+                "QTRR?|DAY|WEEKDAY|MONNAME|DOWNAME|WORDDAT[EX]|WEEKDAT[EX]|JULIAN|JULDAY|"
+                "EURDF(?:DD|DE|DN|DWN|MN|MY|WDX|WKX)|NLDATE.*|(?:E|B|IS)8601DA"
+            ),
+        ),
+    ),
+}
+
+
+def conversion(package: str, form: str) -> Convert | None:
+    """Give what makes days and times of the numbers of a column; None if it holds other numbers.
+
+    Parameters
+    ----------
+    package : {"sas", "stata", "spss"}
+    form : str
+        The format of the column.
+    """
+    bare = form if package == "stata" else re.sub(r"[\d.]*$", "", form.upper())
+    for kind, unit, pattern in _FORMATS[package]:
+        if pattern.fullmatch(bare):
+            return _converted(kind, unit, _STARTS[package])
+    return None
+
+
+def _converted(kind: str, unit: float, start: datetime.datetime) -> Convert:
+    def convert(value: float) -> Any:
+        if kind in ("time", "clock"):
+            return _clock(value * unit % _DAY if kind == "clock" else value * unit)
+        moment = start + datetime.timedelta(seconds=value * unit)
+        return moment.date() if kind == "day" else moment
+
+    return convert
+
+
+def _clock(seconds: float) -> str:
+    """Write a time of day, or how long something takes."""
+    whole = math.floor(abs(seconds))
+    rest = f"{abs(seconds) - whole:.6f}"[1:].rstrip("0").rstrip(".")
+    hours, minutes = divmod(whole // _MINUTE, _MINUTE)
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{hours:02}:{minutes:02}:{whole % _MINUTE:02}{rest}"
+
+
+def on_calendar(convert: Convert, values: list[Any]) -> tuple[list[Any], int]:
+    """Convert a column; give it, and how many days beyond the calendar stay numbers."""
+    beyond, made = 0, []
+    for value in values:
+        known = isinstance(value, (int, float)) and value == value
+        try:
+            made.append(convert(value) if known else value)
+        except (OverflowError, ValueError):
+            made.append(value)
+            beyond += 1
+    return made, beyond
+
+
+def note_of_beyond(name: str, beyond: int) -> str:
+    """Say what could not be a day."""
+    what = f"column {name}: {counted(beyond, 'day')} beyond the calendar "
+    return what + ("stays a number" if beyond == 1 else "stay numbers")
