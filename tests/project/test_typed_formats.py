@@ -235,7 +235,7 @@ def test_nominal_codes_of_spss_are_categories_and_single_names_are_told():
         "category",
         "label",
     ]
-    assert told(table, "that the file calls nominal are categories: 'blood'")
+    assert told(table, "of nominal codes are categories: 'blood'")
     assert told(table, "read as numbers: 'age' (99 is 'not stated')")
 
 
@@ -319,3 +319,12 @@ def test_a_name_merged_over_those_of_several_columns_is_part_of_each(tmp_path):
     book.save(tmp_path / "t.xlsx")
     names = [column.name for column in read_table(tmp_path / "t.xlsx").columns]
     assert names == ["row", "Base age", "Base bmi", "End y"]
+
+
+def test_records_by_their_names_may_hold_numbers_alone_and_lists(tmp_path):
+    named = {f"P{k}": {"x": row[0], "n": row[1], "y": k % 2} for k, row in enumerate(ROWS)}
+    assert json_table(tmp_path / "t.json", named).rows == 40
+    named = {name: {**record, "tests": [1, 2]} for name, record in named.items()}
+    assert json_table(tmp_path / "t.json", named).rows == 40
+    columns = {name: {str(k): row[j] for k, row in enumerate(ROWS)} for j, name in enumerate("xny")}
+    assert json_table(tmp_path / "t.json", columns).rows == 40

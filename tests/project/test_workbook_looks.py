@@ -1,5 +1,6 @@
 """How a workbook is shown is read or told: what is hidden, leading zeros, percent, code books."""
 
+import datetime
 import zipfile
 
 import openpyxl
@@ -59,14 +60,44 @@ def test_numbers_shown_with_leading_zeros_are_codes(tmp_path):
     assert table.column("age").kind == "number"
 
 
-def test_percent_written_as_text_is_the_share_that_the_others_are(tmp_path):
+def test_numbers_written_as_text_are_those_that_the_others_are(tmp_path):
     def write(sheet):
-        sheet["C3"], sheet["B4"] = "64 %", "45%"
+        sheet["C3"], sheet["C4"], sheet["C5"], sheet["B4"] = "64 %", "1.234,5", "7.5%", "45%"
 
     table = read_table(write_book(tmp_path / "t.xlsx", write))
-    assert table.column("rate").values[1] == 0.64
+    assert table.column("rate").values[1:4].tolist() == [0.64, 1234.5, 0.075]
     # Beside whole numbers it may be either.
     assert table.column("age").missing == 1
+
+
+def test_a_comma_before_three_digits_is_left_to_the_reader(tmp_path):
+    def write(sheet):
+        sheet["C3"] = "12,500"
+
+    assert read_table(write_book(tmp_path / "t.xlsx", write)).column("rate").values[1] == 12_500
+
+
+def test_days_among_words_are_told(tmp_path):
+    def write(sheet):
+        for row in range(2, 42):
+            sheet.cell(row, 4, ["TP53", "EGFR"][row % 2])
+        sheet["D7"] = sheet["D9"] = datetime.date(2024, 3, 1)
+
+    table = read_table(write_book(tmp_path / "t.xlsx", write))
+    (note,) = (note for note in table.notes if "among words" in note)
+    assert note.startswith("column town: 2 cells among words are days, the first in row 7")
+
+
+def test_days_above_the_table_are_worth_no_word(tmp_path):
+    def write(sheet):
+        sheet.insert_rows(1, 2)
+        sheet["A1"], sheet["B1"] = "As of", datetime.date(2024, 3, 1)
+        for row in range(4, 44):
+            sheet.cell(row, 2, ["a", "b"][row % 2])
+
+    table = read_table(write_book(tmp_path / "t.xlsx", write))
+    assert table.rows == 40
+    assert not any("among words" in note for note in table.notes)
 
 
 def test_a_code_book_before_the_table_is_passed_over(tmp_path):

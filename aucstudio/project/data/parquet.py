@@ -292,7 +292,7 @@ def read_parquet(
         unreadable = reader.first_unreadable(set_aside(columns))
     findings = tuple(about_unreadable(unreadable))
     if schema is None:
-        notes = [*notes, *_about_texts(columns)]
+        notes = [*notes, *about_texts(columns)]
     missing = sum(column.missing for column in columns)
     if missing:
         notes = [*notes, f"{missing} cell{'s' if missing > 1 else ''} without a value"]
@@ -302,7 +302,7 @@ def read_parquet(
     )
 
 
-def _about_texts(columns: Iterable[Column]) -> Iterator[str]:
+def about_texts(columns: Iterable[Column]) -> Iterator[str]:
     """Say which columns of text hold what would be numbers or days in a text file."""
     for column in columns:
         if column.kind != "text" or not column.distinct:

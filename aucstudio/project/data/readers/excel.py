@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from aucstudio.project.data.readers.parts import (
     note_of_parts,
     pick_part,
 )
-from aucstudio.project.data.readers.rows import RowWriter, same_shares, same_times
+from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
 from aucstudio.project.data.readers.workbook_looks import Looks, looks
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
@@ -76,7 +77,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         )
     rows = rows_of(name)
     same_times(rows)
-    same_shares(rows)
+    same_numbers(rows)
     with RowWriter(target) as out:
         for count, row in enumerate(rows):
             out.add(row)
@@ -87,6 +88,7 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         notes=(
             *note_of_parts("sheet", name, names),
             *_note_of_durations(rows),
+            *_note_of_days(rows),
             *read[name][1],
         ),
         part=name,
@@ -183,6 +185,23 @@ def _clocked(cell: Any) -> Any:
 def _note_of_durations(rows: Iterable[Row]) -> list[str]:
     lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
     return ["durations in this sheet are read as hours"] if lasting else []
+
+
+def _note_of_days(rows: Sequence[Row]) -> Iterator[str]:
+    """Say where days are among words: spreadsheets make them of MARCH1 and 5-9."""
+    width = max(map(len, rows))
+    # Above the names of the columns may be anything.
+    full = (k for k, row in enumerate(rows) if 2 * sum(cell != "" for cell in row) >= width)
+    top = next(full, 0)
+    for name, *column in itertools.zip_longest(*rows[top:], fillvalue=""):
+        days = [k for k, cell in enumerate(column, top + 2) if isinstance(cell, datetime.date)]
+        words = sum(isinstance(cell, str) and cell != "" for cell in column)
+        if days and 2 * words > sum(cell != "" for cell in column):
+            what = "cell among words is a day" if len(days) == 1 else "cells among words are days"
+            yield (
+                f"column {name}: {len(days):,} {what}, the first in row {days[0]}; a spreadsheet "
+                "may have made them of names or ranges"
+            )
 
 
 def _note_of_merged(filled: int) -> list[str]:

@@ -191,14 +191,19 @@ def _rows_of_one(whole: Any) -> _Rows | None:
     if len(columns) < len(whole) or len({tuple(column) for column in columns.values()}) != 1:
         return None
     keys = next(iter(columns.values()))
-    if all(map(_is_record, columns.values())):
+    numbered = all(isinstance(key, int) or key.isdigit() for key in keys)
+    if all(map(_is_record, columns.values())) or (len(columns) > len(keys) and not numbered):
         return [{"row": name, **record} for name, record in columns.items()]
     return [{name: column[key] for name, column in columns.items()} for key in keys]
 
 
 def _is_record(values: Mapping[Any, Any]) -> bool:
     """Tell whether values are of one row, being of several kinds, and no column."""
-    kinds = {isinstance(value, str) for value in values.values() if value is not None}
+    kinds = {
+        next((kind for kind in (str, list, dict) if isinstance(value, kind)), float)
+        for value in values.values()
+        if value is not None
+    }
     return len(kinds) > 1 and all(isinstance(key, str) for key in values)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.parquet import fingerprint, read_parquet
+from aucstudio.project.data.parquet import about_texts, fingerprint, read_parquet
 from aucstudio.project.data.readers.apart import damaged, write_apart
 from aucstudio.project.data.readers.format import (
     FILE,
@@ -296,6 +296,9 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
 
     with naming(plain):
         found = _read(plain, later, schema)
+    told: Iterable[str] = ()
+    if schema is None:
+        told = about_texts(column for column in found.columns if column.name in plain.texts)
     sha256 = plain.sha256 or found.sha256
     dialect = dataclasses.replace(found.dialect, sheet=plain.part)
     return dataclasses.replace(
@@ -303,7 +306,7 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
         sha256=sha256,
         dialect=dialect,
         chosen=plain.chosen,
-        notes=[*plain.notes, *_about_the_file(plain, found.notes)],
+        notes=[*plain.notes, *_about_the_file(plain, found.notes), *told],
         findings=(*plain.findings, *found.findings),
     )
 

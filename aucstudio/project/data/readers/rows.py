@@ -17,7 +17,11 @@ from aucstudio.project.errors import InputError
 _LOOK_EVERY = 10_000
 _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
-_PERCENT = re.compile(r"\s*([+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%")
+# Of three digits behind a comma it is not known which they are.
+_WRITTEN = re.compile(
+    r"\s*(?:(?P<share>[+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%"
+    r"|(?P<number>[+-]?(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]{1,9}),(?![0-9]{3}\s*$)[0-9]{1,15})\s*)"
+)
 
 
 class RowWriter:
@@ -109,22 +113,29 @@ def same_times(rows: Sequence[list[Any]]) -> None:
                 row[k] = datetime.datetime.combine(row[k], datetime.time())
 
 
-def same_shares(rows: Sequence[list[Any]]) -> None:
-    """Read percent written as text as the shares that the numbers of its column are."""
+def same_numbers(rows: Sequence[list[Any]]) -> None:
+    """Read numbers written as text as those that the other cells of their column are.
+
+    Those are percent, as the shares beside them, and numbers with a decimal comma.
+    """
     found = [
         (k, row, match)
         for row in rows
         for k, cell in enumerate(row)
-        if isinstance(cell, str) and cell.endswith("%") and (match := _PERCENT.fullmatch(cell))
+        if isinstance(cell, str)
+        and ("%" in cell or "," in cell)
+        and (match := _WRITTEN.fullmatch(cell))
     ]
     numbers = {
         k: [row[k] for row in rows if k < len(row) and type(row[k]) in (int, float)]
         for k in {k for k, _, _ in found}
     }
     for k, row, match in found:
-        # Of columns of other numbers it is not known which they are.
-        if numbers[k] and max(map(abs, numbers[k])) <= 1:
-            row[k] = float(match[1].replace(",", ".")) / 100
+        share, number = match["share"], match["number"]
+        if share and numbers[k] and max(map(abs, numbers[k])) <= 1:
+            row[k] = float(share.replace(",", ".")) / 100
+        elif number and 2 * len(numbers[k]) > len(rows):
+            row[k] = float(number.replace(".", "").replace(",", "."))
 
 
 def first_parts(names: Iterable[str], most: int = 5) -> str:

@@ -15,8 +15,9 @@ from aucstudio.project.data.readers.format import (
     begins,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
-from aucstudio.project.data.readers.statistics_dates import (
+from aucstudio.project.data.readers.statistics_formats import (
     conversion,
+    is_in_catalog,
     note_of_beyond,
     on_calendar,
 )
@@ -56,7 +57,8 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], W
         columns, kept = [], []
         for name in names:
             values = _plain(cells[name])
-            convert = conversion(package, about.original_variable_types.get(name) or "")
+            form = about.original_variable_types.get(name) or ""
+            convert = conversion(package, form)
             if convert is not None:
                 values, beyond = on_calendar(convert, values)
                 notes += [note_of_beyond(name, beyond)] * (beyond > 0)
@@ -80,16 +82,25 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], W
                 + ", ".join(kept[:_MOST_TOLD])
                 + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
             )
+        forms = {name: about.original_variable_types.get(name) or "" for name in names}
+        apart = [
+            name
+            for name in names
+            if kinds.get(name) != "string" and is_in_catalog(package, forms[name])
+        ]
         nominal = [
             name
             for name, values in zip(names, columns, strict=True)
-            if about.variable_measure.get(name) == "nominal" and _are_codes(values)
+            if (about.variable_measure.get(name) == "nominal" or name in apart)
+            and _are_codes(values)
         ]
-        if nominal:
+        if apart:
             notes.append(
-                f"columns of codes that the file calls nominal are categories: "
-                f"{first_parts(nominal)}"
+                "names of values are not in this file, but in a catalog of SAS: "
+                + ", ".join(f"{name!r} ({forms[name]})" for name in apart[:_MOST_TOLD])
             )
+        if nominal:
+            notes.append(f"columns of nominal codes are categories: {first_parts(nominal)}")
         return Written(
             known=dict(NAMED_ROWS),
             notes=tuple(notes),

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from aucstudio.project.data.columns import spell_cell
-from aucstudio.project.data.readers.statistics_dates import conversion, on_calendar
+from aucstudio.project.data.readers.statistics_formats import conversion, is_in_catalog, on_calendar
 from aucstudio.project.data.table import read_table
 from tests.project.test_formats import FIXTURES
 
@@ -26,6 +26,10 @@ DAY = datetime.date(2019, 1, 4)
         ("sas", "YYMMN6.", 21553, DAY),
         ("sas", "E8601DT19.", 21553 * 86_400, datetime.datetime(2019, 1, 4)),
         ("sas", "nldatm.", 21553 * 86_400, datetime.datetime(2019, 1, 4)),
+        ("stata", "%05.0f", 1067, "01067"),
+        ("spss", "N5", 1067, "01067"),
+        ("sas", "Z5.", 1067, "01067"),
+        ("sas", "Z5.", 10.5, 10.5),
         ("sas", "TOD5.", 21553 * 86_400 + 60, "00:01:00"),
         ("sas", "TIME8.", -3_600, "-01:00:00"),
     ],
@@ -39,11 +43,24 @@ def test_a_format_says_what_a_number_stands_for(package, form, number, value):
     [
         *(("stata", form) for form in ("%9.0g", "%tm", "%tq", "%-12s", "")),
         *(("spss", form) for form in ("F8.2", "PCT8.1", "MONTH9", "WKDAY9", "A20")),
-        *(("sas", form) for form in ("BEST12.", "DOLLAR8.", "DATEX.", "SEX.", "")),
+        *(("sas", form) for form in ("BEST12.", "DOLLAR8.", "DATEX.", "SEX.", "Z2.", "")),
     ],
 )
 def test_other_numbers_stay_as_they_are(package, form):
     assert conversion(package, form) is None
+
+
+def test_names_of_values_in_a_catalog_are_known_by_their_format():
+    forms = ["SEXF.", "REGION", "BEST12.", "8.2", "F8.", "", "DATE9.", "Z5.", "COMMAX10.2"]
+    assert [form for form in forms if is_in_catalog("sas", form)] == ["SEXF.", "REGION"]
+    assert not is_in_catalog("spss", "SEXF.")
+
+
+def test_codes_with_names_elsewhere_are_categories():
+    table = read_table(FIXTURES / "catalog.xpt")
+    assert [column.role for column in table.columns] == ["category", "category", "number", "label"]
+    assert table.column("PLZ").values[0] == "01067"
+    assert any("a catalog of SAS: 'REG' (REGION)" in note for note in table.notes)
 
 
 def test_what_is_no_day_stays_a_number():

@@ -1,4 +1,4 @@
-"""Days and times of SAS, Stata and SPSS, which are numbers that a format says how to read.
+"""What formats of SAS, Stata and SPSS say of numbers: days, times, codes with leading zeros.
 
 ReadStat's own conversion knows the usual formats alone, and takes whole days off durations.
 """
@@ -58,8 +58,21 @@ _FORMATS: Mapping[str, tuple[tuple[str, float, re.Pattern[str]], ...]] = {
 }
 
 
+# Of how many digits codes are; of two are months and hours.
+_CODES = {
+    "stata": re.compile(r"%-?0([3-9]|1[0-9])\.0f"),
+    "spss": re.compile("N([3-9]|1[0-9])"),
+    "sas": re.compile(r"Z([3-9]|1[0-9])\.?"),
+}
+# What SAS has itself: any other format of numbers is in a catalog.
+_OF_SAS = re.compile(
+    "|BEST.*|[DEFZ]|(?:COMMA|DOLLAR|EURO|PERCENT|NL|IB|PIB|RB|S370|HEX|BINARY|OCTAL).*|NUMX|FRACT|"
+    "NEGPAREN|PD|PK|ZD|SSN|ROMAN|WORD[FS]|YEN|PVALUE|ODDSR|FLOAT|BITS|SIZEK(?:MG)?|VAXRB"
+)
+
+
 def conversion(package: str, form: str) -> Convert | None:
-    """Give what makes days and times of the numbers of a column; None if it holds other numbers.
+    """Give what makes days, times or codes of the numbers of a column; None for other numbers.
 
     Parameters
     ----------
@@ -67,11 +80,27 @@ def conversion(package: str, form: str) -> Convert | None:
     form : str
         The format of the column.
     """
-    bare = form if package == "stata" else re.sub(r"[\d.]*$", "", form.upper())
+    if code := _CODES[package].fullmatch(form.upper() if package != "stata" else form):
+        width = int(code[1])
+        return lambda value: f"{int(value):0{width}}" if value >= 0 and value % 1 == 0 else value
+    bare = _bare(package, form)
     for kind, unit, pattern in _FORMATS[package]:
         if pattern.fullmatch(bare):
             return _converted(kind, unit, _STARTS[package])
     return None
+
+
+def _bare(package: str, form: str) -> str:
+    return form if package == "stata" else re.sub(r"[\d.]*$", "", form.upper())
+
+
+def is_in_catalog(package: str, form: str) -> bool:
+    """Tell whether the names of a column's values are in a catalog of SAS, which is not here."""
+    return (
+        package == "sas"
+        and _OF_SAS.fullmatch(_bare(package, form)) is None
+        and conversion(package, form) is None
+    )
 
 
 def _converted(kind: str, unit: float, start: datetime.datetime) -> Convert:
