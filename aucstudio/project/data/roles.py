@@ -35,6 +35,8 @@ _POSITIVE_WORDS = {
 # Text with more different values than this share of its rows cannot be learnt from.
 _MOSTLY_DISTINCT = 0.5
 _FEW_LEVELS = 50
+# Of so many texts two are alike if they are levels.
+_FEWEST_TEXTS = 12
 _FEWEST_NUMBERED = 5
 _LOOKED_AT = 1000
 # One word with a number behind it, or an account of more digits than a number has.
@@ -62,11 +64,17 @@ def _useless(column: Column) -> str:
         return f"column {name} has the same value in all rows and is ignored"
     if _is_identifier(column, known):
         return f"column {name} looks like an identifier and is ignored"
-    if column.kind == "text" and column.distinct > max(_FEW_LEVELS, _MOSTLY_DISTINCT * known):
+    if column.kind == "text" and column.distinct > _most_levels(known):
         return f"column {name} has {column.distinct} different texts in {known} rows and is ignored"
     if column.kind == "text" and _is_prose(column):
         return f"column {name} looks like free text and is ignored"
     return ""
+
+
+def _most_levels(known: int) -> float:
+    """Give how many different texts may be the levels of a category."""
+    all_but_one = known - 1 if known >= _FEWEST_TEXTS else known
+    return min(all_but_one, max(_FEW_LEVELS, _MOSTLY_DISTINCT * known))
 
 
 def _is_identifier(column: Column, known: int) -> bool:

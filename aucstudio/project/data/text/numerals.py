@@ -28,9 +28,9 @@ _SIGNS = "+\u2212\u2013-"
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
 FOREIGN_DIGITS = (
     "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
-    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c\u00b7"
 )
-OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,"
+OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,."
 _TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
 NOTE = (

@@ -25,7 +25,7 @@ _REMARKS = re.compile(
     r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
     r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
-    r"nul|<na>|\(null\)|\[null\]|<null>|\\n|nat|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
+    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
     r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
@@ -36,7 +36,7 @@ _REMARKS = re.compile(
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
-    r"n\.a\.?|n\. a\.|<na>|\(null\)|\[null\]|<null>|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
+    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
 )
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 CURRENCIES = re.compile(
@@ -63,13 +63,13 @@ _WHOLE = re.compile("[0-9]+")
 
 # Of all cells, those that may be no numbers, and how many spellings they may have.
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
-# Of one word that comes again and again among measured numbers, more may be.
-_WORD_SHARE = 0.3
+# Of a few words that come again and again among measured numbers, more may be.
+_WORDS, _WORD_SHARE = 3, 0.3
 # The same where the numbers have decimals, which names of levels hardly have.
 _BROKEN_WORD_SHARE = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
-# In few rows numbers are measured if most of them differ, and there are more than so many.
+# In few rows numbers are measured if many of them differ, and there are more than so many.
 _LEAST_LEVELS = 7
 # Of a column of remarks, the share of numbers that makes it one of numbers.
 _LEAST_NUMBERS = 0.2
@@ -118,8 +118,8 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     if len(strange) > _SPELLINGS:
         return False
     known = numbers + count
-    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 2))
-    if len(strange) == 1 and is_measured and not any(map(_DIGIT.search, strange)):
+    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
+    if len(strange) <= _WORDS and is_measured and not any(map(_DIGIT.search, strange)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
     if is_code or (whole and levels <= _FEW_LEVELS):

@@ -18,7 +18,8 @@ _MEAN = re.compile(r"averages?|means?|avg\.?|mittelwert|median")
 # Such are names and codes too, unless a mean stands beside.
 _BESIDE = re.compile(r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n")
 _SUBTOTAL = re.compile(
-    r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
+    r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)|"
+    r"(sub-?)?total ?[:\u2013-] .+"
 )
 # The same behind what it is of.
 _RESULT = re.compile(r"(sub-?)?totals?|result|ergebnis|r\u00e9sultat|summe|somme|suma|sum")
