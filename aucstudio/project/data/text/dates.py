@@ -38,9 +38,12 @@ _NAME = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
 _CLOCK = (
     r"([01]?[0-9]|2[0-4])[:h]([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m?\.?)?"
 )
+# Those that are named: the hour is that of the place.
+_NAMED_ZONE = "[pmce][sd]t|[cew]es?t|bst|ist|jst|msk|hst|ak[sd]t|ae[sd]t"
 # Beside a day there are more ways to write the hour: 14.30, 14.30.05, 14:30 Uhr.
 _HOUR_OF_DAY = _CLOCK.replace("[:h](", "[:.h](", 1).replace("(?::(", "(?:[:.](", 1)
-_ZONE = r"(?: ?(?:z|uhr|utc|gmt|(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))))?"
+_FROM_UTC = "(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))"
+_ZONE = rf"(?: ?(?:z|uhr|utc|gmt|{_NAMED_ZONE}|{_FROM_UTC}))?"
 _TIME = rf"(?:(?:t|:|-| ?@ ?|,? +){_HOUR_OF_DAY}{_ZONE})?"
 _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
@@ -134,6 +137,14 @@ def zoned(cell: str) -> bool:
 _ZONED = re.compile(
     r":[0-9.]+ ?(?:[ap]\.?m\.? ?)?(?:utc|gmt)?[+-](?!00:?(?:00)?$)[0-9]{1,2}:?(?:[0-9]{2})?$"
 )
+
+
+def named_zone(cell: str) -> bool:
+    """Tell whether a stripped cell is a time that ends in the name of a time zone."""
+    return _ZONE_NAMED.search(cell.lower()) is not None
+
+
+_ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_NAMED_ZONE})$")
 
 
 def is_short_month(cell: str) -> bool:

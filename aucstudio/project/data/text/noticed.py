@@ -135,6 +135,7 @@ def about_cells(
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
     yield from _powers(forms, cells)
+    yield from _named_again(names, unreadable)
     yield from about_unreadable(unreadable)
     strays = {
         k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
@@ -149,6 +150,20 @@ def about_cells(
         if form is None and not strays.get(k) and (why := why_text(cells[name], dialect)):
             yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
+
+
+def _named_again(names: Sequence[str], unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
+    """Say where the names come again in another order, among numbers."""
+    known = set(names)
+    strange = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
+    if len(strange) > 1:
+        line = next(iter(strange.values())).line
+        yield Finding(
+            "header",
+            f"line {line} holds the names in another order: cells below it may stand in the "
+            f"columns of others, such as {', '.join(strange)}",
+            tuple(strange),
+        )
 
 
 def _about_forms(
@@ -251,6 +266,9 @@ def _about_dates(
             if elsewhere is not None and form.matches(elsewhere):
                 there = dates.spell(form.read(elsewhere), form.layout)
                 doubt += f"; times count in UTC: {elsewhere!r} is {there}, and so are its parts"
+            elsewhere = next(filter(dates.named_zone, cells[name]), None)
+            if elsewhere is not None and form.matches(elsewhere):
+                doubt += f"; names of time zones, as in {elsewhere!r}, are left out"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
             yield Finding("kind", sentence, (name,))
 

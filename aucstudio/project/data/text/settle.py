@@ -36,7 +36,8 @@ _REMARKS = re.compile(
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
-    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
+    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
+    r"#(div/0!|name\?|null!|num!|ref!|value!)"
 )
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 CURRENCIES = re.compile(
@@ -121,8 +122,9 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
     if len(strange) <= _WORDS and is_measured and not any(map(_DIGIT.search, strange)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
+    is_slip = is_measured and count == 1
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
-    if is_code or (whole and levels <= _FEW_LEVELS):
+    if not is_slip and (is_code or (whole and levels <= _FEW_LEVELS)):
         return count <= _CODE_SHARE * known
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
