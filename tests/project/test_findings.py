@@ -26,6 +26,7 @@ from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 
 RANDOM = np.random.default_rng(3)
+X_RISING = [60 + k / 2 for k in range(40)]
 
 
 def column(name, cells):
@@ -513,6 +514,14 @@ def test_negative_codes_among_measured_whole_numbers_are_asked_about():
     assert {s.value for s in find_sentinels(column("months", list(map(float, months))))} == {-9, -8}
     assert find_sentinels(column("change", [*map(float, range(-9, 30))])) == []
     assert find_sentinels(column("z", [-9.0, -9.0, *(k + 0.5 for k in range(30))])) == []
+
+
+def test_a_number_far_below_all_others_that_comes_again_is_asked_about():
+    assert [s.value for s in find_sentinels(column("t", [*X_RISING, -327.68, -327.68]))] == [
+        -327.68
+    ]
+    assert [s.value for s in find_sentinels(column("t", [*X_RISING, *[-5000.0] * 3]))] == [-5000]
+    assert find_sentinels(column("t", [*X_RISING, *[-40.0] * 3])) == []
 
 
 def test_texts_that_never_come_again_are_no_levels():

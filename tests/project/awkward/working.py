@@ -48,6 +48,64 @@ CELLS = [
     few_words("two-words", "two words among few whole numbers", ["NSP", "NR"], notes="'NR', 'NSP'"),
     few_words("letter-for-digit", "a letter for a digit", ["4O"], notes="'4O'"),
     case(
+        "partial-days",
+        "days of which only a part is known",
+        "d;y\n"
+        + "".join(f"2024-01-{k + 6:02d};{'uv'[k % 2]}\n" for k in range(20))
+        + "UN-FEB-2024;u\n2024;v\n2024-UN-UN;u\n",
+        {
+            "d": [*(DAY + k for k in range(20)), None, None, None],
+            "y": [*("uv"[k % 2] for k in range(20)), "u", "v", "u"],
+        },
+        notes="column d: 3 cells are no numbers",
+    ),
+    case(
+        "versions",
+        "numbers of versions, of which two would be one number",
+        "v;y\n" + "1.2;u\n1.20;v\n1.9;u\n1.10;v\n" * 4,
+        {"v": [1.2, 1.2, 1.9, 1.1] * 4, "y": Y * 4},
+        notes="column v: '1.2' and '1.20' are read as the same number",
+    ),
+    case(
+        "turkish-capitals",
+        "a capital whose small letter is two characters elsewhere",
+        "Müşteri;Şehir;y\nA;İstanbul;u\nB;Ankara;v\nA;Çanakkale;u\nB;İzmir;v\n",
+        {
+            "Müşteri": ["A", "B", "A", "B"],
+            "Şehir": ["İstanbul", "Ankara", "Çanakkale", "İzmir"],
+            "y": Y,
+        },
+        encoding="cp1254",
+    ),
+    case(
+        "lone-tildes",
+        "tildes with blanks around them",
+        "x ~ y\n" + "".join(f"{x} ~ {y}\n" for x, y in zip(X, Y, strict=True)),
+        {"x": X, "y": Y},
+    ),
+    case(
+        "classes-in-spellings",
+        "two classes in several spellings, beside a column of two numbers",
+        "a,b,event\n" + "0,1.5,No\n1,2.5,Yes\n0,3.5,no \n1,4.5,YES\n" * 3,
+        {
+            "a": [0, 1, 0, 1] * 3,
+            "b": X * 3,
+            "event": ["No", "Yes", "no", "YES"] * 3,
+        },
+        label="event",
+    ),
+    case(
+        "remarks-last",
+        "two remarks in a last column that is blank otherwise",
+        "x,y,comments\n" + "1.5,u,\n2.5,v,\n" * 15 + "3.5,u,again\n4.5,v,probe cleaned\n",
+        {
+            "x": [*[1.5, 2.5] * 15, 3.5, 4.5],
+            "y": ["u", "v"] * 16,
+            "comments": [*[None] * 30, "again", "probe cleaned"],
+        },
+        label="y",
+    ),
+    case(
         "footnotes-and-thousands",
         "thousands that only a number with a footnote shows to be such",
         "n\tm\ty\n1,234,567[3]\t5,123\tu\n765,432\t6,234\tv\n565,432\t7,345\tu\n465,432\t8,456\tv\n",

@@ -20,7 +20,17 @@ Array = NDArray[np.float64]
 _REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2, 9))
 _ANSWERS = tuple(float("9" * length + digit) for digit in "876" for length in range(1, 5))
 _WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
-_ENDS = (32767.0, 32768.0, 2147483647.0, 2147483648.0, 1e20, 1e30, 9.969209968386869e36)
+_ENDS = (
+    327.67,
+    327.68,
+    32767.0,
+    32768.0,
+    2147483647.0,
+    2147483648.0,
+    1e20,
+    1e30,
+    9.969209968386869e36,
+)
 # The days that programs begin or end their calendars with.
 _CALENDARS = """
 0001-01-01 1753-01-01 1899-12-30 1899-12-31 1900-01-01 1901-01-01 1970-01-01 2099-12-31 2999-12-31
@@ -74,7 +84,7 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
     found = _negative_codes(cells) if low < 0 else []
     is_odd = _has_form(low) or _has_form(high) or low in (0.0, -1.0)
-    if not (found or is_odd or _is_far(cells, high)):
+    if not (found or is_odd or _is_far(cells, high) or _is_far(-cells, -low)):
         return []
     rest = np.sort(cells)[: len(cells) - column.missing]
     rest = rest[rest >= 0] if found else rest
@@ -140,7 +150,7 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
         return gap > 0 and gap >= reach / 2 and (reach > 0 or count < len(inner))
     if not _are_many(inner):
         return False
-    if not below:
+    if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
     if value == 0:
         spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))

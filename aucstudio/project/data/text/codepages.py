@@ -137,7 +137,7 @@ def _score(text: str, encoding: str) -> float:
     odd = len(strange) - len(letters) - symbols
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
+    alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _ALPHABETS[encoding])
     if _ALPHABETS[encoding] is _LATIN["cp1252"]:
         alphabet -= _not_western(text, letters)
     beside = len(_BESIDE_DIGITS.findall(text))

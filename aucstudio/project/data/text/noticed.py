@@ -34,6 +34,8 @@ from aucstudio.project.data.text.settle import (
 # A column is worth a word if it would be one of numbers but for some cells.
 _NEARLY = 0.5
 _SHOWN = 5
+# Of codes that look like numbers there are so many.
+_MOST_CODES = 12
 # Rows that were left out for these reasons are told by their lines.
 _SAID = (AGAIN, TOTALS, NOTE, HEADING)
 _ZEROS = re.compile("0[0-9]+")
@@ -135,6 +137,7 @@ def about_cells(
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
     yield from _powers(forms, cells)
+    yield from _same_numbers(forms, cells)
     yield from _named_again(names, unreadable)
     yield from about_unreadable(unreadable)
     strays = {
@@ -365,6 +368,28 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
+
+
+def _same_numbers(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    """Say where a few spellings that come again and again may be codes, such as 1.2 and 1.20."""
+    for name, form in forms.items():
+        known = [cell for cell in cells[name] if cell] if form and not form.layout else []
+        spelled = set(known)
+        if form is None or 2 * len(spelled) > len(known) or len(spelled) > _MOST_CODES:
+            continue
+        mark = form.decimal
+        places = {len(cell.partition(mark)[2]) for cell in spelled}
+        twins = [
+            (cell[:-1], cell) for cell in sorted(spelled) if mark in cell and cell[:-1] in spelled
+        ]
+        if len(places) > 1 and (twin := next((two for two in twins if two[1][-1] == "0"), None)):
+            sentence = (
+                f"column {name}: {twin[0]!r} and {twin[1]!r} are read as the same number; make it "
+                "one of categories if these are codes"
+            )
+            yield Finding("kind", sentence, (name,))
 
 
 def _powers(

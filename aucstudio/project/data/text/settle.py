@@ -72,6 +72,12 @@ _BROKEN_WORD_SHARE = 0.7
 _FEW_LEVELS = 30
 # In few rows numbers are measured if many of them differ, and there are more than so many.
 _LEAST_LEVELS = 7
+# Days of which only a part is known: 2023-05, 2023-UN-UN, UN-MAY-2023.
+_PARTIAL_DAY = re.compile(
+    r"(?:1[89]|20)[0-9]{2}(?:[-/.](?:[0-9]{1,2}|un|unk|uk|xx|\?\?|--)){0,2}|"
+    r"(?:(?:un|unk|uk|xx|\?\?|--|00?|[0-9]{1,2}|[a-z]{3})[-/. ]){1,2}(?:1[89]|20)[0-9]{2}"
+)
+_PARTIAL_SHARE = 0.3
 # Of a column of remarks, the share of numbers that makes it one of numbers.
 _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
@@ -223,6 +229,8 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     best = best_of(counted, forms)
     numbers = {cell for cell in counted if best.matches(cell)}
     others = {cell: count for cell, count in counted.items() if cell not in numbers}
+    if best.dated:
+        others = _without_partial(others, sum(counted.values()))
     whole = not best.layout and all(_WHOLE.fullmatch(cell) for cell in numbers)
     total = sum(counted[cell] for cell in numbers)
     if best.dressed and not best.affix and 2 * total < sum(counted.values()):
@@ -231,6 +239,13 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     if 2 * sum(counted[cell] for cell in noted) > total:
         return None  # what stands behind most numbers is a part of them, unless it is a star
     return best if are_numbers(total, len(numbers), whole, others) else None
+
+
+def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
+    """Leave out days of which a part is known, if these are few among so many cells."""
+    partial = {cell for cell in others if _PARTIAL_DAY.fullmatch(cell.lower())}
+    few = sum(others[cell] for cell in partial) <= _PARTIAL_SHARE * cells
+    return {cell: n for cell, n in others.items() if not (few and cell in partial)}
 
 
 def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
