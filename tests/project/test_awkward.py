@@ -15,11 +15,12 @@ from tests.project.awkward import (
     logs,
     printed,
     reports,
+    working,
 )
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports, reports, printed, logs)
+    for module in (headers, dialects, encodings, cells, exports, reports, printed, logs, working)
     for case in module.CASES
 ]
 

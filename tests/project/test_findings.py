@@ -20,11 +20,13 @@ from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
 from aucstudio.project.data.gathering import number_cells
+from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 
 RANDOM = np.random.default_rng(3)
+X_RISING = [60 + k / 2 for k in range(40)]
 
 
 def column(name, cells):
@@ -498,6 +500,36 @@ def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
     document = inspection(read_table(path))
     assert sorted(ranked_columns) == ["a", "b"]
     assert {c["name"] for c in document["columns"] if c["auc"] is not None} == {"a", "b"}
+
+
+def test_a_counter_of_few_rows_is_asked_about():
+    table = table_of(no=np.arange(12) + 1, time=np.arange(12) / 10, y=[0.0, 1.0] * 6)
+    assert {f.columns[0] for f in found(table, "identifier")} == {"no", "time"}
+    shuffled = RANDOM.permutation(12) + 0.5
+    assert not found(table_of(x=shuffled, y=[0.0, 1.0] * 6), "identifier")
+
+
+def test_negative_codes_among_measured_whole_numbers_are_asked_about():
+    months = [*range(20, 60), -9, -9, -8]
+    assert {s.value for s in find_sentinels(column("months", list(map(float, months))))} == {-9, -8}
+    assert find_sentinels(column("change", [*map(float, range(-9, 30))])) == []
+    assert find_sentinels(column("z", [-9.0, -9.0, *(k + 0.5 for k in range(30))])) == []
+
+
+def test_a_number_far_below_all_others_that_comes_again_is_asked_about():
+    assert [s.value for s in find_sentinels(column("t", [*X_RISING, -327.68, -327.68]))] == [
+        -327.68
+    ]
+    assert [s.value for s in find_sentinels(column("t", [*X_RISING, *[-5000.0] * 3]))] == [-5000]
+    assert find_sentinels(column("t", [*X_RISING, *[-40.0] * 3])) == []
+
+
+def test_texts_that_never_come_again_are_no_levels():
+    names = [f"{word} of the house" for word in "abcdefghijkl"]
+    table = table_of(who=names, y=[0.0, 1.0] * 6)
+    assert table.column("who").role == "category"  # as a person may say
+    assert guess_role(table.column("who")).role == "ignore"
+    assert guess_role(column("who", [*names[:-1], names[0]])).role == "category"
 
 
 def test_an_identifier_that_comes_again_in_few_rows_is_asked_about():

@@ -10,7 +10,7 @@ from aucstudio.project.data.columns import Column
 
 MAX_CLASSES = 20
 
-_ID_WORDS = {"id", "ids", "identifier", "uuid", "guid"}
+_ID_WORDS = {"id", "ids", "identifier", "uuid", "guid", "mrn", "ssn", "iban", "barcode"}
 _ID_ENDINGS = _ID_WORDS | {"nr", "no", "number", "key", "index", "idx", "row", "rowid"}
 _THINGS = {
     "patient", "subject", "participant", "person", "customer", "client", "user", "household",
@@ -35,7 +35,13 @@ _POSITIVE_WORDS = {
 # Text with more different values than this share of its rows cannot be learnt from.
 _MOSTLY_DISTINCT = 0.5
 _FEW_LEVELS = 50
+# Of so many texts two are alike if they are levels.
+_FEWEST_TEXTS = 12
 _FEWEST_NUMBERED = 5
+# A label that is not called so lacks no more of its cells than this share.
+_MOST_MISSING = 0.9
+# Two classes may be spelled in so many ways.
+_MOST_SPELLINGS = 6
 _LOOKED_AT = 1000
 # One word with a number behind it, or an account of more digits than a number has.
 _NUMBERED = re.compile(r"([^\s\d]+)\d+|\d{16,}")
@@ -62,11 +68,17 @@ def _useless(column: Column) -> str:
         return f"column {name} has the same value in all rows and is ignored"
     if _is_identifier(column, known):
         return f"column {name} looks like an identifier and is ignored"
-    if column.kind == "text" and column.distinct > max(_FEW_LEVELS, _MOSTLY_DISTINCT * known):
+    if column.kind == "text" and column.distinct > _most_levels(known):
         return f"column {name} has {column.distinct} different texts in {known} rows and is ignored"
     if column.kind == "text" and _is_prose(column):
         return f"column {name} looks like free text and is ignored"
     return ""
+
+
+def _most_levels(known: int) -> float:
+    """Give how many different texts may be the levels of a category."""
+    all_but_one = known - 1 if known >= _FEWEST_TEXTS else known
+    return min(all_but_one, max(_FEW_LEVELS, _MOSTLY_DISTINCT * known))
 
 
 def _is_identifier(column: Column, known: int) -> bool:
@@ -110,8 +122,8 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     One that is called like a label, the surest name first; else the last column if it has two
     values, else one of a few that is called so, else the first of two; else the last of a few.
     """
-    candidates = [column for column in columns if column.role != "ignore"]
-    binary = [column for column in candidates if _has(2, 2, column)]
+    candidates = [column for column in columns if column.role != "ignore" and _may_be_label(column)]
+    binary = [column for column in candidates if _has_two(column)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
         *(column for column in binary if is_sure(column.name)),
@@ -141,6 +153,18 @@ def _names_label(name: str) -> bool:
 def _has_few(column: Column) -> bool:
     known = column.height - column.missing
     return _has(2, min(MAX_CLASSES, known // 2), column)
+
+
+def _may_be_label(column: Column) -> bool:
+    """Tell whether a column is more than a few remarks, or its name says what it is."""
+    return column.missing <= _MOST_MISSING * column.height or _is_named_label(column.name)
+
+
+def _has_two(column: Column) -> bool:
+    """Tell whether a column has two values, or a few that are two in other spellings."""
+    if column.kind == "text" and _has(3, _MOST_SPELLINGS, column):
+        return len({text.strip().lower() for text in column.counts}) == 2
+    return _has(2, 2, column)
 
 
 def _has(least: int, most: int, column: Column) -> bool:

@@ -16,7 +16,8 @@ from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 
-_FEWEST, _FEWEST_NAMED = 50, 20
+# So many rows are hardly in order by chance.
+_FEWEST, _FEWEST_NAMED = 10, 20
 # So rarely would as many whole numbers of such a range be all different by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -55,18 +56,15 @@ def groups(table: Table) -> Iterator[Finding]:
 
 def _what_it_is(column: Column) -> str:
     cells = column.values[~np.isnan(column.values)] if column.missing else column.values
-    if not _is_whole(cells):
-        return ""
-    if _are_moments(cells):
+    whole = _is_whole(cells)
+    if whole and _are_moments(cells):
         return (
             f"column {column.name} looks like dates or moments written as numbers: what is learnt "
             "from it may not hold later"
         )
-    if column.distinct < len(cells):
-        return ""
     if _rises(cells):
         return f"column {column.name} counts the rows or follows their order in the file"
-    if _is_no_chance(cells):
+    if whole and column.distinct == len(cells) and _is_no_chance(cells):
         return f"column {column.name} has another whole number in each row and may be an identifier"
     return ""
 

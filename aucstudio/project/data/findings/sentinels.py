@@ -15,12 +15,22 @@ from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 
-# What programs and questionnaires write for "not known": repeated 9, 8 or 7; 97 and 98; those of
+# What programs and questionnaires write for "not known": repeated 9, 8 or 7; 96 to 98; those of
 # weather stations; the ends of whole numbers; what netCDF and model output are filled with.
 _REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2, 9))
-_ANSWERS = tuple(float("9" * length + digit) for digit in "87" for length in range(1, 5))
+_ANSWERS = tuple(float("9" * length + digit) for digit in "876" for length in range(1, 5))
 _WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
-_ENDS = (32767.0, 32768.0, 2147483647.0, 2147483648.0, 1e20, 1e30, 9.969209968386869e36)
+_ENDS = (
+    327.67,
+    327.68,
+    32767.0,
+    32768.0,
+    2147483647.0,
+    2147483648.0,
+    1e20,
+    1e30,
+    9.969209968386869e36,
+)
 # The days that programs begin or end their calendars with.
 _CALENDARS = """
 0001-01-01 1753-01-01 1899-12-30 1899-12-31 1900-01-01 1901-01-01 1970-01-01 2099-12-31 2999-12-31
@@ -29,9 +39,8 @@ _CALENDARS = """
 _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
 _YEAR = 366
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
-# Among codes of a few values, which may be -1, 0 and 1.
+# Among whole numbers that have no others below zero.
 _NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
-_MOST_CODES = 10
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
@@ -73,27 +82,28 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     if isinstance(column, SparseColumn):
         cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
-    if low < 0 and (code := _negative_code(column)):
-        return [code]
-    if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0) or _is_far(cells, high)):
+    found = _negative_codes(cells) if low < 0 else []
+    is_odd = _has_form(low) or _has_form(high) or low in (0.0, -1.0)
+    if not (found or is_odd or _is_far(cells, high) or _is_far(-cells, -low)):
         return []
     rest = np.sort(cells)[: len(cells) - column.missing]
-    found: list[Sentinel] = []
+    rest = rest[rest >= 0] if found else rest
     while len(found) < _MOST_OF_A_COLUMN and (end := _end(rest)) is not None:
         sentinel, rest = end
         found.append(sentinel)
     return found
 
 
-def _negative_code(column: Column) -> Sentinel | None:
-    """Find -9, -99 and their like as the one negative number among codes of a few values."""
-    if column.different.exceeds(_MOST_CODES):
-        return None
-    counts = column.counts
-    negative = [value for value in counts if value < 0]
-    if len(negative) != 1 or negative[0] not in _NEGATIVE or counts[negative[0]] < _FEWEST:
-        return None
-    return Sentinel(negative[0], counts[negative[0]])
+def _negative_codes(cells: Array) -> list[Sentinel]:
+    """Find -9, -99 and their like as the only negative ones among whole numbers."""
+    negative, counts = np.unique(cells[cells < 0], return_counts=True)
+    total = int(counts.sum())
+    if not _NEGATIVE.issuperset(negative[: len(_NEGATIVE) + 1].tolist()) or total < _FEWEST:
+        return []
+    others = cells[cells >= 0]
+    if total >= len(others) or not np.array_equal(others, np.floor(others)):
+        return []
+    return [Sentinel(float(value), int(n)) for value, n in zip(negative, counts, strict=True)]
 
 
 def _days_apart(cells: Array) -> list[Sentinel]:
@@ -140,7 +150,7 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
         return gap > 0 and gap >= reach / 2 and (reach > 0 or count < len(inner))
     if not _are_many(inner):
         return False
-    if not below:
+    if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
     if value == 0:
         spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))

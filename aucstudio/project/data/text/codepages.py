@@ -47,10 +47,12 @@ _ALPHABETS = {
 _OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256", "cp874")
 _NEAR = 0.9
 _MOST_WORDS = 200
+_PAIR = re.compile(r"[^\x00-\x7f]{2}")
 _WORD = re.compile(r"[^\W\d_]+")
 # Currencies and blanks that group belong to numbers; single accented letters do not.
 _BESIDE_DIGITS = re.compile(
-    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac"
+    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac|"
+    "\u00b0(?=[CF](?![^\\W\\d_]))|\u00b5(?=[glmLMsVA](?![^\\W\\d_]))|(?<=m)[\u00b2\u00b3]"
 )
 _AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
@@ -129,13 +131,13 @@ def _score(text: str, encoding: str) -> float:
     if not strange:
         return 0.0
     if encoding not in _ALPHABETS:
-        return _asian(strange, encoding)
+        return _asian(text, strange, encoding)
     letters = [c for c in strange if c.isalpha()]
     symbols = sum(c in _SYMBOLS for c in strange)
     odd = len(strange) - len(letters) - symbols
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
+    alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _ALPHABETS[encoding])
     if _ALPHABETS[encoding] is _LATIN["cp1252"]:
         alphabet -= _not_western(text, letters)
     beside = len(_BESIDE_DIGITS.findall(text))
@@ -184,7 +186,7 @@ def _is_cased(word: str) -> bool:
     return word.islower() or word.isupper() or word[1:].islower() or word == word.lower()
 
 
-def _asian(strange: list[str], encoding: str) -> float:
+def _asian(text: str, strange: list[str], encoding: str) -> float:
     """Judge a reading in an encoding of two bytes a character, by how common these are."""
     common = sum(_is_common(c, encoding) for c in strange) / len(strange)
     if encoding in ("gb18030", "big5", "euc_jp") and len(strange) >= 4:
@@ -193,7 +195,8 @@ def _asian(strange: list[str], encoding: str) -> float:
         common *= 0.95 if is_korean else 1.0
     if encoding == "euc_jp" and not any("\u3041" <= c <= "\u30ff" for c in strange):
         common *= 0.9
-    return common if len(strange) > 1 else 0.5 * common
+    # Bytes of western letters make single characters between plain ones.
+    return common if _PAIR.search(text) else 0.5 * common
 
 
 def _as_korean(c: str, encoding: str) -> str:

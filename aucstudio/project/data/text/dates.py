@@ -36,24 +36,27 @@ _MONTH_OF = {name: k for k, names in enumerate(_MONTHS, 1) for name in names.spl
 # The longest first, as the first that fits is taken.
 _NAME = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
 _CLOCK = (
-    r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m\.?)?"
+    r"([01]?[0-9]|2[0-4])[:h]([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m?\.?)?"
 )
-# Beside a day there are more ways to write the hour: 14.30, 14h30, 14:30 Uhr.
-_HOUR_OF_DAY = _CLOCK.replace(":(", "[:.h](", 1)
-_ZONE = r"(?: ?(?:z|uhr|utc|gmt|(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))))?"
-_TIME = rf"(?:(?:t|:| ?@ ?|,? +){_HOUR_OF_DAY}{_ZONE})?"
+# Those that are named: the hour is that of the place.
+_NAMED_ZONE = "[pmce][sd]t|[cew]es?t|bst|ist|jst|msk|hst|ak[sd]t|ae[sd]t"
+# Beside a day there are more ways to write the hour: 14.30, 14.30.05, 14:30 Uhr.
+_HOUR_OF_DAY = _CLOCK.replace("[:h](", "[:.h](", 1).replace("(?::(", "(?:[:.](", 1)
+_FROM_UTC = "(?:utc|gmt)?([+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))"
+_ZONE = rf"(?: ?(?:z|uhr|utc|gmt|{_NAMED_ZONE}|{_FROM_UTC}))?"
+_TIME = rf"(?:(?:t|:|-| ?@ ?|,? +){_HOUR_OF_DAY}{_ZONE})?"
 _DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 
 # By name, the pattern of the day and what its parts are.
 _LAYOUTS = {
-    "y-m-d": (rf"{_YEAR}([-/.]){_MONTH}\2{_DAY}\.?", "y_md"),
+    "y-m-d": (rf"{_YEAR}([-/.]) ?{_MONTH}\2 ?{_DAY}\.?", "y_md"),
     "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
     "ymdhms": (
         "((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"
         "([01][0-9]|2[0-3])([0-5][0-9])([0-5][0-9])",
         "ymdHMS",
     ),
-    "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}(?: ?г\.?)?", "d_my"),
+    "d.m.y": (rf"{_DAY}([-/.]) ?{_MONTH}\2 ?{_SHORT_YEAR}(?: ?г\.?)?", "d_my"),
     "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
     "y年m月d日": (rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]", "ymd"),
     "d mon y": (
@@ -134,6 +137,14 @@ def zoned(cell: str) -> bool:
 _ZONED = re.compile(
     r":[0-9.]+ ?(?:[ap]\.?m\.? ?)?(?:utc|gmt)?[+-](?!00:?(?:00)?$)[0-9]{1,2}:?(?:[0-9]{2})?$"
 )
+
+
+def named_zone(cell: str) -> bool:
+    """Tell whether a stripped cell is a time that ends in the name of a time zone."""
+    return _ZONE_NAMED.search(cell.lower()) is not None
+
+
+_ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_NAMED_ZONE})$")
 
 
 def is_short_month(cell: str) -> bool:

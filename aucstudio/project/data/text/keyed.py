@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aucstudio.project.data.text.markup import Rewrite, written
 
-_KEYED = re.compile(r"(?:- +)?([^\W\d][^:=,;|\t{}\[\]\"]{0,60}?) *(?::(?=\s|$)|=(?!=)) *(.*)")
-_STARRED = re.compile(r"\*{3,}.*\*{3,}|-{3,}.*")
+_KEYED = re.compile(
+    r"(?:- +)?([^\W\d][^:=,;|\t{}\[\]\"]{0,60}?) *(:(?=\s|$)|=(?!=)|\|(?= |$)) *(.*)"
+)
+_STARRED = re.compile(r"\*{3,}.*\*{3,}|-{3,}.*|-\[ RECORD [0-9]+ \]-*")
 _LEAST_RECORDS = 3
 
 
@@ -16,6 +18,9 @@ def find_keyed(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
     """Find lines of names and values whose names come again in the same order."""
     found = [_KEYED.fullmatch(line) for line in lines if not _STARRED.fullmatch(line)]
     names = [one[1] for one in found if one is not None]
+    # Bars part cells too, where no line stands between the rows.
+    if len(found) == len(lines) and any(one and one[2] == "|" for one in found):
+        return None
     if len(names) < len(found) or len(names) < 2 * _LEAST_RECORDS:
         return None
     cycle = names[: names.index(names[0], 1)] if names[0] in names[1:] else []
@@ -38,7 +43,7 @@ def _rewritten(lines: Iterable[str], names: Sequence[str]) -> Iterator[str]:
             yield from _record(names, values, taken, is_first=is_first)
             values, taken, is_first = {}, 0, False
         if found and name in names:
-            values[name] = found[2]
+            values[name] = found[3]
             taken += 1
         else:
             # What is no such line is no row; it may end one or stand in it. One cell is told.

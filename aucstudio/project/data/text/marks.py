@@ -91,7 +91,8 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
             found = _by_blanks(text, whole, found, fits[found][0], strokes)
         elif found.delimiter == "\t":
             found = _by_all_blanks(text, whole, found)
-        if not max(fits.values())[0] and found.delimiter != BLANK:
+        stands_alone = found.delimiter == BLANK and _stands_alone(cut(text, whole, found))
+        if stands_alone or (not max(fits.values())[0] and found.delimiter != BLANK):
             found = _by_rare_marks(text, whole, found)
     found.check()
     return dataclasses.replace(found, escape=_escape(text, whole, found))
@@ -191,6 +192,11 @@ def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
         if share >= _SURE and len(rows) >= _LEAST_LINES and _holds_values(rows, width):
             return rare
     return found
+
+
+def _stands_alone(rows: Sequence[Record]) -> bool:
+    """Tell whether a mark that is rare stands between blanks in all rows."""
+    return any(all(mark in row for _, row in rows) for mark in _RARE)
 
 
 def _holds_values(rows: Sequence[Record], width: int) -> bool:

@@ -27,6 +27,8 @@ from aucstudio.project.data.text.totals import is_head_record
 
 # Rows among which the names are looked for.
 _TITLES = 40
+# What parts the words of an instrument from its table.
+_END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGNORECASE)
 _VALUED, _FEWEST_BELOW = 0.8, 3
 # In fewer rows a level may come once, and be no name.
 _FEW = 7
@@ -151,9 +153,13 @@ def _is_apart(first: Row, below: Sequence[Row]) -> bool:
 
 def _titles(rows: Sequence[Record], width: int) -> int:
     """Count the rows before the table: those that are far shorter than most."""
-    place = 0
+    ends = [
+        k for k, (_, row) in enumerate(rows[:_TITLES]) if _END_OF_HEADER.fullmatch("".join(row))
+    ]
+    place = ends[-1] + 1 if ends else 0
     while place < min(len(rows) - 1, _TITLES) and _is_title(rows, place, width):
         place += 1
+    place = _named_anew(rows, place, width) or place
     # A title may have as few cells as the names would have if they were all titles.
     return place if any(len(row) == width for _, row in rows[place:]) else 0
 
@@ -171,7 +177,8 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     if _is_short(row, width) and _comes_before_names(rows, place, width):
         return True
     if len(row) == width and len(filled) == width:
-        return False
+        # When an export was made is said above the names.
+        return width > 2 and is_names(below) and sum(map(_is_dated, row)) == 1 and is_names(row)
     if len(filled) == 1 and width > 2:
         return not is_number(filled[0])
     if len(row) < width and row[-1] == "=":
@@ -184,6 +191,27 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False
+
+
+def _is_dated(cell: str) -> bool:
+    return _DAY.match(cell) is not None and not is_value(cell)
+
+
+def _named_anew(rows: Sequence[Record], start: int, width: int) -> int | None:
+    """Find names below a few rows of values that have names of their own: what comes first."""
+    valued = _valued(rows, start, width)
+    for place in range(start + 2, min(start + 2 + _FEWEST_BELOW, len(rows) - _FEWEST_BELOW)):
+        above, names = rows[place - 1][1], rows[place][1]
+        if (
+            len(valued) > 1
+            and len(names) == width
+            and is_names(names)
+            and names != rows[start][1]
+            and is_names(rows[start][1])
+            and any(map(is_value, above))
+        ):
+            return place
+    return None
 
 
 def _is_short(row: Row, width: int) -> bool:

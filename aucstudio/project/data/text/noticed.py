@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.about_codes import (
+    about_codes,
+    codes_finding,
+    powers_of_ten,
+    same_numbers,
+)
+from aucstudio.project.data.text.about_days import about_calendars, about_dates, about_stamps
 from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.codes import CODE
 from aucstudio.project.data.text.contents import Contents, Kept
@@ -25,11 +29,7 @@ from aucstudio.project.data.text.numerals import (
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, HEADING, NOTE, TOTALS
-from aucstudio.project.data.text.settle import (
-    holds_codes,
-    is_ambiguous,
-    is_per_cent,
-)
+from aucstudio.project.data.text.settle import is_per_cent
 
 # A column is worth a word if it would be one of numbers but for some cells.
 _NEARLY = 0.5
@@ -37,31 +37,6 @@ _SHOWN = 5
 # Rows that were left out for these reasons are told by their lines.
 _SAID = (AGAIN, TOTALS, NOTE, HEADING)
 _ZEROS = re.compile("0[0-9]+")
-_POWER = re.compile("[0-9]+[eE][0-9]+")
-_STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
-_DATED = re.compile("date|datum|fecha|data di")
-_STAMPS = (
-    (9e8, 2.2e9, _STAMPED, "seconds since 1970-01-01"),
-    (9e11, 2.2e12, _STAMPED, "milliseconds since 1970-01-01"),
-    # Of our time, and of people living.
-    (5e3, 7.5e4, _DATED, "days since 1899-12-30, as spreadsheets count"),
-)
-# 1300 to 1500 and 2400 to 2700, as days since 1970-01-01.
-_OTHER_YEARS = ((-244_712.0, -171_664.0), (157_054.0, 266_627.0))
-_LAYOUT_WORDS = {
-    "y-m-d": "year, month, day",
-    "ymd": "year, month, day",
-    "ymdhms": "year, month, day, time",
-    "d.m.y": "day, month, year",
-    "m/d/y": "month, day, year",
-    "y年m月d日": "year, month, day",
-    "d mon y": "day, month, year",
-    "mon d y": "month, day, year",
-    "y-m": "year, month",
-    "m/y": "month, year",
-    "mon y": "month, year",
-    "mon year": "month, year",
-}
 
 
 def about_layout(
@@ -114,8 +89,8 @@ def about_columns(
 ) -> Iterator[Finding]:
     """Say what columns hold that is not plain numbers or plain words."""
     names = [column.name for column in columns]
-    yield from _stamped(columns)
-    yield from _by_another_calendar(columns)
+    yield from about_stamps(columns)
+    yield from about_calendars(columns)
     yield from _missing(columns, sample, dialect)
     yield from about_cells(names, contents, sample, dialect, unreadable)
 
@@ -132,16 +107,18 @@ def about_cells(
     cells = {name: sample.column(k) for k, name in enumerate(names)}
     yield from _about_forms(forms, cells)
     yield from _in_thousands(forms, cells, dialect)
-    yield from _about_dates(forms, cells)
-    yield from _about_codes(forms, cells, dialect)
-    yield from _powers(forms, cells)
+    yield from about_dates(forms, cells)
+    yield from about_codes(forms, cells, dialect)
+    yield from powers_of_ten(forms, cells)
+    yield from same_numbers(forms, cells)
+    yield from _named_again(names, unreadable)
     yield from about_unreadable(unreadable)
     strays = {
         k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
     } | contents.strays
     for k, cell in sorted(strays.items()):
         if CODE.fullmatch(cell):
-            yield _codes(names[k])
+            yield codes_finding(names[k])
         elif cell:
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
@@ -149,6 +126,20 @@ def about_cells(
         if form is None and not strays.get(k) and (why := why_text(cells[name], dialect)):
             yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
+
+
+def _named_again(names: Sequence[str], unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
+    """Say where the names come again in another order, among numbers."""
+    known = set(names)
+    strange = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
+    if len(strange) > 1:
+        line = next(iter(strange.values())).line
+        yield Finding(
+            "header",
+            f"line {line} holds the names in another order: cells below it may stand in the "
+            f"columns of others, such as {', '.join(strange)}",
+            tuple(strange),
+        )
 
 
 def _about_forms(
@@ -225,90 +216,6 @@ def _in_thousands(
             yield Finding("kind", sentence, (name,))
 
 
-def _about_dates(
-    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
-) -> Iterator[Finding]:
-    for name, form in forms.items():
-        if form is None or not form.layout:
-            continue
-        if form.layout in dates.LASTING:
-            yield Finding("kind", f"column {name} holds durations, read as hours", (name,))
-        elif form.layout == "h:m":
-            yield Finding("kind", f"column {name} holds times of day, read as hours", (name,))
-        else:
-            order = _LAYOUT_WORDS[form.layout]
-            doubt = ""
-            if is_ambiguous(form, cells[name]):
-                doubt = "; day and month could be the other way round"
-                if form.layout == "mon y":
-                    doubt = "; what is read as years could be days"
-            other = (
-                next(filter(dates.is_iso, cells[name]), None) if form.layout != dates.ISO else None
-            )
-            if other is not None:
-                doubt += f"; some have the year in front, as {other!r}"
-            elsewhere = next(filter(dates.zoned, cells[name]), None)
-            if elsewhere is not None and form.matches(elsewhere):
-                there = dates.spell(form.read(elsewhere), form.layout)
-                doubt += f"; times count in UTC: {elsewhere!r} is {there}, and so are its parts"
-            sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
-            yield Finding("kind", sentence, (name,))
-
-
-def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
-    """Say which numbers look like the times of computers."""
-    for column in columns:
-        if unit := _stamps(column):
-            sentence = f"column {column.name} looks like times: {unit}"
-            yield Finding("kind", sentence, (column.name,))
-
-
-def _by_another_calendar(columns: Sequence[Column]) -> Iterator[Finding]:
-    """Say where years are those of another calendar, as in Iran (1402) and in Thailand (2566)."""
-    for column in columns:
-        if not column.layout or column.layout == dates.CLOCK or column.missing == column.height:
-            continue
-        first, last = float(np.nanmin(column.values)), float(np.nanmax(column.values))
-        if any(least <= first and last <= most for least, most in _OTHER_YEARS):
-            years = " to ".join(
-                dict.fromkeys(dates.spell(day, dates.ISO)[:4] for day in (first, last))
-            )
-            sentence = (
-                f"column {column.name} has the years {years}, which may be those of another "
-                "calendar: days and months are counted as if they were not"
-            )
-            yield Finding("kind", sentence, (column.name,))
-
-
-def _stamps(column: Column) -> str:
-    """Tell the unit of what may be times as computers count; empty if it cannot be that."""
-    name = column.name.lower()
-    called = [stamp for stamp in _STAMPS if stamp[2].search(name)]
-    # The name first: of very many columns, a look at all cells would take seconds.
-    is_plain = column.kind == "number" and not column.layout
-    if not called or not is_plain or not column.different.exceeds(1):
-        return ""
-    if not column.is_integer():
-        return ""
-    known = column.values[column.known()]
-    low, high = float(known.min()), float(known.max())
-    units = (unit for least, most, _, unit in called if least <= low and high <= most)
-    return next(units, "")
-
-
-def _about_codes(
-    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
-) -> Iterator[Finding]:
-    for name, form in forms.items():
-        if form is None and holds_codes(cells[name], dialect.number_words):
-            yield _codes(name)
-
-
-def _codes(name: str) -> Finding:
-    sentence = f"column {name} holds codes with leading zeros and is read as text"
-    return Finding("identifier", sentence, (name,))
-
-
 def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) -> Iterator[Finding]:
     """Name the words that were taken for missing values, as far as the sample shows them."""
     words: dict[str, None] = {}
@@ -347,21 +254,6 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
-
-
-def _powers(
-    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
-) -> Iterator[Finding]:
-    """Say where cells that may be codes are read as powers of ten."""
-    for name, form in forms.items():
-        known = [cell for cell in cells[name] if cell] if form and not form.layout else []
-        if form and known and all(map(_POWER.fullmatch, known)):
-            read = spell_number(form.read(known[0]))
-            sentence = (
-                f"column {name} is read as powers of ten: {known[0]!r} is {read}; make it one of "
-                "categories if these are codes"
-            )
-            yield Finding("kind", sentence, (name,))
 
 
 def _left_out(contents: Contents | Kept) -> Iterator[Finding]:

@@ -28,9 +28,9 @@ _SIGNS = "+\u2212\u2013-"
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
 FOREIGN_DIGITS = (
     "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
-    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c\u00b7"
 )
-OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,"
+OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,."
 _TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
 NOTE = (
@@ -38,6 +38,7 @@ NOTE = (
     "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
     r"\[[^\[\]]{1,6}\]|\([A-Za-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
+_FOOTNOTE = re.compile(f"{NOTE}$")
 
 # Behind the decimal mark, that there are no cents: 45.000,-
 _NO_CENTS = "(?:--?|\u2013|\u2014)"
@@ -307,8 +308,8 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
 
 
 def _undressed(cell: str) -> str:
-    """Leave out a sign of per cent or of a currency beside a number."""
-    return _BESIDE_NUMBERS.sub("", cell)
+    """Leave out a sign of per cent or of a currency beside a number, and the mark of a footnote."""
+    return _BESIDE_NUMBERS.sub("", _FOOTNOTE.sub("", cell))
 
 
 def marks_of(known: Sequence[str], delimiter: str) -> set[str]:

@@ -25,7 +25,7 @@ _REMARKS = re.compile(
     r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
     r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
-    r"nul|<na>|\(null\)|\[null\]|<null>|\\n|nat|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
+    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
     r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
@@ -36,7 +36,8 @@ _REMARKS = re.compile(
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
-    r"n\.a\.?|n\. a\.|<na>|\(null\)|\[null\]|<null>|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
+    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
+    r"#(div/0!|name\?|null!|num!|ref!|value!)"
 )
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 CURRENCIES = re.compile(
@@ -63,14 +64,20 @@ _WHOLE = re.compile("[0-9]+")
 
 # Of all cells, those that may be no numbers, and how many spellings they may have.
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
-# Of one word that comes again and again among measured numbers, more may be.
-_WORD_SHARE = 0.3
+# Of a few words that come again and again among measured numbers, more may be.
+_WORDS, _WORD_SHARE = 3, 0.3
 # The same where the numbers have decimals, which names of levels hardly have.
 _BROKEN_WORD_SHARE = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
-# In few rows numbers are measured if most of them differ, and there are more than so many.
+# In few rows numbers are measured if many of them differ, and there are more than so many.
 _LEAST_LEVELS = 7
+# Days of which only a part is known: 2023-05, 2023-UN-UN, UN-MAY-2023.
+_PARTIAL_DAY = re.compile(
+    r"(?:1[89]|20)[0-9]{2}(?:[-/.](?:[0-9]{1,2}|un|unk|uk|xx|\?\?|--)){0,2}|"
+    r"(?:(?:un|unk|uk|xx|\?\?|--|00?|[0-9]{1,2}|[a-z]{3})[-/. ]){1,2}(?:1[89]|20)[0-9]{2}"
+)
+_PARTIAL_SHARE = 0.3
 # Of a column of remarks, the share of numbers that makes it one of numbers.
 _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
@@ -118,11 +125,12 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     if len(strange) > _SPELLINGS:
         return False
     known = numbers + count
-    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 2))
-    if len(strange) == 1 and is_measured and not any(map(_DIGIT.search, strange)):
+    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
+    if len(strange) <= _WORDS and is_measured and not any(map(_DIGIT.search, strange)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
+    is_slip = is_measured and count == 1
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
-    if is_code or (whole and levels <= _FEW_LEVELS):
+    if not is_slip and (is_code or (whole and levels <= _FEW_LEVELS)):
         return count <= _CODE_SHARE * known
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
@@ -221,6 +229,8 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     best = best_of(counted, forms)
     numbers = {cell for cell in counted if best.matches(cell)}
     others = {cell: count for cell, count in counted.items() if cell not in numbers}
+    if best.dated:
+        others = _without_partial(others, sum(counted.values()))
     whole = not best.layout and all(_WHOLE.fullmatch(cell) for cell in numbers)
     total = sum(counted[cell] for cell in numbers)
     if best.dressed and not best.affix and 2 * total < sum(counted.values()):
@@ -229,6 +239,13 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     if 2 * sum(counted[cell] for cell in noted) > total:
         return None  # what stands behind most numbers is a part of them, unless it is a star
     return best if are_numbers(total, len(numbers), whole, others) else None
+
+
+def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
+    """Leave out days of which a part is known, if these are few among so many cells."""
+    partial = {cell for cell in others if _PARTIAL_DAY.fullmatch(cell.lower())}
+    few = sum(others[cell] for cell in partial) <= _PARTIAL_SHARE * cells
+    return {cell: n for cell, n in others.items() if not (few and cell in partial)}
 
 
 def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:

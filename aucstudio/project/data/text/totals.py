@@ -18,7 +18,8 @@ _MEAN = re.compile(r"averages?|means?|avg\.?|mittelwert|median")
 # Such are names and codes too, unless a mean stands beside.
 _BESIDE = re.compile(r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n")
 _SUBTOTAL = re.compile(
-    r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)"
+    r"(?P<thing>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)|"
+    r"(sub-?)?total ?[:\u2013-] .+"
 )
 # The same behind what it is of.
 _RESULT = re.compile(r"(sub-?)?totals?|result|ergebnis|r\u00e9sultat|summe|somme|suma|sum")
@@ -29,9 +30,11 @@ _MOST_WORDS = 8
 _FULL = 0.9
 # What programs say below a table that they print.
 _COUNTED = re.compile(
-    r"[(\[]?[0-9][0-9.,' ]*(rows?|records?|results?|zeilen|datens\u00e4tze|lignes|filas|registros)"
+    r"[(\[]?[0-9][0-9.,' ]*((row|record|result)(s|\(s\))?|zeilen|datens\u00e4tze|"
+    r"lignes|filas|registros)"
     r"( (selected|affected|returned|fetched|retrieved|found|in set|x [0-9]+ columns))?"
-    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?[)\]]?[.:]?"
+    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?[)\]]?[.:]?|"
+    r"\W*end of (report|file|list|data|table|extract)\W*"
 )
 _NOTE = re.compile(
     r"n ?= ?[0-9]+|"
@@ -61,7 +64,7 @@ def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
     if _ALL.fullmatch(first):
         return 0 < len(others) < len(cells) - 1 and all(map(is_value, others))
     # Where cells are cut by their places, a word may be cut too.
-    said = [between.join([first, *others]) for between in (" ", "")]
+    said = [between.join([first, *others]).lower() for between in (" ", "")]
     is_counted = len(others) < _MOST_WORDS and any(map(_COUNTED.fullmatch, said))
     return is_subtotal(cells) or is_counted
 

@@ -15,6 +15,7 @@ from aucstudio.project.data.text.keyed import find_keyed
 from aucstudio.project.data.text.labelled import find_labelled
 from aucstudio.project.data.text.markup import Rewrite, find_markup
 from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.pages import find_pages
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _RULE = re.compile(r"[ \t|+:=-]*(?:---|===)[ \t|+:=-]*")
@@ -49,6 +50,8 @@ def find_wrapping(text: str) -> tuple[Rewrite, str] | None:
     for find in (find_markup, find_keyed, find_labelled, find_folded):
         if marked := find(lines):
             return marked
+    if "\f" in text and (paged := find_pages(text)):
+        return paged
     found = _wrapping_of_lines(text, lines)
     return found and (_each(found[0]), found[1])
 
