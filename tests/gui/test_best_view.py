@@ -385,7 +385,7 @@ def test_settings_and_state_are_read_whole_however_narrow_the_page(view, ended, 
     header, state = board.horizontalHeader(), board.sheet.columnCount() - 1
     assert header.length() <= board.viewport().width()
     for column in (1, state):
-        assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 96)
+        assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 170)
     seen = {h for k, h in enumerate(board.sheet.heads) if not board.isColumnHidden(k)}
     assert seen >= {"Method", "Settings", "Cross-validated", "Held out", "State"}
     assert ("Time" in seen) == (width == 1100)

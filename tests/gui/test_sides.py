@@ -2,8 +2,9 @@
 
 import pytest
 from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QLabel
 
-from aucstudio.gui.desk.sides import NARROW
+from aucstudio.gui.desk.sides import NARROW, Sides
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -96,3 +97,16 @@ def test_run_and_stop_stand_beside_the_menus_which_stay(opened, resize, width):
     assert strip.x() > max(place.right() for place in places)
     assert strip.geometry().right() <= bar.width()
     assert strip.width() > width / 2  # room for what is being done
+
+
+def test_in_a_very_narrow_window_the_one_column_takes_all_of_it(qtbot):
+    sides = Sides(QLabel("set up"), QLabel("look"), QLabel("compare"))
+    qtbot.addWidget(sides)
+    sides.show()
+    for width, columns in ((WIDE, 3), (800, 1), (WIDE, 3), (SLIM, 2), (780, 1), (SLIM, 2)):
+        sides.resize(width, 700)
+        QApplication.processEvents()
+        assert sides.width() == width
+        assert len(sides.sizes()) == columns
+        if columns == 1:
+            assert sides.left.width() == width

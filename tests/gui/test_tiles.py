@@ -1,7 +1,7 @@
 """A narrow tile: its tabs, its least size, and the legends of the pictures in it."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
@@ -150,3 +150,26 @@ def test_a_release_that_went_elsewhere_leaves_no_drag_behind(tile, dragged):
     QTest.mouseRelease(tile, Qt.MouseButton.LeftButton)
     QTest.mouseMove(tile.bar, away)
     assert dragged == []
+
+
+def test_a_page_made_under_the_pointer_is_the_one_that_was_clicked(tile):
+    """Tabs that scroll must not jump back while the page of the pressed one is made."""
+    new = QLabel("made")
+    new.title = "Scores"
+
+    def make(index):
+        tile.currentChanged.disconnect(make)
+        with QSignalBlocker(tile):
+            tile.exchange(tile.widget(index), new)
+
+    tile.setCurrentIndex(len(NAMES) - 1)
+    bar = tile.bar
+    resize(tile, 480)
+    resize(tile, bar.sizeHint().width() - 12)  # all fit, but for one
+    tile.currentChanged.connect(make)
+    place, at = NAMES.index("Scores"), bar.tabRect(NAMES.index("Scores")).center()
+    assert bar.tabRect(0).left() < 0  # they are scrolled
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=at)
+    assert tile.currentIndex() == bar.tabAt(at) == place
+    assert tile.currentWidget() is new
+    assert [bar.tabText(k) for k in range(bar.count())] == list(NAMES)

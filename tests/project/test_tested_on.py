@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from aucstudio.project.combination.sharing import why_not
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -100,7 +101,18 @@ def test_runs_on_other_rows_are_not_compared(train, test, tmp_path):
     write_csv(test, HEADER, [[*row[:1], "1.5", *row[2:]] for row in rows_of(30, 2)])
     second = execute(*planned(train, test, "rls"))
     pairs = compare_runs([("a", first), ("b", second)], (0.0, 0.1), "auc")
-    assert [pair.refused for pair in pairs] == ["tested on different tables"]
+    assert [pair.refused for pair in pairs] == [
+        "tested on different tables (test.csv has changed meanwhile)"
+    ]
+    assert why_not([("a", first), ("b", second)]) == (
+        "b shares no held-out rows with a: tested on different tables (test.csv has changed "
+        "meanwhile); train one of them again with the test file of the other"
+    )
+    held_out = execute(
+        plan_experiment(first.experiment.data, "rls", {}, Validation()), read_table(train)
+    )
+    (pair,) = compare_runs([("a", first), ("b", held_out)], (0.0, 0.1), "auc")
+    assert pair.refused.startswith("split differently (test file ")
     old = dataclasses.replace(first, experiment=dataclasses.replace(first.experiment, test=None))
     (pair,) = compare_runs([("a", first), ("b", old)], (0.0, 0.1), "auc")
     assert "earlier program" in pair.refused

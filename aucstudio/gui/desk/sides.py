@@ -16,6 +16,7 @@ _MIDDLE = 680  # of a picture that has its tabs and its controls in one row each
 _LEAST_MIDDLE = 560
 NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
+_UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX: a splitter's own bound is that of what it holds
 _NAME = "sides"
 
 
@@ -89,11 +90,12 @@ class Sides(QSplitter):
             inside = (self.runs,)
         if self._at_work and self.width() < scaled(_SINGLE):
             inside = (self.runs, self.middle)
-        if inside != self._inside:
-            self._move(inside)
         single = self.middle in inside
         self.left.setMinimumWidth(scaled(_LEFT))
-        self.left.setMaximumWidth(self.maximumWidth() if single else scaled(_WIDEST_LEFT))
+        if inside != self._inside:
+            self.left.setMaximumWidth(_UNBOUND)  # else it would bound the whole while it is alone
+            self._move(inside)
+        self.left.setMaximumWidth(_UNBOUND if single else scaled(_WIDEST_LEFT))
         self._arrange()
         if not single:
             self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())

@@ -116,10 +116,12 @@ class Tile(QTabWidget):
 
     def exchange(self, old: Page, new: Page) -> None:
         """Put another page into the place of one."""
-        index, front = self.indexOf(old), self.currentIndex()
-        self.removeTab(index)
+        # First the new one: tabs that scroll would jump back for one tab less, under the pointer.
+        is_front, index = old is self.currentWidget(), self.indexOf(old)
         self.insertTab(index, new, new.title)
-        self.setCurrentIndex(front)
+        if is_front:
+            self.setCurrentIndex(index)
+        self.removeTab(index + 1)
 
     def mark_active(self, active: bool) -> None:
         """Show whether the view that is saved, copied and pointed at is here."""

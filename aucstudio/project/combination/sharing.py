@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparison import why_not_comparable
+from aucstudio.project.results.other_rows import Apart, planned_apart, why_not_comparable
 from aucstudio.project.runs.record import DONE, RunRecord
 
 Named = tuple[str, RunRecord]
@@ -32,7 +32,7 @@ def why_not(runs: Sequence[Named]) -> str:
     first, record = runs[0]
     for name, other in runs[1:]:
         if not _share(record, other):
-            return f"{name} shares no held-out rows with {first}: both need the same splits"
+            return _apart((name, other), (first, record))
         if other.experiment.weight != record.experiment.weight:
             return f"{name} weighs its rows otherwise than {first}"
     return ""
@@ -51,6 +51,15 @@ def _alone(record: RunRecord) -> str:
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
         return "ordered pairs, and held no rows out"
     return ""
+
+
+def _apart(one: Named, first: Named) -> str:
+    """Say what sets the rows of two runs apart, and what can be done about it."""
+    found = planned_apart(first[1], one[1]) or Apart(
+        "their tables were read in different ways", "on the same rows"
+    )
+    words = f"{one[0]} shares no held-out rows with {first[0]}: {found.why}"
+    return f"{words}; train one of them again {found.remedy}" if found.remedy else words
 
 
 def _share(a: RunRecord, b: RunRecord) -> bool:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.params import declared_params
-from aucstudio.project.results.common_rows import comparable
+from aucstudio.project.results.other_rows import why_not_comparable
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -32,11 +32,9 @@ from aucstudio.project.results.summary import (
     auc_summary,
     number,
     pauc_summary,
-    same_rows,
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers
 
@@ -307,53 +305,3 @@ def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[P
         dataclasses.replace(pair, p_corrected=float(p), correction=correction)
         for pair, p in zip(pairs, values, strict=True)
     ]
-
-
-def why_not_comparable(a: RunRecord, b: RunRecord) -> str:
-    """Say why two runs were not scored on the same rows; nothing if they were."""
-    if same_rows(a, b):
-        return ""
-    if a.experiment.data.sha256 != b.experiment.data.sha256:
-        return "trained on different tables"
-    tests = [record.experiment.test for record in (a, b)]
-    if len({None if test is None else test.sha256 for test in tests}) > 1:
-        if None in tests:
-            return "an earlier program did not write down what the test file held"
-        return "tested on different tables"
-    first, second = (f"{r.experiment.data.label} = {r.experiment.data.positive}" for r in (a, b))
-    if first != second:
-        return f"made for different classes ({first} and {second})"
-    for differ, words in (
-        ("split differently", _validation),
-        ("split differently", _grouping),
-        ("their rows count differently", _weighing),
-    ):
-        first, second = words(a), words(b)
-        if first != second:
-            return f"{differ} ({first} against {second})"
-    if len(a.splits) != len(b.splits):
-        return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
-    if any(is_given(one) or one.experiment.members for one in (a, b)):
-        return "" if comparable(a, b) else "too few rows have both scores"
-    try:
-        for one, other in zip(a.splits, b.splits, strict=True):
-            inference.check_same_rows(
-                one.test_rows, one.test_positive, other.test_rows, other.test_positive
-            )
-    except inference.NotSameRows as reason:
-        return str(reason)
-    return "scored on different rows"
-
-
-def _validation(record: RunRecord) -> str:
-    return record.experiment.validation.describe()
-
-
-def _weighing(record: RunRecord) -> str:
-    name = record.experiment.weight
-    return "each once" if name is None else f"weighted by {name}"
-
-
-def _grouping(record: RunRecord) -> str:
-    columns = [name for name, role in record.experiment.data.roles if role == "group"]
-    return f"grouped by {' and '.join(columns)}" if columns else "not grouped"

@@ -25,7 +25,6 @@ _WAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (1, ("Time", "Optimism")),
     (0, ("Time", "Optimism")),
 )
-_HEAD_AIR = 24
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
@@ -65,6 +64,8 @@ class LeaderboardTable(QTableView):
     def show_standings(self, standings: Standings) -> None:
         """Show entries; the chosen method stays chosen, wherever it stands now."""
         self._standings, self._entries = standings, standings.entries
+        for column in range(len(HEADS)):
+            self.setColumnHidden(column, False)  # what is hidden has no width to reckon with
         for intervals, gone in _WAYS:
             self._show_rows(standings, intervals)
             if self._room_left(gone) >= 0:
@@ -89,14 +90,11 @@ class LeaderboardTable(QTableView):
 
     def _room_left(self, gone: Sequence[str]) -> int:
         """Give how many pixels would be over without some columns, settings being cut short."""
-        metrics = self.horizontalHeader().fontMetrics()
+        header = self.horizontalHeader()
         room = self.viewport().width()
         for column, head in enumerate(HEADS):
             if head not in gone:
-                wide = max(
-                    self.sizeHintForColumn(column),
-                    metrics.horizontalAdvance(head) + scaled(_HEAD_AIR),
-                )
+                wide = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
                 room -= min(wide, scaled(_LEAST_SETTINGS)) if column == _SETTINGS else wide
         return room
 
