@@ -45,14 +45,14 @@ def planned_apart(a: RunRecord, b: RunRecord) -> Apart | None:
     first, second = (f"{one.label} = {one.positive}" for one in (data, other))
     if first != second:
         return Apart(f"made for different classes ({first} and {second})", "for the same class")
-    for differ, words in (
-        ("split differently", _validation),
-        ("split differently", _grouping),
-        ("their rows count differently", _weighing),
+    for differ, words, remedy in (
+        ("split differently", _validation, "as the other one is validated"),
+        ("split differently", _grouping, "with the groups of the other"),
+        ("their rows count differently", _weighing, "with the weights of the other"),
     ):
         first, second = words(a), words(b)
         if first != second:
-            return Apart(f"{differ} ({first} against {second})", "as the other one is validated")
+            return Apart(f"{differ} ({first} against {second})", remedy)
     return None
 
 
