@@ -516,12 +516,21 @@ def test_negative_codes_among_measured_whole_numbers_are_asked_about():
     assert find_sentinels(column("z", [-9.0, -9.0, *(k + 0.5 for k in range(30))])) == []
 
 
+@pytest.mark.parametrize("name", ["FINALWT", "fnlwgt", "perwt", "person_weight"])
+def test_weights_of_surveys_are_asked_about(name):
+    (asked,) = found(table_of(y=classes(60), **{name: RANDOM.random(60) * 900 + 1}), "weight")
+    assert name in asked.sentence
+    assert not found(table_of(y=classes(60), superwt=RANDOM.random(60) * 900 + 1), "weight")
+
+
 def test_a_number_far_below_all_others_that_comes_again_is_asked_about():
     assert [s.value for s in find_sentinels(column("t", [*X_RISING, -327.68, -327.68]))] == [
         -327.68
     ]
     assert [s.value for s in find_sentinels(column("t", [*X_RISING, *[-5000.0] * 3]))] == [-5000]
     assert find_sentinels(column("t", [*X_RISING, *[-40.0] * 3])) == []
+    assert [s.value for s in find_sentinels(column("ct", [*X_RISING, *[-1.0] * 3]))] == [-1]
+    assert find_sentinels(column("z", [*np.linspace(0.1, 4, 40), *[-1.0] * 3])) == []
 
 
 def test_texts_that_never_come_again_are_no_levels():
