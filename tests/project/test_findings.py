@@ -533,6 +533,22 @@ def test_a_number_far_below_all_others_that_comes_again_is_asked_about():
     assert find_sentinels(column("z", [*np.linspace(0.1, 4, 40), *[-1.0] * 3])) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["kunde", "Lp.", "N° questionnaire", "#", "번호", "患者ID", "caseid", "CASE", "Subj", "MRN"],
+)
+def test_names_of_things_with_another_number_in_each_row_are_identifiers(name):
+    numbers = [float(k) for k in RANDOM.permutation(20) + 1000]
+    assert guess_role(column(name, numbers)).role == "ignore"
+    assert guess_role(column(name, [*numbers[:-1], numbers[0]])).role == "number"
+    assert guess_role(column(name, [k + 0.5 for k in numbers])).role == "number"
+
+
+@pytest.mark.parametrize("name", ["Kunden", "PAID", "covid", "cases", "n_samples", "tidal", "x"])
+def test_how_many_things_there_are_is_no_identifier(name):
+    assert guess_role(column(name, [float(k) for k in range(40, 60)])).role == "number"
+
+
 def test_texts_that_never_come_again_are_no_levels():
     names = [f"{word} of the house" for word in "abcdefghijkl"]
     table = table_of(who=names, y=[0.0, 1.0] * 6)
