@@ -516,12 +516,37 @@ def test_negative_codes_among_measured_whole_numbers_are_asked_about():
     assert find_sentinels(column("z", [-9.0, -9.0, *(k + 0.5 for k in range(30))])) == []
 
 
+@pytest.mark.parametrize("name", ["FINALWT", "fnlwgt", "perwt", "person_weight"])
+def test_weights_of_surveys_are_asked_about(name):
+    (asked,) = found(table_of(y=classes(60), **{name: RANDOM.random(60) * 900 + 1}), "weight")
+    assert name in asked.sentence
+    assert not found(table_of(y=classes(60), superwt=RANDOM.random(60) * 900 + 1), "weight")
+
+
 def test_a_number_far_below_all_others_that_comes_again_is_asked_about():
     assert [s.value for s in find_sentinels(column("t", [*X_RISING, -327.68, -327.68]))] == [
         -327.68
     ]
     assert [s.value for s in find_sentinels(column("t", [*X_RISING, *[-5000.0] * 3]))] == [-5000]
     assert find_sentinels(column("t", [*X_RISING, *[-40.0] * 3])) == []
+    assert [s.value for s in find_sentinels(column("ct", [*X_RISING, *[-1.0] * 3]))] == [-1]
+    assert find_sentinels(column("z", [*np.linspace(0.1, 4, 40), *[-1.0] * 3])) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kunde", "Lp.", "N° questionnaire", "#", "번호", "患者ID", "caseid", "CASE", "MRN"],
+)
+def test_names_of_things_with_another_number_in_each_row_are_identifiers(name):
+    numbers = [float(k) for k in RANDOM.permutation(20) + 1000]
+    assert guess_role(column(name, numbers)).role == "ignore"
+    assert guess_role(column(name, [*numbers[:-1], numbers[0]])).role == "number"
+    assert guess_role(column(name, [k + 0.5 for k in numbers])).role == "number"
+
+
+@pytest.mark.parametrize("name", ["Kunden", "PAID", "covid", "cases", "n_samples", "tidal", "x"])
+def test_how_many_things_there_are_is_no_identifier(name):
+    assert guess_role(column(name, [float(k) for k in range(40, 60)])).role == "number"
 
 
 def test_texts_that_never_come_again_are_no_levels():

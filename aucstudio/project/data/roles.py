@@ -16,6 +16,17 @@ _THINGS = {
     "patient", "subject", "participant", "person", "customer", "client", "user", "household",
     "mouse", "rat", "animal", "donor", "respondent",
 }  # fmt: skip
+# Where each row has another whole number, these alone name it too; not how many there are.
+_NUMBERED_THINGS = _THINGS | {
+    "case", "subj", "pat", "order", "sample", "specimen", "account", "acct", "member", "record",
+    "ticket", "invoice", "transaction", "questionnaire", "resp", "obs", "evt", "kunde", "konto",
+    "cliente", "conta", "cuenta", "compte", "klient", "lp", "nummer", "numero", "número", "numéro",
+    "číslo", "номер", "序号", "编号", "番号", "번호", "n°", "nº", "№", "#",
+}  # fmt: skip
+_NAMED_BY_NUMBER = re.compile(
+    r"(?:case|subj|subject|pat|patient|user|cust|customer|resp|record|rec|member|person|study|"
+    r"account|acct|order|sample|visit|client|emp|employee|student|item)(?:id|no|nr|num)"
+)
 _LABEL_NAMES = {
     "label", "labels", "class", "target", "outcome", "y", "diagnosis", "status", "response",
     "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
@@ -86,8 +97,23 @@ def _is_identifier(column: Column, known: int) -> bool:
     named = bool(words) and (
         words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
     )
+    named = named or (known >= _FEWEST_TEXTS and _names_thing(column.name))
     is_name = named and (column.kind == "text" or column.is_integer())
     return (is_name or _is_numbered(column, known)) and column.distinct == known
+
+
+def _names_thing(name: str) -> bool:
+    """Tell whether a name is that of a thing, or of its number: case, caseid, 患者ID, N° pièce."""
+    bare = name.strip().lower()
+    first = re.split(r"[\s.]", bare)[0]
+    is_behind = re.search(r"(?<![\x00-\x7f])id$", bare) is not None
+    is_number = first in _NUMBERED_THINGS and not first.isalpha()
+    return (
+        bare.rstrip(".") in _NUMBERED_THINGS
+        or is_behind
+        or is_number
+        or _NAMED_BY_NUMBER.fullmatch(bare) is not None
+    )
 
 
 def _is_numbered(column: Column, known: int) -> bool:

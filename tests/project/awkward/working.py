@@ -48,6 +48,44 @@ CELLS = [
     few_words("two-words", "two words among few whole numbers", ["NSP", "NR"], notes="'NR', 'NSP'"),
     few_words("letter-for-digit", "a letter for a digit", ["4O"], notes="'4O'"),
     case(
+        "thousands-beside-a-remark",
+        "a remark in the only column that shows which mark is the decimal one",
+        "n;p;y\n"
+        + "".join(f"{k + 12}.104;{k},{k + 25};{'uv'[k % 2]}\n" for k in range(19))
+        + "38.395;s.d.;v\n",
+        {
+            "n": [*(1000 * k + 12104 for k in range(19)), 38395],
+            "p": [*(float(f"{k}.{k + 25}") for k in range(19)), None],
+            "y": Y * 5,
+        },
+        notes="'s.d.'",
+    ),
+    case(
+        "hours-with-points",
+        "hours and minutes with a point, where decimals have a comma",
+        "Uhrzeit;x;y\n"
+        + "".join(f"{k % 24:02d}.{k + 10};{k},5;{'uv'[k % 2]}\n" for k in range(40)),
+        {
+            "Uhrzeit": [float(f"{k % 24}.{k + 10}") for k in range(40)],
+            "x": [k + 0.5 for k in range(40)],
+            "y": ["uv"[k % 2] for k in range(40)],
+        },
+        notes="column Uhrzeit: '00.10' is read as a number; if it is a time",
+    ),
+    case(
+        "words-before-amounts",
+        "words before amounts of money",
+        "p;y\n" + "from €5;u\nfrom €7;v\nfrom €5;u\nfrom €9;v\n",
+        {"p": ["from €5", "from €7", "from €5", "from €9"], "y": Y},
+        notes="column p is read as text, because its numbers have more beside them",
+    ),
+    case(
+        "delimiters-at-the-end",
+        "a last line of tabs alone",
+        "a\tb\ty\n" + ROWS.replace(",", "\t") + "\t\t\n",
+        ABC,
+    ),
+    case(
         "partial-days",
         "days of which only a part is known",
         "d;y\n"

@@ -84,7 +84,7 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
     found = _negative_codes(cells) if low < 0 else []
     is_odd = _has_form(low) or _has_form(high) or low in (0.0, -1.0)
-    if not (found or is_odd or _is_far(cells, high) or _is_far(-cells, -low)):
+    if not (found or is_odd or _is_far(cells, high, 1.0) or _is_far(cells, low, -1.0)):
         return []
     rest = np.sort(cells)[: len(cells) - column.missing]
     rest = rest[rest >= 0] if found else rest
@@ -116,13 +116,15 @@ def _days_apart(cells: Array) -> list[Sentinel]:
     return found
 
 
-def _is_far(cells: Array, high: float) -> bool:
-    """Tell whether the greatest number comes again and may be far from all others."""
-    if np.count_nonzero(cells == high) <= _FEWEST:
+def _is_far(cells: Array, end: float, sign: float) -> bool:
+    """Tell whether the greatest number, or the least, comes again and may be far from others."""
+    if np.count_nonzero(cells == end) <= _FEWEST:
         return False  # as in most columns: quantiles take long
-    some = _spread(cells)
-    low, middle = np.nanquantile(some, (0.1, 0.5)) if not np.isnan(some).all() else (high, high)
-    return bool(high - middle > _FAR * (middle - low))
+    some = sign * _spread(cells)
+    if np.isnan(some).all():
+        return False
+    low, middle = np.nanquantile(some, (0.1, 0.5))
+    return bool(sign * end - middle > _FAR * (middle - low))
 
 
 def _has_form(value: float) -> bool:
@@ -152,8 +154,8 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
         return False
     if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
-    if value == 0:
-        spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+    spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+    if value == 0 or (inner[0] > 0 and gap >= spread):
         return gap >= spread or _are_apart(inner, count, gap)
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
     whole = bool(np.all(inner == np.floor(inner)))

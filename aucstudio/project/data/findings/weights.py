@@ -14,10 +14,11 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.words import counted
 
 _LITTLE = 0.5
-_CALLED = re.compile(r"(?:^|[\W_])p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
+_CALLED = re.compile(r"(?:^|[\W_]|final|fnl|per)p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
 # What is called so is hardly anything that was weighed.
 _SURELY = re.compile(
-    r"(?:^|[\W_])(?:sample|sampling|case|survey|design|post)[\W_]?(?:weight|wgt|wt)s?$"
+    r"(?:^|[\W_])(?:sample|sampling|case|survey|design|post|final|fnl|per(?:son)?)[\W_]?"
+    r"(?:weight|wgt|wt)s?$"
 )
 # How near to 1 the mean of weights is, where they were scaled to the number of rows.
 _NEAR = 0.05

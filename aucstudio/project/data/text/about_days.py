@@ -23,6 +23,9 @@ _STAMPS = (
 )
 # 1300 to 1500 and 2400 to 2700, as days since 1970-01-01.
 _OTHER_YEARS = ((-244_712.0, -171_664.0), (157_054.0, 266_627.0))
+# Hours and minutes with a point between, in so many cells at least.
+_HOUR, _FEWEST_HOURS = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]"), 20
+_CLOCKED = re.compile(r"zeit|time|uhr|\bhora|\bora\b|heure|\btid|klokke|clock")
 _LAYOUT_WORDS = {
     "y-m-d": "year, month, day",
     "ymd": "year, month, day",
@@ -70,6 +73,22 @@ def about_dates(
             if elsewhere is not None and form.matches(elsewhere):
                 doubt += f"; names of time zones, as in {elsewhere!r}, are left out"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
+            yield Finding("kind", sentence, (name,))
+
+
+def about_hours(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], decimal: str
+) -> Iterator[Finding]:
+    """Say which decimals may be hours and minutes: in files of decimal commas, or called so."""
+    for name, form in forms.items():
+        known = [cell for cell in cells[name] if cell]
+        if form is None or form.layout or len(known) < _FEWEST_HOURS:
+            continue
+        if (decimal == "," or _CLOCKED.search(name.lower())) and all(map(_HOUR.fullmatch, known)):
+            sentence = (
+                f"column {name}: {known[0]!r} is read as a number; if it is a time, write it with "
+                "a colon"
+            )
             yield Finding("kind", sentence, (name,))
 
 

@@ -13,7 +13,12 @@ from aucstudio.project.data.text.about_codes import (
     powers_of_ten,
     same_numbers,
 )
-from aucstudio.project.data.text.about_days import about_calendars, about_dates, about_stamps
+from aucstudio.project.data.text.about_days import (
+    about_calendars,
+    about_dates,
+    about_hours,
+    about_stamps,
+)
 from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.codes import CODE
 from aucstudio.project.data.text.contents import Contents, Kept
@@ -108,6 +113,7 @@ def about_cells(
     yield from _about_forms(forms, cells)
     yield from _in_thousands(forms, cells, dialect)
     yield from about_dates(forms, cells)
+    yield from about_hours(forms, cells, dialect.decimal)
     yield from about_codes(forms, cells, dialect)
     yield from powers_of_ten(forms, cells)
     yield from same_numbers(forms, cells)

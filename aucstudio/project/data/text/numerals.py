@@ -38,6 +38,7 @@ NOTE = (
     "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
     r"\[[^\[\]]{1,6}\]|\([A-Za-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
+_DIGIT = re.compile("[0-9]")
 _FOOTNOTE = re.compile(f"{NOTE}$")
 
 # Behind the decimal mark, that there are no cents: 45.000,-
@@ -297,7 +298,7 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     votes = {".": 0, ",": 0}
     undecided = False
     for cells in columns:
-        known = [_undressed(cell) for cell in cells if not is_missing_number(cell)]
+        known = [_undressed(cell) for cell in cells if _DIGIT.search(cell)]
         fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1

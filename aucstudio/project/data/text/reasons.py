@@ -35,7 +35,7 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
     one, other = _written_variously(known, dialect.decimal)
     if one:
         return f"its cells are written in several ways, as {one!r} and {other!r}"
-    beside = _beside_numbers(known)
+    beside = _beside_numbers(known) or _beside_currencies(known)
     return f"its numbers have more beside them, as in {beside!r}" if beside else ""
 
 
@@ -46,6 +46,12 @@ def _beside_numbers(cells: Iterable[str]) -> str:
     found = [cell for cell in others if _BESIDE.fullmatch(cell) or _MORE.match(cell)]
     numbers = len(found) + sum(map(_PLAIN.matches, known))
     return found[0] if found and numbers >= _MOSTLY * len(known) else ""
+
+
+def _beside_currencies(cells: Sequence[str]) -> str:
+    """Give a cell of a text column that has words before its amount, if most are amounts."""
+    found = [cell for cell in cells if CURRENCIES.search(cell) and _DIGIT.search(cell)]
+    return found[0] if found and len(found) >= _MOSTLY * len(cells) else ""
 
 
 def _written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str]:

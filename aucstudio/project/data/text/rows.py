@@ -173,7 +173,7 @@ def ends_in_totals(path: Path, dialect: Dialect) -> bool:
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - _TAIL))
-        tail = file.read().decode("utf-8", "replace").rstrip().split("\n")[-_LAST - 1 :]
+        tail = file.read().decode("utf-8", "replace").rstrip("\r\n \x1a").split("\n")[-_LAST - 1 :]
     rows = [Judged(line, cells) for line, cells in Cutter(dialect).rows(tail)]
     filled = [*_filled(iter(rows))]
     if len(filled) < len(rows):
