@@ -328,3 +328,32 @@ def test_records_by_their_names_may_hold_numbers_alone_and_lists(tmp_path):
     assert json_table(tmp_path / "t.json", named).rows == 40
     columns = {name: {str(k): row[j] for k, row in enumerate(ROWS)} for j, name in enumerate("xny")}
     assert json_table(tmp_path / "t.json", columns).rows == 40
+
+
+def test_a_list_that_describes_columns_is_no_table(tmp_path):
+    fields = [{"id": name, "type": "text"} for name in "xny"]
+    answer = {"result": {"fields": fields, "records": RECORDS}}
+    assert json_table(tmp_path / "t.json", answer).rows == 40
+    rows = [[row[0], row[1], row[3]] for row in ROWS]
+    columns = [{"name": name, "format": "a"} for name in "xny"]
+    table = json_table(tmp_path / "t.json", {"meta": {"view": {"columns": columns}}, "data": rows})
+    assert ([c.name for c in table.columns], table.rows) == (["x", "n", "y"], 40)
+
+
+def test_rows_of_json_without_names_are_told(tmp_path):
+    table = json_table(tmp_path / "t.json", [[row[0], row[1], k % 2] for k, row in enumerate(ROWS)])
+    assert ([c.name for c in table.columns], table.rows) == (["c1", "c2", "c3"], 40)
+    assert told(table, "the rows have no names: the columns are called c1 to c3")
+
+
+def test_tables_behind_a_full_text_index_are_none(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE VIRTUAL TABLE docs USING fts5(title, body)")
+        connection.execute("INSERT INTO docs VALUES ('a', 'b')")
+        connection.execute("CREATE TABLE cases (x, n, c, y)")
+        connection.executemany("INSERT INTO cases VALUES (?, ?, ?, ?)", ROWS)
+    connection.close()
+    table = read_table(path)
+    assert table.dialect.sheet == "cases"
+    assert told(table, "there is also the table 'docs'")

@@ -74,12 +74,20 @@ def _copy_sqlite(
         return len(trouble)
 
     connection.set_progress_handler(look, _STEPS)
+    # Of a full-text index, say; of an old SQLite it is not known.
+    try:
+        shadows = set(connection.execute("SELECT name FROM pragma_table_list WHERE type='shadow'"))
+    except sqlite3.OperationalError:
+        if trouble:
+            raise trouble[0] from None
+        shadows = set()
     names = [
         str(name)
         for (name,) in connection.execute(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, rowid"
         )
+        if (name,) not in shadows
     ]
 
     def holds_table(name: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.text.numerals import literal
 
 _Rows = list[dict[str, Any]]
@@ -19,11 +19,14 @@ _Rows = list[dict[str, Any]]
 _LONGEST_RECORD = 64_000_000
 # Records within records that have columns of their own.
 _DEEPEST = 4
+# What a description of a column calls its name.
+_NAMES = ("name", "id", "fieldName", "field", "key")
 # Lines that were left out, of which so many are named.
 _SHOWN = 20
 _RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
-_LISTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\[\s*"[^"\\]*"\s*,\s*"')
+_CELL = rb'\s*(?:"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)\s*'
+_LISTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[" + _CELL + rb"(?:," + _CELL + rb")+\]\s*,\s*\[")
 
 
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
@@ -34,16 +37,20 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     is_list = _LIST.match(head) is not None
     if head.startswith(codecs.BOM_UTF8):
         path = _without_mark(path, target.with_suffix(".bare.json"))
-    part, parts = "", tuple[str, ...]()
+    part, parts, nameless = "", tuple[str, ...](), list[str]()
     if not is_list and (tables := _tables_of_one(path)):
         if len(tables) > 1:
             parts = tuple(tables)
-            part = pick_part(path, "list", parts, wish, lambda name: len(tables[name]) > 0)
+            part = pick_part(
+                path, "list", parts, wish, lambda _name: True, lambda n: len(tables[n][0]) < WIDE
+            )
         rows = tables[part or next(iter(tables))]
+        if [*rows[0]] == _numbered(len(rows[0])):
+            nameless = [f"the rows have no names: the columns are called c1 to c{len(rows[0])}"]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
     tell(0.1)
-    notes = tuple(note_of_parts("list", part, parts))
+    notes = (*note_of_parts("list", part, parts), *nameless)
     try:
         _copy(path, target, is_list=is_list)
     except duckdb.Error:
@@ -147,9 +154,10 @@ def _tables_of_one(path: Path) -> dict[str, _Rows]:
         whole = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError:
         return {}  # a record a line, which the reader judges
-    if isinstance(whole, dict) and (tables := _lists_of_records(whole)):
+    tables = _lists_of_records(whole) if isinstance(whole, dict) else {}
+    rows = _described(whole, tables) if tables else _rows_of_one(whole)
+    if tables and rows is None:
         return tables
-    rows = _rows_of_one(whole)
     return {} if rows is None else {"": rows}
 
 
@@ -172,6 +180,18 @@ def _lists_of_records(whole: Mapping[str, Any], depth: int = 1) -> dict[str, _Ro
     }
 
 
+def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows | None:
+    """Give rows without names where a list of records elsewhere names their columns."""
+    lists = [value for value in whole.values() if isinstance(value, list) and value]
+    names = [
+        [record.get(key) for record in records]
+        for records in tables.values()
+        for key in _NAMES
+        if all(isinstance(record.get(key), str) for record in records)
+    ]
+    return next(filter(None, (_named_rows([one, *lists]) for one in names)), None)
+
+
 def _rows_of_one(whole: Any) -> _Rows | None:
     """Give the rows of a value.
 
@@ -179,7 +199,9 @@ def _rows_of_one(whole: Any) -> _Rows | None:
     the names.
     """
     if isinstance(whole, list):
-        return _named_rows([whole[0], whole[1:]])
+        width = len(whole[0])
+        named = _named_rows([whole[0], whole[1:]])
+        return _named_rows([_numbered(width), whole]) if named is None else named
     lists = [value for value in whole.values() if isinstance(value, list) and value]
     if (rows := _named_rows(lists)) is not None:
         return rows
@@ -195,6 +217,10 @@ def _rows_of_one(whole: Any) -> _Rows | None:
     if all(map(_is_record, columns.values())) or (len(columns) > len(keys) and not numbered):
         return [{"row": name, **record} for name, record in columns.items()]
     return [{name: column[key] for name, column in columns.items()} for key in keys]
+
+
+def _numbered(width: int) -> list[str]:
+    return [f"c{k + 1}" for k in range(width)]
 
 
 def _is_record(values: Mapping[Any, Any]) -> bool:
