@@ -28,9 +28,9 @@ class _Pages(QTabWidget):
         self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
-        page = self.currentWidget()
-        if page is None:
+        if not self.count():
             return super().minimumSizeHint()
+        page = self.currentWidget()
         needed = page.minimumSizeHint().expandedTo(page.minimumSize())
         return needed + QSize(0, self.tabBar().sizeHint().height())
 
