@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, QSize
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.common.screens import on_some_screen
+from aucstudio.gui.common.screens import FRAME, on_some_screen
 from aucstudio.gui.common.theme import set_text_size
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from aucstudio.gui.main_window import MainWindow
 
 _SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)
-_FRAME = QSize(16, 48)  # what a desktop may put around a window, which has not got it yet
 _MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
 
 
@@ -52,7 +51,7 @@ class WindowPreferences(QObject):
     def _take_place(self) -> None:
         window, place = self._window, preferences().now.windows.get("main_window")
         if place is None:
-            window.resize(_SIZE.boundedTo(window.screen().availableSize() - _FRAME))
+            window.resize(_SIZE.boundedTo(window.screen().availableSize() - FRAME))
             return
         window.setGeometry(on_some_screen(QRect(*place.rect), _LEAST_SIZE))
         if place.maximised:

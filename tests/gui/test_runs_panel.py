@@ -273,6 +273,15 @@ def test_typing_filters_by_everything_that_is_known(panel, session, qtbot, typed
     assert session.selected == "folded"
 
 
+def test_escape_clears_the_filter(panel, qtbot):
+    there = names(panel)
+    qtbot.keyClicks(panel.filter, "zebra")
+    qtbot.waitUntil(lambda: names(panel) == [], timeout=PATIENCE)
+    qtbot.keyClick(panel.filter, Key.Key_Escape)
+    assert panel.filter.text() == ""
+    qtbot.waitUntil(lambda: names(panel) == there, timeout=PATIENCE)
+
+
 def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
     qtbot.keyClicks(panel.filter, "zebra")
     qtbot.keyClick(panel.filter, Key.Key_Return)

@@ -110,3 +110,17 @@ def test_in_a_very_narrow_window_the_one_column_takes_all_of_it(qtbot):
         assert len(sides.sizes()) == columns
         if columns == 1:
             assert sides.left.width() == width
+
+
+def test_a_page_that_is_not_seen_asks_for_no_room(qtbot):
+    tall = QLabel("compare")
+    tall.setMinimumHeight(500)
+    sides = Sides(QLabel("set up"), QLabel("look"), tall)
+    qtbot.addWidget(sides)
+    sides.show()
+    sides.resize(780, 520)
+    QApplication.processEvents()
+    assert sides.left.currentWidget() is sides.middle
+    assert sides.minimumSizeHint().height() < 300
+    sides.left.setCurrentWidget(tall)
+    assert sides.minimumSizeHint().height() > 500

@@ -1,12 +1,13 @@
 """What a person likes: the Preferences dialog, and windows that come back as they were left."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPushButton
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.screens import on_some_screen
 from aucstudio.gui.common.theme import current_theme, set_text_size
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
@@ -159,3 +160,13 @@ def test_the_roc_page_keeps_face_axes_and_layers(session, qtbot):
     assert again.choices.area == "mcclish"
     assert again.choices.inset_action.isChecked() == switch.isChecked()
     assert preferences().now.roc.layers == {"inset_action": switch.isChecked()}
+
+
+def test_a_window_put_down_on_a_larger_screen_is_seen_whole_on_a_smaller_one(qapp):
+    area = qapp.primaryScreen().availableGeometry()
+    for corner in (area.topLeft(), area.topLeft() + QPoint(90, 60)):
+        large = QRect(corner, 2 * area.size())
+        found = on_some_screen(large, QSize(320, 240))
+        assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))  # with its frame
+    aside = QRect(area.right() - 200, area.top() + 90, 400, 300)  # as a person left it
+    assert on_some_screen(aside, QSize(320, 240)) == aside

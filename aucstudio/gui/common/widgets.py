@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QShowEvent, QStandardItemModel
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import (
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QShowEvent,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -215,9 +222,23 @@ def hint_label(name: str) -> QLabel:
     return made
 
 
+class _Cleared(QObject):
+    """Has Escape do what a field's button that clears it does, while something is in it."""
+
+    def eventFilter(self, field: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
+            return False
+        if event.key() != Qt.Key.Key_Escape or not field.property("text"):
+            return False
+        for button in field.findChildren(QAbstractButton):
+            button.click()
+        return True
+
+
 def clearable(field: QLineEdit) -> QLineEdit:
-    """Give a field the button that clears it, with a name of its own."""
+    """Give a field the button that clears it, with a name of its own; Escape presses it."""
     field.setClearButtonEnabled(True)
+    field.installEventFilter(_Cleared(field))
     for button in field.findChildren(QAbstractButton):
         named(button, f"{field.objectName()}_clear_button", "Clear")
     return field

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
@@ -18,6 +18,21 @@ NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
 _UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX: a splitter's own bound is that of what it holds
 _NAME = "sides"
+
+
+class _Pages(QTabWidget):
+    """Pages of which the one in front alone asks for room: a low screen has none for the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        if not self.count():
+            return super().minimumSizeHint()
+        page = self.currentWidget()
+        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+        return needed + QSize(0, self.tabBar().sizeHint().height())
 
 
 class Sides(QSplitter):
@@ -39,7 +54,7 @@ class Sides(QSplitter):
         named(self, _NAME, "Columns")
         self.setHandleWidth(8)
         self.setup, self.middle, self.runs = setup, middle, runs
-        self.left = named(QTabWidget(), "side_tabs", "Set-up and runs")
+        self.left = named(_Pages(), "side_tabs", "Set-up and runs")
         self.left.setDocumentMode(True)
         self.left.tabBar().setDrawBase(False)
         self.left.addTab(setup, "Set-up")

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
+    clearable,
     dialog_buttons,
     label,
     list_rows,
@@ -62,9 +63,8 @@ class ColumnsDialog(QDialog):
         self.setWindowTitle(f"Columns of {table.path.name}")
         self.setObjectName("columns_dialog")
         self._columns = ColumnsModel(table, self)
-        self.search = named(QLineEdit(), "columns_search", "Search columns")
+        self.search = clearable(named(QLineEdit(), "columns_search", "Search columns"))
         self.search.setPlaceholderText("Search by name, role, kind or reason")
-        self.search.setClearButtonEnabled(True)
         self.grid = self._make_grid()
         self.buttons = {role: self._make_button(role) for role in _GIVEN}
         self.told = label("", "muted", wrap=True, name="columns_told")

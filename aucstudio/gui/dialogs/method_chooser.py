@@ -22,7 +22,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import label, named, primary, tell
+from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
 from aucstudio.project.runs.choosing import Outlook
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
@@ -95,9 +95,8 @@ class MethodChooser(QDialog):
         self.resize(_SIZE if parent is None else _within(parent.window().size()))
 
     def _make_parts(self) -> None:
-        self.search = named(QLineEdit(), "method_search", "Search methods")
+        self.search = clearable(named(QLineEdit(), "method_search", "Search methods"))
         self.search.setPlaceholderText("Search by name, family or words")
-        self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
         self.tree = named(QTreeWidget(), "method_tree", "Methods")

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import Card, label, named, tell
+from aucstudio.gui.common.widgets import Card, clearable, label, named, tell
 from aucstudio.gui.panels.runs.notice import RepeatNotice
 from aucstudio.gui.panels.runs.queue_list import QueueList
 from aucstudio.gui.panels.runs.run_details import RunDetails
@@ -83,11 +83,8 @@ class RunsPanel(QWidget):
 
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
-        self.filter = named(QLineEdit(), "runs_filter", "Filter the runs")
+        self.filter = clearable(named(QLineEdit(), "runs_filter", "Filter the runs"))
         self.filter.setPlaceholderText("Filter: name, method, setting, note…")
-        self.filter.setClearButtonEnabled(True)
-        for button in self.filter.findChildren(QToolButton):
-            named(button, "runs_filter_clear", "Clear the filter")
         self.menu_button = named(QToolButton(), "runs_menu_button", "Check, group, columns")
         self.menu_button.setText("List ▾")
         plain_tooltip(self.menu_button, "Check all or none, group the runs, choose columns")
