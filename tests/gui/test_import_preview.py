@@ -328,6 +328,14 @@ def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
 
 
+def test_an_area_that_few_rows_decide_is_none(look_at, tmp_path, qtbot):
+    for rows, told in ((12, False), (60, True)):
+        dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
+        cards = dialog.sheet.cards
+        qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
+        assert (cards.summaries[1].area is not None) == told
+
+
 def test_only_the_first_rows_are_read(tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f"{k},{k % 2}\n" for k in range(30_000))

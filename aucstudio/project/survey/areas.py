@@ -18,6 +18,8 @@ from aucstudio.project.survey.order import text_codes
 
 Array = NDArray[np.float64]
 
+_FEW = 5
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RankedColumn:
@@ -56,6 +58,12 @@ class RankedColumn:
             codes = np.where(np.isnan(codes), np.nanmax(codes) + 1, codes)
             values = level_scores(codes.astype(np.intp), positive)
         return cls(positive, values, by_share)
+
+    @property
+    def is_few(self) -> bool:
+        """Whether so few rows of a class have a cell that an area would say nothing."""
+        positives = int(np.count_nonzero(self.positive))
+        return min(positives, len(self.positive) - positives) < _FEW
 
     def area(self) -> float:
         """Give the area; below one half where low values speak for the positives."""

@@ -40,7 +40,7 @@ _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Summary:
-    """What a card shows of a column's cells; the area is None where it has none by itself."""
+    """What a card shows of a column's cells; the area is None where none can be told."""
 
     distribution: Distribution
     area: float | None
@@ -49,7 +49,8 @@ class _Summary:
     def of(cls, column: Column, classes: Classes | None) -> _Summary:
         plain = classes is None or column.role == "label"
         ranked = None if classes is None or plain else RankedColumn.of(column, classes)
-        return cls(spread(column, classes), None if ranked is None else ranked.area())
+        told = None if ranked is None or ranked.is_few else ranked.area()
+        return cls(spread(column, classes), told)
 
 
 def kind_words(column: Column) -> str:
