@@ -312,19 +312,19 @@ def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
     assert FirstReading(odd, ("weather",), {"gone": "x"}).told_of(table).findings == ()
 
 
-def test_an_account_number_becomes_the_identifier(session, tmp_path, qtbot):
+def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):
     random = np.random.default_rng(3)
-    path = tmp_path / "accounts.csv"
+    path = tmp_path / "slips.csv"
     rows = [f"{n},{random.normal():.3f},{n % 2}" for n in random.permutation(400) + 1000]
-    path.write_text("\n".join(["account,x,label", *rows]))
+    path.write_text("\n".join(["slip,x,label", *rows]))
     session.open_data(path)
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
         panel.show()
     panel.found.finish()
-    press(panel, "Use as identifier: account", qtbot)
-    assert session.table.column("account").role == "id"
+    press(panel, "Use as identifier: slip", qtbot)
+    assert session.table.column("slip").role == "id"
     assert session.table.feature_names == ("x",)
 
 
