@@ -438,9 +438,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
         positive = labels == self.classes_[1]
         place = chosen.place(positive, self.scorer_(rows), weights=sample_weight)
-        moved = -place - self.intercept_
-        self.intercept_ += moved
-        self.train_scores_ = self.train_scores_ + moved
+        self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
+        self.intercept_ = -place  # not by steps: rounded, it could miss the score it lies beside
         return self
 
     @property

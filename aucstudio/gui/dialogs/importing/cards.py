@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QWidget
 
 from aucstudio.gui.common.date_parts_button import DatePartsButton
@@ -124,6 +124,11 @@ class ColumnCards(QHeaderView):
         for k in [k for k, c in enumerate(columns) if c.number and c.number.dated]:
             if self.sectionSize(k) == self.defaultSectionSize():
                 self.resizeSection(k, scaled(_DATE_WIDTH))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        # The table is resized before its header is: only here the columns in sight are known.
+        super().resizeEvent(event)
+        self.place()
 
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().height()

@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from aucstudio.gui.common.plain import tip_text
@@ -127,8 +127,4 @@ class ImportSheet(QTableView):
         self.rows.show_table(table)
         self.cards.show_table(table)
         self.horizontalScrollBar().setValue(across)
-        self.cards.place()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self.cards.place()
