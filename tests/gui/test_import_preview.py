@@ -491,17 +491,3 @@ def test_the_tabulator_follows_the_reading_order(look_at, tmp_path):
     buttons = ("guess", "open", "close_button")
     wanted = [f"import_{name}" for name in (*parts, *roles, "table", *buttons)]
     assert [name for name in names if name in wanted] == wanted
-
-
-def test_columns_that_come_in_sight_later_have_their_roles(look_at, qtbot, tmp_path):
-    path = tmp_path / "broad.csv"
-    rows = "".join(
-        ",".join([*(f"{k}.{r}" for k in range(9)), "ab"[r % 2]]) + "\n" for r in range(9)
-    )
-    path.write_text(",".join([*(f"g{k}" for k in range(9)), "outcome"]) + "\n" + rows)
-    dialog = look_at(path)
-    cards = dialog.sheet.cards
-    cards.resize(300, cards.height())
-    qtbot.waitUntil(lambda: not cards.combos[4].isVisible(), timeout=PATIENCE)
-    cards.resize(5 * cards.sectionSize(0), cards.height())
-    qtbot.waitUntil(lambda: all(cards.combos[k].isVisible() for k in range(5)), timeout=PATIENCE)
