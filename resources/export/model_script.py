@@ -206,26 +206,28 @@ def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
     if len(part["y"]) < 3:
         year += 1900 if year >= 70 else 2000
     named = (k for k, names in enumerate(MONTHS, 1) if part.get("b") in names.split())
-    month = next(named) if "b" in part else int(part["m"])
+    month = next(named) if "b" in part else int(part.get("m", 1))
     try:
         day = datetime.date(year, month, int(part.get("d", 1)))
+        if "w" in part:
+            day = datetime.date.fromisocalendar(year, int(part["w"]), 1)
     except ValueError:
         return None
     return ((day - datetime.date(1970, 1, 1)).days * 86400 + seconds) / 86400
 
 
-# As several languages write and shorten them.
+# As several languages write and shorten them, and the quarter that begins.
 MONTHS = (
-    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв",
+    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв q1 1q",
     "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
     "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
-    "apr april avril avr abril abr aprile апреля апр",
+    "apr april avril avr abril abr aprile апреля апр q2 2q",
     "may mai mei mayo maggio mag maio maj мая",
     "jun june juni juin junio giugno giu junho июня июн",
-    "jul july juli juillet juil julio luglio lug julho июля июл",
+    "jul july juli juillet juil julio luglio lug julho июля июл q3 3q",
     "aug august août augustus agosto ago augusti августа авг",
     "sep sept september septembre septiembre settembre set setembro сентября сен",
-    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт",
+    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт q4 4q",
     "nov november novembre noviembre novembro ноября ноя",
     "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
     "декабря дек",

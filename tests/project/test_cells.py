@@ -293,6 +293,9 @@ def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
         (NumberFormat(",", True, True, "%"), "%12,5|-%1,5|%-1,5|5 %|12,5%|-12%"),
         (NumberFormat(layout="d.m.y"), "01.12.2023 г.|1.2.2023|01.12.2023 @ 10:00"),
         (NumberFormat(layout="ymdhms"), "20231201120000|20231332120000|20230230120000"),
+        (NumberFormat(layout="y q"), "2024Q1|2024-q2|2024 3Q|2024 Q5|2024-02-29|24Q1"),
+        (NumberFormat(layout="q y"), "Q4 2024|1Q2024|q2/2024|Q12024|2Q-2024|Q0 2024"),
+        (NumberFormat(layout="y-w"), "2020-W53|2021-W53|2021w01|2024-W1|2024-W54|2026-W01"),
         (NumberFormat(layout="y-m-d"), "2023/12/01 12:00 pm gmt+1|2023-12-01 12:00-3|2023-12-01"),
     ],
 )

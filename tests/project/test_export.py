@@ -322,7 +322,8 @@ SPELLED = [
     "1/31/2020 5:30 pm", "31JAN20:10:00:01.5", "2020-01-31T10:00:00+02:00", "20200131",
     "Jan 31, 2020", "2020年1月31日", "2020.01.31.", "2020-02", "Jan-20", "Jan 2020", "13:30",
     "5 pm", "12:15:30 am", "5 %", "inf", "5 months", "1 month", "1e999", "x", "1.234,-", "5.\u2013",
-    "20231201120000", "2023/12/01 12:00:00 pm GMT+1",
+    "20231201120000", "2023/12/01 12:00:00 pm GMT+1", "2024-Q2", "Q3 2024", "1Q2024", "2020-W53",
+    "2021-W53",
 ]  # fmt: skip
 
 
@@ -345,7 +346,7 @@ def test_every_way_to_write_numbers_in_a_script(tmp_path):
                 found = read[name](cell)
                 assert found == (expected if math.isfinite(expected) else None), (form, cell)
                 met |= {cell} if found is not None else set()
-    assert {"inf", "1e999", "x", "5 pm"} == set(SPELLED) - met
+    assert {"inf", "1e999", "x", "5 pm", "2021-W53"} == set(SPELLED) - met
 
 
 NASTY = '"""\nraise SystemExit("ran")\n\\'

@@ -93,7 +93,7 @@ def _most_levels(known: int) -> float:
 
 
 def _is_identifier(column: Column, known: int) -> bool:
-    words = _words(column.name)
+    words = words_of(column.name)
     named = bool(words) and (
         words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
     )
@@ -127,11 +127,11 @@ def _is_numbered(column: Column, known: int) -> bool:
 
 def is_named_identifier(name: str) -> bool:
     """Tell whether a name says that a column names persons or things: patient_id, CustomerID."""
-    words = _words(name)
+    words = words_of(name)
     return not _ID_WORDS.isdisjoint(words) or not _THINGS.isdisjoint(words[-1:])
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     parts = re.findall(r"[^\W\d_A-Z]*[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+", name)
     return [part.lower() for part in parts]
 
@@ -169,7 +169,7 @@ def is_sure(name: str) -> bool:
 
 
 def _is_named_label(name: str) -> bool:
-    return _names_label(name) or _words(name)[-1:] in [[word] for word in _LABEL_ENDINGS]
+    return _names_label(name) or words_of(name)[-1:] in [[word] for word in _LABEL_ENDINGS]
 
 
 def _names_label(name: str) -> bool:

@@ -411,6 +411,18 @@ CASES = [
         [18292, 18321, 18597, 18323],
     ),
     cells(
+        "quarters",
+        "quarters, which are their first days",
+        ["Q1 2020", "Q2 2020", "Q4 2019", "Q3 2020"],
+        [18262, 18353, 18170, 18444],
+    ),
+    cells(
+        "weeks",
+        "weeks of ISO 8601, which are their Mondays",
+        ["2020-W01", "2020-W53", "2021-W01", "2020-W02"],
+        [18260, 18624, 18631, 18267],
+    ),
+    cells(
         "american-names",
         "names of months first",
         ["Jan 31, 2020", "February 29, 2020", "Dec 1, 2020", "Mar 2, 2020"],

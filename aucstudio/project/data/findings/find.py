@@ -11,6 +11,7 @@ from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.findings.alone import alone
 from aucstudio.project.data.findings.classes import labelling, left_out
+from aucstudio.project.data.findings.codes import codes
 from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.identifiers import groups, identifiers
 from aucstudio.project.data.findings.leaks import leaks
@@ -21,9 +22,9 @@ from aucstudio.project.data.findings.weights import weights
 from aucstudio.project.data.table import Table
 
 # Looked for in the cells.
-_SEARCHES = (shape, weights, leaks, sentinels, spellings, groups, identifiers, copies, alone)
+_SEARCHES = (shape, weights, leaks, sentinels, spellings, codes, groups, identifiers, copies, alone)
 # What holds of some rows does so of all: not that no number occurs twice, nor how often rows do.
-_IN_SOME = (leaks, sentinels, spellings)
+_IN_SOME = (leaks, sentinels, spellings, codes)
 
 
 def find(

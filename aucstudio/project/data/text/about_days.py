@@ -39,6 +39,9 @@ _LAYOUT_WORDS = {
     "m/y": "month, year",
     "mon y": "month, year",
     "mon year": "month, year",
+    "y q": "year, quarter, by its first day",
+    "q y": "quarter, year, by its first day",
+    "y-w": "year, week, by its Monday",
 }
 
 

@@ -17,24 +17,26 @@ _YEAR, _MONTH, _DAY = "([1-9][0-9]{3})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]
 _SHORT_YEAR = "([1-9][0-9]{3}|[0-9]{2})"
 # Names of the months, as English, French, German, Dutch, Spanish, Italian, Portuguese, Swedish,
 # Danish, Norwegian and Russian write and shorten them; in none of them does one mean another month.
+# A quarter is its first month.
 _MONTHS = (
-    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв",
+    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв q1 1q",
     "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
     "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
-    "apr april avril avr abril abr aprile апреля апр",
+    "apr april avril avr abril abr aprile апреля апр q2 2q",
     "may mai mei mayo maggio mag maio maj мая",
     "jun june juni juin junio giugno giu junho июня июн",
-    "jul july juli juillet juil julio luglio lug julho июля июл",
+    "jul july juli juillet juil julio luglio lug julho июля июл q3 3q",
     "aug august août augustus agosto ago augusti августа авг",
     "sep sept september septembre septiembre settembre set setembro сентября сен",
-    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт",
+    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт q4 4q",
     "nov november novembre noviembre novembro ноября ноя",
     "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
     "декабря дек",
 )
 _MONTH_OF = {name: k for k, names in enumerate(_MONTHS, 1) for name in names.split()}
 # The longest first, as the first that fits is taken.
-_NAME = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
+_NAME = rf"({'|'.join(sorted(filter(str.isalpha, _MONTH_OF), key=len, reverse=True))})\.?"
+_QUARTER = "(q[1-4]|[1-4]q)"
 _CLOCK = (
     r"([01]?[0-9]|2[0-4])[:h]([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m?\.?)?"
 )
@@ -69,6 +71,9 @@ _LAYOUTS = {
     "mon y": (rf"{_NAME}[-/]{_SHORT_YEAR}", "by"),
     # After a blank two digits would be a day.
     "mon year": (rf"{_NAME} {_YEAR}", "by"),
+    "y q": (rf"{_YEAR}[-/. ]?{_QUARTER}", "yb"),
+    "q y": (rf"{_QUARTER}[-/. ]?{_YEAR}", "by"),
+    "y-w": (rf"{_YEAR}-?w(0[1-9]|[1-4][0-9]|5[0-3])", "yw"),
     "h:m": (_CLOCK, ""),
 }
 # How long something takes: days, hours, minutes and seconds with their units, in words or by
@@ -108,7 +113,7 @@ LASTING = tuple(_LASTING)
 LAYOUTS = tuple(_LAYOUTS)
 # Days as every program may write them, times of day, and those that name no day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
-MONTHLY = ("y-m", "m/y", "mon y", "mon year")
+MONTHLY = ("y-m", "m/y", "mon y", "mon year", "y q", "q y")
 # Those that a whole number could be too, by how many digits it has.
 DIGITS = {8: "ymd", 14: "ymdhms"}
 # Years of two digits are of 1970 to 2069.
@@ -217,7 +222,7 @@ def read(cell: str, layout: str) -> float:
     if layout in (CLOCK, *LASTING):
         return seconds / 3600.0
     try:
-        day = datetime.date(_year(part["y"]), _month(part), int(part.get("d", 1)))
+        day = _day(part)
     except ValueError:
         return float("inf")
     return ((day.toordinal() - _EPOCH) * 86400.0 + seconds) / 86400.0
@@ -242,6 +247,13 @@ def spell(value: float, layout: str) -> str:
 
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def _day(part: dict[str, str]) -> datetime.date:
+    year = _year(part["y"])
+    if "w" in part:
+        return datetime.date.fromisocalendar(year, int(part["w"]), 1)
+    return datetime.date(year, _month(part), int(part.get("d", 1)))
 
 
 def _year(text: str) -> int:
@@ -294,6 +306,11 @@ def _sql(cell: str, layout: str) -> str:
 
 
 def _day_sql(names: str) -> str:
+    if "w" in names:
+        # The fourth of January is in the first week; few years have a week 53.
+        first = "date_trunc('week', make_date(apart__.xy::INT, 1, 4))::DATE"
+        monday = f"({first} + 7 * (apart__.xw::INT - 1))"
+        return f"CASE WHEN isoyear({monday}) = apart__.xy::INT THEN {monday} END"
     year = (
         "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy "
         "WHEN apart__.xy >= '70' THEN '19' || apart__.xy ELSE '20' || apart__.xy END"

@@ -1,0 +1,92 @@
+"""Whole numbers that may be codes, whose order means nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.findings.separation import (
+    MOST_CODES,
+    Sampled,
+    area_of_levels,
+    sampled,
+)
+from aucstudio.project.data.roles import words_of
+from aucstudio.project.data.sparse_columns import SparseColumn
+from aucstudio.project.data.table import Table
+
+# Two numbers have no order to lose.
+_FEWEST, _ROWS_EACH = 3, 3
+_SHOWN = 4
+_CALLED = {
+    "code", "codes", "cd", "type", "typ", "tipo", "kind", "category", "categoria", "kategorie",
+    "zip", "plz", "postal", "naics", "sic", "icd", "drg", "soc", "isco", "region", "zone",
+    "district", "county", "province", "state", "country", "land", "branch", "filiale", "store",
+    "shop", "site", "center", "centre", "clinic", "hospital", "dept", "department", "division",
+    "team", "sector", "industry", "branche", "occupation", "occ", "job", "profession", "beruf",
+    "race", "ethnicity", "ethnic", "religion", "marital", "colour", "color", "channel", "device",
+    "product", "sku", "brand", "vendor", "supplier", "carrier", "species", "soil", "crop",
+    "cluster", "batch", "operator", "machine", "код", "тип", "κωδικός", "kod", "código", "codigo",
+    "codice", "região", "región", "région",
+}  # fmt: skip
+_ENDINGS = ("code", "代码", "代碼", "类型", "類型", "区分", "コード", "種類", "종류", "코드")
+# By so much, and so many standard errors, levels have to be better than numbers.
+_GAIN, _ERRORS = 0.05, 3.0
+
+
+def codes(table: Table) -> Iterator[Finding]:
+    """Find few whole numbers that are called a code, or that rank better as levels."""
+    sample = sampled(table)
+    for column in table.features:
+        if column.role != "number" or not _may_be_codes(column):
+            continue
+        better = None if sample is None else _areas(column, sample)
+        if better is not None:
+            numbers, levels = better
+            sentence = (
+                f"column {column.name} tells the classes apart better as a category (AUC by "
+                f"itself {levels:.2f}) than as a number ({numbers:.2f}): make it a category if "
+                f"its {column.distinct} different numbers are codes"
+            )
+        elif _is_called(column.name):
+            sentence = (
+                f"column {column.name} has {column.distinct} different whole numbers, "
+                f"{_first(column)}: make it a category if these are codes"
+            )
+        else:
+            continue
+        yield Finding("kind", sentence, (column.name,), column.height - column.missing)
+
+
+def _is_called(name: str) -> bool:
+    words = words_of(name)
+    return not _CALLED.isdisjoint(words) or any(word.endswith(_ENDINGS) for word in words)
+
+
+def _may_be_codes(column: Column) -> bool:
+    if isinstance(column, SparseColumn) or column.is_date:
+        return False
+    most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
+    has_few = column.different.exceeds(_FEWEST - 1) and not column.different.exceeds(most)
+    return has_few and column.is_integer()
+
+
+def _areas(column: Column, sample: Sampled) -> tuple[float, float] | None:
+    """Give the areas of the numbers, in the better direction, and of levels if these gain."""
+    numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
+    if numbers is None or levels is None:
+        return None
+    numbers = max(numbers, 1 - numbers)
+    m, n = len(sample.rows.positive), len(sample.rows.negative)
+    error = math.sqrt((m + n + 1) / (12 * m * n))
+    return (numbers, levels) if levels - numbers > max(_GAIN, _ERRORS * error) else None
+
+
+def _first(column: Column) -> str:
+    values = np.unique(column.values[column.known()])
+    shown = ", ".join(spell_number(float(value)) for value in values[:_SHOWN])
+    return shown + (" and others" if len(values) > _SHOWN else "")
