@@ -15,7 +15,7 @@ from aucstudio.project.data.findings.separation import (
     area_of_levels,
     sampled,
 )
-from aucstudio.project.data.roles import words_of
+from aucstudio.project.data.roles import is_named_identifier, words_of
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 
@@ -68,8 +68,8 @@ def _is_called(name: str) -> bool:
 
 
 def _may_be_codes(column: Column) -> bool:
-    if isinstance(column, SparseColumn) or column.is_date:
-        return False
+    if isinstance(column, SparseColumn) or column.is_date or is_named_identifier(column.name):
+        return False  # of an identifier it is said that it names persons or things
     most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
     has_few = column.different.exceeds(_FEWEST - 1) and not column.different.exceeds(most)
     return has_few and column.is_integer()
