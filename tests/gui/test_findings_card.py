@@ -88,6 +88,20 @@ def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
     assert not any("spellings" in one or "patient" in one for one in sentences(card))
 
 
+def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
+    random = np.random.default_rng(3)
+    path = tmp_path / "codes.csv"
+    codes = random.choice([101, 205, 307, 411], 100)
+    rows = [f"{code},{random.normal():.3f},{k % 3 == 0:d}" for k, code in enumerate(codes)]
+    path.write_text("\n".join(["product_code,x,label", *rows]))
+    session.open_data(path)
+    card.found.finish()
+    press(card, "Make it a category: product_code", qtbot)
+    column = session.table.column("product_code")
+    assert (column.role, column.kind) == ("category", "number")
+    assert sentences(card) == []
+
+
 def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
     random = np.random.default_rng(2)
     plain = tmp_path / "plain.csv"

@@ -33,6 +33,8 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier"), ignore]
     if finding.kind in ("leak", "identifier"):
         return [ignore]
+    if finding.kind == "code":
+        return [("Make it a category", {"roles": {name: "category"}}, f"{name} as category")]
     if finding.kind == "group":
         return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), ignore]
     if finding.kind == "sentinel":

@@ -16,6 +16,7 @@ KINDS = (
     "rejected",  # rows were left out
     "sentinel",  # numbers that stand for a missing value
     "kind",  # a column may not be what it was read as
+    "code",  # numbers whose order may mean nothing
     "spelling",  # one class or level in several spellings
     "duplicates",  # rows that occur more than once
     "group",  # rows that seem to belong together

@@ -59,7 +59,7 @@ def codes(table: Table) -> Iterator[Finding]:
             )
         else:
             continue
-        yield Finding("kind", sentence, (column.name,), column.height - column.missing)
+        yield Finding("code", sentence, (column.name,), column.height - column.missing)
 
 
 def _is_called(name: str) -> bool:
