@@ -69,6 +69,9 @@ class CellStore:
         self._connection = duckdb.connect(database, config={"temp_directory": str(folder)})
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
+        # What was let go of goes back at once: else it is counted beside the arrays.
+        self._connection.execute("SET allocator_flush_threshold = '1MB'")
+        self._connection.execute("SET allocator_bulk_deallocation_flush_threshold = '8MB'")
         # A piece of texts may take more than 2 GB.
         self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")

@@ -40,6 +40,8 @@ NO_LENGTHS: Mapping[int, int] = MappingProxyType({})
 SPELLINGS = 20
 
 _DOUBTFUL_BATCH = 32
+# Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
+_BUFFER = 8_000_000
 
 
 class CsvCells(CellStore):
@@ -103,6 +105,7 @@ class CsvCells(CellStore):
             "store_rejects": str(not numbers).lower(),
             "compression": "'none'",
             "hive_partitioning": "false",
+            "buffer_size": str(_BUFFER),
             "decimal_separator": literal(dialect.decimal),
         }
         # DuckDB takes the name for a pattern.
