@@ -30,7 +30,9 @@ _NAMED_BY_NUMBER = re.compile(
 _LABEL_NAMES = {
     "label", "labels", "class", "target", "outcome", "y", "diagnosis", "status", "response",
     "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
-    "dead", "died", "disease", "is_fraud", "isfraud",
+    "dead", "died", "disease", "is_fraud", "isfraud", "phenotype", "attrition", "exited", "churned",
+    "converted", "conversion", "clicked", "readmitted", "relapse", "recurrence", "mortality",
+    "malignant", "klasse", "classe", "clase", "zielgröße", "etiqueta", "标签", "类别", "目标",
 }  # fmt: skip
 # What is called so is hardly ever anything else.
 _SURE_NAMES = {"label", "labels", "class", "target", "outcome", "y", "is_fraud", "isfraud"}

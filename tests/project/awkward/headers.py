@@ -26,6 +26,35 @@ CASES = [
         "Site:,4\nDay:,2020\n\nx,y\n" + BODY,
         XY,
     ),
+    case(
+        "plate",
+        "an instrument says its settings in as many cells as there are columns",
+        "Plate:,Plate1,1.3,Endpoint\n,OD450,OD570,Hit\n"
+        + "".join(f",{k}.25,{k}.5,{'ab'[k % 2]}\n" for k in range(1, 9))
+        + "~End\n",
+        {
+            "row": [None] * 8,
+            "OD450": [k + 0.25 for k in range(1, 9)],
+            "OD570": [k + 0.5 for k in range(1, 9)],
+            "Hit": ["ab"[k % 2] for k in range(1, 9)],
+        },
+        label="Hit",
+        rejected=(11,),
+    ),
+    case(
+        "years-trailing",
+        "years are names, below titles, and each line ends in a delimiter",
+        '"Source","Indicators",\n\n"Land","Name","2019","2020","High",\n'
+        + "".join(f'"L{k}","GDP","{k}5.5","{k}6.5","{"NY"[k % 2]}",\n' for k in range(1, 13)),
+        {
+            "Land": [f"L{k}" for k in range(1, 13)],
+            "Name": ["GDP"] * 12,
+            "2019": [float(f"{k}5.5") for k in range(1, 13)],
+            "2020": [float(f"{k}6.5") for k in range(1, 13)],
+            "High": ["NY"[k % 2] for k in range(1, 13)],
+        },
+        label="High",
+    ),
     case("title-lines", "a quoted title over two lines", '"Costs\nin EUR"\na,b,y\n' + THREE, ABC),
     case("title-quoted", "a quoted title", '"Costs, in EUR"\na,b,y\n' + THREE, ABC),
     case("comment-above", "remarks above", "# made by x\n# on Monday, at 5\na,b,y\n" + THREE, ABC),

@@ -17,6 +17,17 @@ LABELLED = [
         notes="each cell said its name",
     ),
     case(
+        "logfmt-stamped",
+        "a moment before the pairs",
+        "".join(f"2023-12-0{k}T12:00:00Z ok level=i{k % 2} took={k}.5\n" for k in range(1, 7)),
+        {
+            "c1": [NOON + k for k in range(6)],
+            "c2": ["ok"] * 6,
+            "level": [f"i{k % 2}" for k in range(1, 7)],
+            "took": [k + 0.5 for k in range(1, 7)],
+        },
+    ),
+    case(
         "logfmt",
         "pairs between blanks, with blanks in quoted values, and a line that is none",
         'ip=10.0.0.1 dev="FG 1" sent=5\nip=10.0.0.2 dev="FG 2" sent=7 took=0.5\n'

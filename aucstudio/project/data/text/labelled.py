@@ -18,6 +18,8 @@ _CELLS = {
     "\t": re.compile(rf"{_NAME}[:=](.*)"),
     **{mark: re.compile(rf"\s*{_NAME}\s*=(.*)") for mark in ",;|"},
 }
+# Before the cells with names there may be a few without: when something was logged, and by whom.
+_BEFORE, _MOST_BEFORE = re.compile(r'[^\s="]+'), 4
 _BRACE = "{"
 _MARKS = (_BRACE, "\t", "|", ";", ",", "")
 _LEAST_LINES, _LEAST_CELLS = 3, 2
@@ -39,14 +41,15 @@ def find_labelled(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
 
 
 def _are_labelled(lines: Sequence[str], mark: str) -> bool:
-    names, cells = dict[str, None](), 0
+    names, cells, nameless = dict[str, None](), 0, set[int]()
     for line in lines:
         pairs = _pairs(line, mark)
-        if pairs is None or len(pairs) < _LEAST_CELLS:
+        if pairs is None or len(pairs) - len(_nameless(pairs)) < _LEAST_CELLS:
             return False
         names |= dict.fromkeys(pairs)
         cells += len(pairs)
-    return cells >= _LEAST_FILLED * len(names) * len(lines)
+        nameless.add(len(_nameless(pairs)))
+    return len(nameless) == 1 and cells >= _LEAST_FILLED * len(names) * len(lines)
 
 
 def _pairs(line: str, mark: str) -> Pairs | None:
@@ -70,8 +73,18 @@ def _of_dict(line: str) -> Pairs | None:
     return {name: "" if value is None else str(value) for name, value in record.items()}
 
 
+def _nameless(pairs: Pairs) -> list[str]:
+    return [name for name in pairs if name[0] == " "]
+
+
 def _between_blanks(line: str) -> list[tuple[str, str]] | None:
     found, place, bare = list[tuple[str, str]](), 0, line.strip()
+    for word in bare.split()[:_MOST_BEFORE]:
+        if not _BEFORE.fullmatch(word):
+            break
+        found.append((f" {len(found) + 1}", word))
+        place = bare.index(word, place) + len(word)
+    place += len(bare[place:]) - len(bare[place:].lstrip())
     while place < len(bare):
         pair = _BY_BLANKS.match(bare, place)
         if pair is None:
@@ -99,7 +112,7 @@ def _rewritten(lines: Iterable[str], mark: str) -> Iterator[str]:
     names: dict[str, None] = {}
     for line in lines:
         names |= dict.fromkeys(_pairs(line, mark) or ())
-    yield from written([*names], 1)
+    yield from written([name.replace(" ", "c") for name in names], 1)
     for line in lines:
         pairs = _pairs(line, mark)
         # What is no such line becomes one cell, and is told as a row that cannot be read.

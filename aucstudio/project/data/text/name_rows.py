@@ -32,6 +32,7 @@ _END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGN
 _VALUED, _FEWEST_BELOW = 0.8, 3
 # In fewer rows a level may come once, and be no name.
 _FEW = 7
+_BROKEN = re.compile(r"-?\d{1,6}[.,]\d{1,6}")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _UNITS = re.compile(
     r"[(\[{].{1,30}[)\]}]|%|\u2030|\u00b0 ?[CFK]?|[$\u20ac\u00a3\u00a5]|"
@@ -133,6 +134,8 @@ def _is_apart(first: Row, below: Sequence[Row]) -> bool:
 
     There has to be a column of words that come again and again, but for that above them.
     """
+    filled = [k for k, cell in enumerate(first) if cell or any(row[k] for row in below)]
+    first, below = [first[k] for k in filled], [[row[k] for k in filled] for row in below]
     numbers = [int(cell) for cell in first if re.fullmatch("[0-9]{1,6}", cell)]
     words = [k for k, cell in enumerate(first) if not is_value(cell)]
     if (
@@ -176,6 +179,11 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
         return True  # what an instrument says of itself
     if _is_short(row, width) and _comes_before_names(rows, place, width):
         return True
+    if len(row) == width == len(below) and any(map(_BROKEN.fullmatch, row)):
+        # A broken number is no name, where words for every column come next.
+        others = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
+        used = [k for k in range(width) if any(cells[k] for cells in others)]
+        return len(used) > 1 and is_names([below[k] for k in used])
     if len(row) == width and len(filled) == width:
         # When an export was made is said above the names.
         return width > 2 and is_names(below) and sum(map(_is_dated, row)) == 1 and is_names(row)
