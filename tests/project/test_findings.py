@@ -1,5 +1,6 @@
 """What changes results is found in a table, and comes in the order of its consequence."""
 
+import dataclasses
 import itertools
 import json
 from pathlib import Path
@@ -635,3 +636,36 @@ def test_labels_of_chance_make_no_codes():
     random = np.random.default_rng(4)
     columns = {f"n{k}": random.integers(0, 9, 300) for k in range(60)}
     assert len(found(table_of(**columns, y=random.random(300) < 0.3), "code")) <= 1
+
+
+def test_what_holds_one_value_or_nothing_is_a_category():
+    random = np.random.default_rng(5)
+    y = random.random(80) < 0.4
+    table = table_of(
+        ticked=["x" if k % 3 == 0 else None for k in range(80)],
+        flag=[1.0 if k % 4 == 0 else np.nan for k in range(80)],
+        closed=["cancelled" if one else None for one in y],
+        once=["x", *[None] * 79],
+        x=random.normal(size=80),
+        y=y,
+    )
+    table = dataclasses.replace(
+        table, columns=tuple(guess_role(c) if c.name != "y" else c for c in table.columns)
+    )
+    roles = {column.name: column.role for column in table.columns}
+    assert roles["ticked"] == roles["flag"] == roles["closed"] == "category"
+    assert roles["once"] == "ignore"
+    told = [finding.sentence for finding in found(table, "kind")]
+    assert "column ticked holds 'x' or nothing, which counts as a level, too" in told
+    assert "column flag holds 1 or nothing, which counts as a level, too" in told
+    assert [finding.columns for finding in found(table, "leak")] == [("closed",)]
+
+
+def test_9_beside_answers_of_one_digit_is_asked_about():
+    answers = np.arange(60.0) % 4
+    assert not find_sentinels(column("kids", answers))
+    answers[::12] = 9
+    (sentinel,) = find_sentinels(column("kids", answers))
+    assert (sentinel.value, sentinel.count) == (9, 5)
+    assert not find_sentinels(column("grade", np.arange(60.0) % 10))  # 9 ends them
+    assert not find_sentinels(column("rooms", [1.0, 2, 3, 4, 5, 6, 7, 9, 9, 9] * 6))

@@ -70,14 +70,19 @@ def guess_role(column: Column) -> Column:
 
 def natural_role(column: Column) -> str:
     """Name the role of a feature that holds what the column holds."""
-    return "number" if column.kind == "number" else "category"
+    return "number" if column.kind == "number" and not is_flag(column) else "category"
+
+
+def is_flag(column: Column) -> bool:
+    """Tell whether a column holds one value or nothing, again and again."""
+    return column.missing > 1 and column.height - column.missing > 1 and _has(1, 1, column)
 
 
 def _useless(column: Column) -> str:
     name, known = column.name, column.height - column.missing
     if not known:
         return f"column {name} is empty and is ignored"
-    if not column.different.exceeds(1):
+    if not column.different.exceeds(1) and not is_flag(column):
         return f"column {name} has the same value in all rows and is ignored"
     if _is_identifier(column, known):
         return f"column {name} looks like an identifier and is ignored"

@@ -94,10 +94,10 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
     missing = table.missing()
     empty = [c.name for c in table.features if missing[c.name] > _HARDLY_KNOWN * table.rows]
     if empty:
-        one = "column lacks" if len(empty) == 1 else "columns lack"
+        one, its = ("column lacks", "its") if len(empty) == 1 else ("columns lack", "their")
         yield Finding(
             "missing",
-            f"{len(empty):,} {one} most of their values: {_some(empty)}",
+            f"{len(empty):,} {one} most of {its} values: {_some(empty)}",
             tuple(empty),
             max(missing[name] for name in empty),
         )

@@ -13,6 +13,7 @@ from aucstudio.project.data.findings.alone import alone
 from aucstudio.project.data.findings.classes import labelling, left_out
 from aucstudio.project.data.findings.codes import codes
 from aucstudio.project.data.findings.copies import copies
+from aucstudio.project.data.findings.flags import flags
 from aucstudio.project.data.findings.identifiers import groups, identifiers
 from aucstudio.project.data.findings.leaks import leaks
 from aucstudio.project.data.findings.sentinels import sentinels
@@ -22,7 +23,19 @@ from aucstudio.project.data.findings.weights import weights
 from aucstudio.project.data.table import Table
 
 # Looked for in the cells.
-_SEARCHES = (shape, weights, leaks, sentinels, spellings, codes, groups, identifiers, copies, alone)
+_SEARCHES = (
+    shape,
+    weights,
+    leaks,
+    sentinels,
+    spellings,
+    codes,
+    flags,
+    groups,
+    identifiers,
+    copies,
+    alone,
+)
 # What holds of some rows does so of all: not that no number occurs twice, nor how often rows do.
 _IN_SOME = (leaks, sentinels, spellings, codes)
 

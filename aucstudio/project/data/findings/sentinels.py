@@ -41,6 +41,8 @@ _YEAR = 366
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
 # Among whole numbers that have no others below zero.
 _NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
+# Beside answers of one digit.
+_NINE, _HIGHEST_ANSWER = 9.0, 6
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
@@ -83,6 +85,8 @@ def find_sentinels(column: Column) -> list[Sentinel]:
         cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
     found = _negative_codes(cells) if low < 0 else []
+    if high == _NINE and _is_apart_from_answers(cells):
+        return [Sentinel(_NINE, int(np.count_nonzero(cells == _NINE)))]
     is_odd = _has_form(low) or _has_form(high) or low in (0.0, -1.0)
     if not (found or is_odd or _is_far(cells, high, 1.0) or _is_far(cells, low, -1.0)):
         return []
@@ -104,6 +108,19 @@ def _negative_codes(cells: Array) -> list[Sentinel]:
     if total >= len(others) or not np.array_equal(others, np.floor(others)):
         return []
     return [Sentinel(float(value), int(n)) for value, n in zip(negative, counts, strict=True)]
+
+
+def _is_apart_from_answers(cells: Array) -> bool:
+    """Tell whether 9 comes again beside whole numbers without a gap among them, 6 at most."""
+    values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
+    answers = values[:-1]
+    return bool(
+        counts[-1] > _FEWEST
+        and len(answers) > 1
+        and 0 <= answers[0] <= 1
+        and answers[-1] <= _HIGHEST_ANSWER
+        and np.array_equal(answers, answers[0] + np.arange(len(answers)))
+    )
 
 
 def _days_apart(cells: Array) -> list[Sentinel]:

@@ -91,7 +91,7 @@ def _between_blanks(line: str) -> list[tuple[str, str]] | None:
             return None
         found.append((pair[1], _unquoted(pair[2])))
         place = pair.end()
-    return found
+    return None if found and found[-1][0][0] == " " else found
 
 
 def _between_marks(line: str, mark: str) -> list[tuple[str, str]] | None:
