@@ -196,13 +196,18 @@ def test_minus_one_is_asked_about_where_it_is_the_commonest_and_only_negative_nu
     assert [s.value for s in find_sentinels(column("pdays", list(days)))] == [-1]
 
 
+def test_what_is_far_off_and_looks_like_one_is_asked_about_once_too():
+    (sentinel,) = find_sentinels(column("a", [*np.arange(0, 50.0), 999.0]))
+    assert (sentinel.value, sentinel.count) == (999, 1)
+
+
 @pytest.mark.parametrize(
     "cells",
     [
         np.arange(0, 101.0).repeat(3),  # percentages, 99 among them
         np.arange(18, 100.0).repeat(2),  # ages up to 99
         np.r_[np.arange(-20, 35.0).repeat(4)],  # degrees, -9 and -1 among them
-        np.r_[np.arange(0, 50.0), 999.0],  # once is no habit
+        np.r_[np.arange(0, 400.0), 999.0],  # once, and not so far off
         np.array([0.0, 1.0] * 50),  # a code
         np.array([1.0, 2.0, 3.0, 5.0] * 30),
         np.r_[np.zeros(900), RANDOM.lognormal(8, 1.5, 100)],  # amounts, mostly none

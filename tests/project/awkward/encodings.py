@@ -84,6 +84,22 @@ CASES = [
         notes=r"1 byte is no UTF-8 .* line 6",
     ),
     case(
+        "byte-in-number",
+        "the only byte that is no ASCII stands within a number",
+        b"x,y\n1.5,u\n2.5,v\n3\xe9.5,u\n" + b"4.5,v\n5.5,u\n" * 30,
+        {"x": [1.5, 2.5, None, *[4.5, 5.5] * 30], "y": ["u", "v", "u", *["v", "u"] * 30]},
+        encoding="cp1252",
+        notes="1 cell is no number",
+    ),
+    case(
+        "bom-again",
+        "files put together, of which the second has a mark",
+        b"x,y\n1.5,u\n2.5,v\n\xef\xbb\xbfx,y\n3.5,u\n4.5,v\n",
+        {"x": X, "y": Y},
+        rejected=(4,),
+        notes="line 4 left out: the names",
+    ),
+    case(
         "bom-bad-byte",
         "a byte-order mark, and one byte is no UTF-8",
         b"\xef\xbb\xbf" + lettered(GERMAN).encode() + b"5.5,K\xfchn,u\n",

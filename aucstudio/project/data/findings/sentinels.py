@@ -12,6 +12,7 @@ from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
+from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ _CALENDARS = """
 9999-12-31
 """
 _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
-_YEAR = 366
+_YEAR, _LIFE = 366, 36_600
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
 # Among whole numbers that have no others below zero.
 _NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
@@ -57,6 +58,8 @@ _LARGE = 100
 _ZEROS, _FEWEST_DIFFERENT = (0.05, 0.75), 15
 # A number of no such form is one too if it comes again, so many times the range of the others off.
 _FAR = 10
+# A number of such a form that does not come again.
+_FAR_ONCE = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,9 +130,11 @@ def _days_apart(cells: Array) -> list[Sentinel]:
     """Find the days of calendars that come again, years before or after all others."""
     found = []
     for end, sign in ((np.fmin.reduce(cells), 1.0), (np.fmax.reduce(cells), -1.0)):
-        if end in _DAYS and (count := int(np.count_nonzero(cells == end))) >= _FEWEST:
+        if end in _DAYS:
+            count = int(np.count_nonzero(cells == end))
             gap = np.nanmin(sign * (cells[cells != end] - end))
-            found += [Sentinel(float(end), count)] if gap > _YEAR else []
+            least = _YEAR if count >= _FEWEST else _LIFE
+            found += [Sentinel(float(end), count)] if gap > least else []
     return found
 
 
@@ -153,7 +158,7 @@ def _end(cells: Array) -> tuple[Sentinel, Array] | None:
     for value in (cells[0], cells[-1]):
         first, last = np.searchsorted(cells, value, "left"), np.searchsorted(cells, value, "right")
         count, rest = int(last - first), np.concatenate([cells[:first], cells[last:]])
-        if count >= _FEWEST and _stands_out(float(value), count, rest):
+        if _stands_out(float(value), count, rest):
             return Sentinel(float(value), count), rest
     return None
 
@@ -166,8 +171,9 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
     below, reach = value < inner[0], float(inner[-1] - inner[0])
     gap = float(inner[0] - value) if below else float(value - inner[-1])
     if _has_form(value):
-        return gap > 0 and gap >= reach / 2 and (reach > 0 or count < len(inner))
-    if not _are_many(inner):
+        least = 0.5 if count >= _FEWEST else _FAR_ONCE
+        return gap > 0 and gap >= least * reach and (reach > 0 or count < len(inner))
+    if count < _FEWEST or not _are_many(inner):
         return False
     if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
@@ -227,7 +233,7 @@ def _finding(column: Column, found: list[Sentinel]) -> Finding:
     where = "far outside" if any(sentinel.value for sentinel in found) else "apart from"
     return Finding(
         "sentinel",
-        f"{' and '.join(shown)} in column {column.name} ({total:,} cells, {share:.2g} %) "
+        f"{' and '.join(shown)} in column {column.name} ({counted(total, 'cell')}, {share:.2g} %) "
         f"{'lie' if len(values) > 1 else 'lies'} {where} the rest and may stand for a missing "
         "value",
         (column.name,),

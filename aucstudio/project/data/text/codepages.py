@@ -54,6 +54,7 @@ _BESIDE_DIGITS = re.compile(
     "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac|"
     "\u00b0(?=[CF](?![^\\W\\d_]))|\u00b5(?=[glmLMsVA](?![^\\W\\d_]))|(?<=m)[\u00b2\u00b3]"
 )
+_WITHIN_NUMBER = re.compile(r"(?<=[0-9])[^\W\d_\x00-\x7f](?=[.,]?[0-9])")
 _AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
 
@@ -142,8 +143,9 @@ def _score(text: str, encoding: str) -> float:
         alphabet -= _not_western(text, letters)
     beside = len(_BESIDE_DIGITS.findall(text))
     worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside
-    if encoding not in _OWN_SCRIPT:
-        odd += len(_AMONG_DIGITS.findall(text))
+    # In the other scripts units may be one letter.
+    is_own = encoding in _OWN_SCRIPT
+    odd += len((_WITHIN_NUMBER if is_own else _AMONG_DIGITS).findall(text))
     share = (alphabet + worth) / len(strange)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5

@@ -98,7 +98,7 @@ def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
         cells = cells[:width]
     if source.dialect.ragged:
         cells = [*cells, *[""] * (width - len(cells))]
-    if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
+    if source.header and _is_again(source, cells):
         return Judged(line, cells, AGAIN)
     if source.dialect.headings and is_heading(cells):
         return Judged(line, cells, HEADING)
@@ -107,9 +107,10 @@ def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
 
 
 def _is_again(source: Source, cells: Row) -> bool:
-    return tuple(cell.strip(BLANKS) for cell in cells) == source.header[: len(cells)] and len(
-        cells
-    ) in (len(source.header), len(source.names))
+    first = cells[0].removeprefix("\ufeff").strip(BLANKS)
+    if first != source.header[0] or len(cells) not in (len(source.header), len(source.names)):
+        return False
+    return tuple(cell.strip(BLANKS) for cell in cells[1:]) == source.header[1 : len(cells)]
 
 
 def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
@@ -205,7 +206,7 @@ def names_come_again(source: Source) -> bool:
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
         # Of files that were put together each has its own mark.
-        return _holds_line(file, {header, first})
+        return _holds_line(file, {header, codecs.BOM_UTF8 + header})
 
 
 def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
