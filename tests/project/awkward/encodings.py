@@ -86,8 +86,11 @@ CASES = [
     case(
         "byte-in-number",
         "the only byte that is no ASCII stands within a number",
-        b"x,y\n1.5,u\n2.5,v\n3\xe9.5,u\n" + b"4.5,v\n5.5,u\n" * 30,
-        {"x": [1.5, 2.5, None, *[4.5, 5.5] * 30], "y": ["u", "v", "u", *["v", "u"] * 30]},
+        b"x,y\n3\xe9.5,u\n" + b"".join(b"%d.5,v\n%d.5,u\n" % (k, k) for k in range(40)),
+        {
+            "x": [None, *(k // 2 + 0.5 for k in range(80))],
+            "y": ["u", *["v", "u"] * 40],
+        },
         encoding="cp1252",
         notes="1 cell is no number",
     ),
