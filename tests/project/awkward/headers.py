@@ -27,6 +27,23 @@ CASES = [
         XY,
     ),
     case(
+        "summary-below",
+        "a few figures of the table below a blank line",
+        "c,a,b,y\n"
+        + "".join(f"9,{line}\n" for line in THREE.splitlines())
+        + "\nSummary,,,\nMedian,4,,\nRange,3,,\n",
+        {"c": [9] * 4, **ABC},
+        label="y",
+        rejected=(7, 8, 9),
+        notes="lines 7, 9 left out: a remark below",
+    ),
+    case(
+        "gap-below",
+        "rows with gaps after a blank line are rows",
+        "a,b,y\n" + THREE + "\n5,,u\n6,,\n",
+        {"a": [1, 2, 3, 4, 5, 6], "b": [2.5, 3.5, 4.5, 5.5, None, None], "y": [*Y, "u", None]},
+    ),
+    case(
         "plate",
         "an instrument says its settings in as many cells as there are columns",
         "Plate:,Plate1,1.3,Endpoint\n,OD450,OD570,Hit\n"

@@ -28,7 +28,14 @@ from aucstudio.project.data.text.name_rows import (
 )
 from aucstudio.project.data.text.numerals import guess_decimal
 from aucstudio.project.data.text.settle import is_remark, plain_remarks
-from aucstudio.project.data.text.totals import have_headings, is_heading, is_mean, is_note, is_total
+from aucstudio.project.data.text.totals import (
+    have_headings,
+    is_heading,
+    is_mean,
+    is_note,
+    is_total,
+    summary_below,
+)
 
 # Rows at the end among which sums are looked for.
 _LAST = 10
@@ -170,6 +177,9 @@ def _without_end(rows: list[Record]) -> list[Record]:
     has_gap = bool(alone and above) and alone[-1][0] > above[-1][0] + 1
     is_apart = has_gap or not all(any(row) for _, row in alone)
     beside = any(is_mean(row) for _, row in rows[-_LAST:])
+    filled = [record for record in rows[-2 * _LAST :] if any(record[1])][-_LAST:]
+    if below := summary_below(filled):
+        rows = [record for record in rows if record[0] < filled[-below][0]]
     end = len(rows)
     while end > 2:
         row = rows[end - 1][1]

@@ -32,6 +32,7 @@ from aucstudio.project.data.text.totals import (
     is_subtotal,
     is_total,
     is_trailer,
+    summary_below,
     word_of,
 )
 
@@ -132,11 +133,14 @@ def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
     said = collections.Counter(word_of(row.cells) for row in last if is_total(row.cells))
     levels |= {word for word, count in said.items() if count > 1}
     beside = any(is_mean(row.cells) for row in last)
+    apart = summary_below([(row.line, row.cells) for row in last])
+    below = {row.line for row in [*last][len(last) - apart :]}
     ended = True
     judged: list[Judged] = []
     while last:
         row = last.pop()
         why = _why_end(row, last, levels, is_last=not judged, beside=beside)
+        why = why or (NOTE if row.line in below else "")
         ended = ended and bool(row.reason or why)
         judged.append(dataclasses.replace(row, reason=row.reason or why) if ended else row)
     yield from reversed(judged)
@@ -180,7 +184,7 @@ def ends_in_totals(path: Path, dialect: Dialect) -> bool:
     if len(filled) < len(rows):
         return True
     things = {word_of(row.cells) for row in filled}
-    return any(
+    return summary_below([(row.line, row.cells) for row in filled[-_LAST:]]) > 0 or any(
         _why_end(row, filled[:k], (), is_last=k == len(filled) - 1)
         or is_subtotal(row.cells, things)
         for k, row in enumerate(filled[-_LAST:], max(0, len(filled) - _LAST))

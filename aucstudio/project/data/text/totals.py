@@ -26,6 +26,8 @@ _RESULT = re.compile(r"(sub-?)?totals?|result|ergebnis|r\u00e9sultat|summe|somme
 # Such may be levels too, unless a gap stands beside.
 _ALL = re.compile(r"overall|all|(all|alle|toutes|tous les|todos los|todas las)( [^\W\d_]+){1,2}")
 _MOST_WORDS = 8
+# Above what may be a summary there are so many rows.
+_FEWEST_ABOVE = 3
 # Of the rows below headings, so many have no gaps.
 _FULL = 0.9
 # What programs say below a table that they print.
@@ -109,6 +111,28 @@ def is_note(cells: Sequence[str], *, is_apart: bool) -> bool:
     if len(cells) < 3 or others:
         return False
     return bool(_NOTE.fullmatch(first) or (is_apart and _PROSE.fullmatch(first)))
+
+
+def summary_below(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
+    """Count the last rows that a blank line parts from the others, if they fill half their cells.
+
+    A summary stands so below a table. Rows come with the line they begin in; those above have to
+    be fuller.
+    """
+    ends = (line + sum(cell.count("\n") for cell in cells) for line, cells in rows)
+    begins = (line for line, _ in rows[1:])
+    gaps = [k for k, (end, line) in enumerate(zip(ends, begins, strict=False), 1) if line > end + 1]
+    if not gaps or gaps[0] < _FEWEST_ABOVE:
+        return 0
+    is_half = [_is_half(cells) for _, cells in rows]
+    is_summary = all(is_half[gaps[0] :]) and not any(is_half[: gaps[0]])
+    return len(rows) - gaps[0] if is_summary else 0
+
+
+def _is_half(cells: Sequence[str]) -> bool:
+    """Tell whether at most half of three cells and more are filled, the first with words."""
+    filled = sum(bool(cell.strip(BLANKS)) for cell in cells)
+    return len(cells) > 2 and 2 * filled <= len(cells) and not is_value(cells[0])
 
 
 def is_heading(cells: Sequence[str]) -> bool:
