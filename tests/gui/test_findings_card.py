@@ -102,6 +102,17 @@ def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
     assert sentences(card) == []
 
 
+def test_an_ignored_column_is_not_offered_to_be_ignored(card, session, tmp_path):
+    random = np.random.default_rng(4)
+    path = tmp_path / "leading.csv"
+    rows = [f"{k:04d},{k % 7:03d},{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
+    path.write_text("\n".join(["plz,branch,x,label", *rows]))
+    session.open_data(path)
+    card.found.finish()
+    offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
+    assert offered == {"Use as identifier: plz", "Ignore column: branch"}
+
+
 def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
     random = np.random.default_rng(2)
     plain = tmp_path / "plain.csv"

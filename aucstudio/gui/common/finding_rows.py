@@ -24,22 +24,26 @@ Action = tuple[str, dict[str, Any], str]
 
 def actions(finding: Finding, table: Table) -> list[Action]:
     """Give what can be done about a finding, the likeliest first."""
-    if len(finding.columns) != 1:
+    found = [column for column in table.columns if column.name in finding.columns]
+    if len(finding.columns) != 1 or not found:
         return []
-    (name,) = finding.columns
-    ignore = ("Ignore column", {"ignore": [name]}, f"Ignore {name}")
-    has_id = any(column.role == "id" for column in table.columns)
-    if finding.kind == "identifier" and not has_id:
-        return [("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier"), ignore]
-    if finding.kind in ("leak", "identifier"):
-        return [ignore]
+    name, column = found[0].name, found[0]
+    ignore = [("Ignore column", {"ignore": [name]}, f"Ignore {name}")]
+    ignore = [] if column.role == "ignore" else ignore
+    if finding.kind == "identifier":
+        has_id = any(other.role == "id" for other in table.columns)
+        is_one = column.distinct == column.height - column.missing
+        use = ("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier")
+        return [use, *ignore] if is_one and not has_id else ignore
+    if finding.kind == "leak":
+        return ignore
     if finding.kind == "code":
         return [("Make it a category", {"roles": {name: "category"}}, f"{name} as category")]
     if finding.kind == "group":
-        return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), ignore]
+        return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), *ignore]
     if finding.kind == "sentinel":
         numbers = tuple(map(float, finding.values))
-        absent = {name: (*table.column(name).absent, *numbers)}
+        absent = {name: (*column.absent, *numbers)}
         words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
         return [(words, {"absent": absent}, f"{words}: {name}")]
     if finding.kind == "spelling" and name == table.label:
