@@ -92,7 +92,12 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
             "ignored", f"{len(ignored):,} {one} ignored: {_some(ignored)}", tuple(ignored)
         )
     missing = table.missing()
-    empty = [c.name for c in table.features if missing[c.name] > _HARDLY_KNOWN * table.rows]
+    empty = [
+        c.name
+        for c in table.features
+        if missing[c.name] > _HARDLY_KNOWN * table.rows
+        and not (c.role == "category" and c.distinct == 1)  # a box that few ticked
+    ]
     if empty:
         one, its = ("column lacks", "its") if len(empty) == 1 else ("columns lack", "their")
         yield Finding(
