@@ -55,7 +55,7 @@ def check_classes(
             setting="label",
         )
     if len(counts) < least:
-        raise one_class(path, column.name, counts)
+        raise one_class(path, column.name, counts, column.missing)
     return counts
 
 
@@ -124,11 +124,13 @@ def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> s
         return wanted
 
 
-def one_class(path: Path, label: str, classes: Mapping[str, int]) -> InputError:
-    """Make the sentence for a label that does not split the rows."""
+def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int = 0) -> InputError:
+    """Make the sentence for a label that does not split the rows, and lacks some values."""
     has = f"one class only ({next(iter(classes))})" if classes else "no values"
+    empty = f"; {missing:,} of its cells are empty: if that is the other class, write it into them"
     return InputError(
-        f"the label column {label!r} of {path} has {has}; two classes are needed to rank",
+        f"the label column {label!r} of {path} has {has}; two classes are needed to rank"
+        f"{empty if classes and missing else ''}",
         file=str(path),
         column=label,
         setting="label",

@@ -80,7 +80,8 @@ def _positive(table: AnyTable, positive: str) -> Iterator[Finding]:
 
 def left_out(table: AnyTable) -> Iterator[Finding]:
     """Say what was left out: rows that could not be read, columns, cells."""
-    if table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
+    told = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
+    if told < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
         count = table.rejected_rows
         first = f", the first in line {table.rejected[0].line}" if table.rejected else ""
         one = "row was" if count == 1 else "rows were"
