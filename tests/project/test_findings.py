@@ -604,7 +604,7 @@ def test_few_whole_numbers_that_are_called_a_code_are_asked_about(name):
     random = np.random.default_rng(1)
     numbers = random.choice([101.0, 205.0, 307.0, 411.0, 502.0], 60)
     table = table_of(**{name: numbers, "x": random.normal(size=60)}, y=random.random(60) < 0.4)
-    (finding,) = found(table, "code")
+    (finding,) = found(table, "kind")
     assert finding.columns == (name,)
     assert finding.sentence == (
         f"column {name} has 5 different whole numbers, 101, 205, 307, 411 and others: make it a "
@@ -618,11 +618,11 @@ def test_numbers_that_rank_better_as_levels_may_be_codes():
     ill = random.random(600) < np.where(np.isin(ward, [1, 4, 7]), 0.7, 0.2)
     old = random.random(600) < visits / 8
     table = table_of(ward=ward, visits=visits, y=ill)
-    (finding,) = found(table, "code")
+    (finding,) = found(table, "kind")
     assert finding.columns == ("ward",)
     assert "better as a category (AUC by itself 0.7" in finding.sentence
     assert "if its 7 different numbers are codes" in finding.sentence
-    assert not found(table_of(ward=ward, visits=visits, y=old), "code")  # in order
+    assert not found(table_of(ward=ward, visits=visits, y=old), "kind")  # in order
 
 
 def test_counts_scores_and_few_rows_are_no_codes():
@@ -634,13 +634,13 @@ def test_counts_scores_and_few_rows_are_no_codes():
         sex_code=1.0 + np.arange(90) % 2,
         y=random.random(90) < 0.4,
     )
-    assert not found(table, "code")
+    assert not found(table, "kind")
 
 
 def test_labels_of_chance_make_no_codes():
     random = np.random.default_rng(4)
     columns = {f"n{k}": random.integers(0, 9, 300) for k in range(60)}
-    assert len(found(table_of(**columns, y=random.random(300) < 0.3), "code")) <= 1
+    assert len(found(table_of(**columns, y=random.random(300) < 0.3), "kind")) <= 1
 
 
 def test_what_holds_one_value_or_nothing_is_a_category():
@@ -674,3 +674,15 @@ def test_9_beside_answers_of_one_digit_is_asked_about():
     assert (sentinel.value, sentinel.count) == (9, 5)
     assert not find_sentinels(column("grade", np.arange(60.0) % 10))  # 9 ends them
     assert not find_sentinels(column("rooms", [1.0, 2, 3, 4, 5, 6, 7, 9, 9, 9] * 6))
+
+
+def test_dates_have_that_role_in_what_inspect_tells(tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text(
+        "d,x,y\n" + "".join(f"2024-01-{k:02d},{k % 7}.5,{'ab'[k % 2]}\n" for k in range(1, 29))
+    )
+    read = read_table(path)
+    first, second, _ = inspection(read)["columns"]
+    assert (first["role"], first["kind"], second["role"]) == ("date", "date", "number")
+    ignored, *_ = inspection(read.with_roles(ignore=["d"]))["columns"]
+    assert (ignored["role"], ignored["kind"]) == ("ignore", "date")

@@ -37,7 +37,7 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [use, *ignore] if is_one and not has_id else ignore
     if finding.kind == "leak":
         return ignore
-    if finding.kind == "code":
+    if finding.kind == "kind" and finding.values:  # codes
         return [("Make it a category", {"roles": {name: "category"}}, f"{name} as category")]
     if finding.kind == "group":
         return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), *ignore]

@@ -16,7 +16,6 @@ KINDS = (
     "rejected",  # rows were left out
     "sentinel",  # numbers that stand for a missing value
     "kind",  # a column may not be what it was read as
-    "code",  # numbers whose order may mean nothing
     "spelling",  # one class or level in several spellings
     "duplicates",  # rows that occur more than once
     "group",  # rows that seem to belong together
@@ -42,7 +41,8 @@ class Finding:
     rows : int
         How many rows (of a column: cells) it is about; 0 where that does not apply.
     values : tuple of str
-        The cells that it is about, as they are spelled: sentinels, spellings of one class.
+        The cells that it is about, as they are spelled: sentinels, spellings of one class, numbers
+        that may be codes.
     """
 
     kind: str

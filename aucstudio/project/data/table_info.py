@@ -162,7 +162,7 @@ class TableInfo(abc.ABC):
             "columns": [
                 {
                     "name": c.name,
-                    "role": c.role,
+                    "role": "date" if c.is_date and c.role == "number" else c.role,
                     "kind": "date" if c.is_date else c.kind,
                     "guessed": "label" in self.guessed if c.role == "label" else c.guessed,
                     "reason": c.why,

@@ -60,6 +60,10 @@ def kind_words(column: Column) -> str:
     return "numbers" if column.kind == "number" else "text"
 
 
+def _role_words(column: Column, role: str) -> str:
+    return "Date" if role == "number" and column.is_date else _NAMES[role]
+
+
 class ColumnCards(QHeaderView):
     """Above each column: its name, role, kind, gaps, area by itself, and distribution by class.
 
@@ -200,10 +204,10 @@ class ColumnCards(QHeaderView):
         guessed = role_is_guess(self.table, column)
         with QSignalBlocker(combo):
             combo.clear()
-            words = _NAMES.get(column.role, column.role.capitalize())
+            words = _role_words(column, column.role)
             combo.addItem(f"Guess: {words}" if guessed else "Guess", None)
             for role in ROLES:
-                combo.addItem(_NAMES.get(role, role.capitalize()), role)
+                combo.addItem(_role_words(column, role), role)
             combo.setCurrentIndex(0 if guessed else combo.findData(column.role))
         font = combo.font()
         font.setItalic(guessed)

@@ -44,6 +44,7 @@ def codes(table: Table) -> Iterator[Finding]:
     for column in table.features:
         if column.role != "number" or not _may_be_codes(column):
             continue
+        first = _first(column)
         better = None if sample is None else _areas(column, sample)
         if better is not None:
             numbers, levels = better
@@ -55,11 +56,12 @@ def codes(table: Table) -> Iterator[Finding]:
         elif _is_called(column.name):
             sentence = (
                 f"column {column.name} has {column.distinct} different whole numbers, "
-                f"{_first(column)}: make it a category if these are codes"
+                f"{', '.join(first)}{' and others' if column.distinct > _SHOWN else ''}: make it a "
+                "category if these are codes"
             )
         else:
             continue
-        yield Finding("code", sentence, (column.name,), column.height - column.missing)
+        yield Finding("kind", sentence, (column.name,), column.height - column.missing, first)
 
 
 def _is_called(name: str) -> bool:
@@ -86,7 +88,6 @@ def _areas(column: Column, sample: Sampled) -> tuple[float, float] | None:
     return (numbers, levels) if levels - numbers > max(_GAIN, _ERRORS * error) else None
 
 
-def _first(column: Column) -> str:
+def _first(column: Column) -> tuple[str, ...]:
     values = np.unique(column.values[column.known()])
-    shown = ", ".join(spell_number(float(value)) for value in values[:_SHOWN])
-    return shown + (" and others" if len(values) > _SHOWN else "")
+    return tuple(spell_number(float(value)) for value in values[:_SHOWN])

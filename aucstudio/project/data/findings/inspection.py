@@ -86,5 +86,5 @@ def _column_words(column: dict[str, Any], width: int) -> str:
 def _date_words(column: dict[str, Any]) -> str:
     ends = " to ".join(column["range"])
     told = f", dates {ends}" if ends else ", dates"
-    is_whole = column["parts"] == [WHOLE] or column["role"] != "number"
+    is_whole = column["parts"] == [WHOLE] or column["role"] != "date"
     return told if is_whole else f"{told}, taken as {', '.join(column['parts'])}"
