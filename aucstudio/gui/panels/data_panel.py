@@ -228,7 +228,13 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     gaps = sum(column.missing for column in table.features)
     numeric = any(column.missing and column.role == "number" for column in table.features)
-    parts = [_counted(table.rows, "row"), _counted(roles.count("number"), "number")]
+    dates = sum(column.role == "number" and column.is_date for column in table.columns)
+    numbers = roles.count("number") - dates
+    parts = [_counted(table.rows, "row")]
+    if numbers or not dates:
+        parts.append(_counted(numbers, "number"))
+    if dates:
+        parts.append(_counted(dates, "date"))
     if categories := roles.count("category"):
         parts.append(_counted(categories, "category", "categories"))
     if ignored := roles.count("ignore"):

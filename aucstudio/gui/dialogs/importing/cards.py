@@ -61,7 +61,9 @@ def kind_words(column: Column) -> str:
 
 
 def _role_words(column: Column, role: str) -> str:
-    return "Date" if role == "number" and column.is_date else _NAMES[role]
+    if role == "number" and column.is_date:
+        return "Time" if column.layout == dates.CLOCK else "Date"
+    return _NAMES[role]
 
 
 class ColumnCards(QHeaderView):
