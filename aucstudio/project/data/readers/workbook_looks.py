@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import html
+import io
+import itertools
 import posixpath
 import re
 import zipfile
@@ -17,10 +20,17 @@ from aucstudio.project.words import counted
 
 _STYLES = "xl/styles.xml"
 _CHUNK = 1 << 20
+# How files of Excel 97 to 2003 begin.
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
 _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
 _STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
-_ATTRIBUTE = re.compile('([\\w:]+)="([^"]*)"')
+# Of an OpenDocument spreadsheet.
+_CONTENT = "content.xml"
+_PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
+_UNSEEN = "collapse", "filter"
+_MOST = 1 << 20
+_ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
 _PLACE = re.compile("([A-Z]+)([0-9]+)")
 # Of two digits are months and hours.
 _ZEROS = re.compile("(0{3,})(?:;@)?")
@@ -60,17 +70,71 @@ class Looks:
 
 
 def looks(path: Path, sheet: str) -> Looks:
-    """Find how a sheet is shown; of anything but a workbook of XML it is not known."""
-    found = Looks()
+    """Find how a sheet is shown; of a binary workbook of today (xlsb) it is not known."""
     try:
+        with path.open("rb") as file:
+            if file.read(len(_COMPOUND)) == _COMPOUND:
+                return _old_workbook(path, sheet)
         with zipfile.ZipFile(path) as archive:
-            padded = _padded_styles(archive)
-            with archive.open(_member(archive, sheet)) as file:
-                for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
-                    _look(found, kind, said, padded)
+            if _CONTENT in archive.namelist():
+                return _opendocument(archive, sheet)
+            return _workbook(archive, sheet)
     except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
         return Looks()
+
+
+def _old_workbook(path: Path, sheet: str) -> Looks:
+    import xlrd
+
+    try:
+        with xlrd.open_workbook(
+            str(path), logfile=io.StringIO(), formatting_info=True, on_demand=True
+        ) as book:
+            found = book.sheet_by_name(sheet)
+            rows = {place for place, info in found.rowinfo_map.items() if info.hidden}
+            columns = {place for place, info in found.colinfo_map.items() if info.hidden}
+            digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
+            places = itertools.product(range(found.nrows), range(found.ncols if any(digits) else 0))
+            widths = {
+                (row, column): width
+                for row, column in places
+                if column < found.row_len(row)
+                and (width := digits[found.cell_xf_index(row, column)])
+            }
+            return Looks(rows, columns, widths)
+    except Exception:  # noqa: BLE001  whatever xlrd meets in a damaged file
+        return Looks()
+
+
+def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
+    found = Looks()
+    padded = _padded_styles(archive)
+    with archive.open(_member(archive, sheet)) as file:
+        for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
+            _look(found, kind, said, padded)
     return found
+
+
+def _opendocument(archive: zipfile.ZipFile, sheet: str) -> Looks:
+    """Count the rows and columns of a sheet, and keep those that are not shown."""
+    found = Looks()
+    within, row, column = False, 0, 0
+    with archive.open(_CONTENT) as file:
+        for kind, said in _tags(file, (_PARTS,)):
+            unseen = said.get("table:visibility") in _UNSEEN
+            if kind == b"table":
+                within = html.unescape(said.get("table:name", "")) == sheet
+            elif within and kind == b"table-row":
+                start, row = row, row + _repeated(said, "rows")
+                found.rows.update(range(start, row) if unseen else ())
+            elif within:
+                start, column = column, column + _repeated(said, "columns")
+                found.columns.update(range(start, column) if unseen else ())
+    return found
+
+
+def _repeated(said: dict[str, str], what: str) -> int:
+    return min(int(said.get(f"table:number-{what}-repeated", 1)), _MOST)
 
 
 def _look(found: Looks, kind: bytes, said: dict[str, str], padded: dict[int, int]) -> None:
@@ -109,9 +173,15 @@ def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
         return {}
     styles = ElementTree.fromstring(archive.read(_STYLES))
     codes = {f.get("numFmtId"): f.get("formatCode", "") for f in styles.iterfind(".//{*}numFmt")}
-    zeros = {key: found for key, code in codes.items() if (found := _ZEROS.fullmatch(code))}
+    zeros = {key: digits for key, code in codes.items() if (digits := _digits(code))}
     used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
-    return {k: len(zeros[key][1]) for k, key in enumerate(used) if key in zeros}
+    return {k: zeros[key] for k, key in enumerate(used) if key in zeros}
+
+
+def _digits(code: str) -> int:
+    """Tell to how many digits a number format fills up with zeros, 0 if it does not."""
+    found = _ZEROS.fullmatch(code)
+    return len(found[1]) if found else 0
 
 
 def _member(archive: zipfile.ZipFile, sheet: str) -> str:
