@@ -1,11 +1,13 @@
-"""Zip archives: one of their members is the table."""
+"""Archives, zip and tar: one of their members is the table."""
 
 from __future__ import annotations
 
 import re
+import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
 from aucstudio.project.data.readers.format import FILE, Advance, Format, Wish, Written, begins
@@ -14,6 +16,7 @@ from aucstudio.project.errors import InputError
 
 _CHUNK = 1 << 20
 _LOCKED = 1
+_TAR = slice(257, 262)
 # What archives hold beside tables.
 _CLUTTER = ("__macosx", ".")
 _DOCUMENT = re.compile(
@@ -33,45 +36,66 @@ def member_names(path: Path) -> list[str]:
         return []
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def _write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
-        infos = {
-            info.filename: info
-            for info in archive.infolist()
-            if not info.is_dir() and not _is_clutter(info.filename)
-        }
-        # A single member leaves the name to what is in it.
-        asked = Wish() if len(infos) == 1 and wish.part not in infos else wish
-        tables = [name for name in infos if not _DOCUMENT.search(name)]
-        name = pick_part(path, "member", list(infos), asked, lambda n: n in (tables or infos))
-        info = infos[name]
-        if info.flag_bits & _LOCKED:
-            raise InputError(
-                f"{path} is protected by a password; unpack it first, or save it without one",
-                file=str(path),
-            )
-        packed = max(path.stat().st_size, 1)
-        check_swelling(path, packed, info.file_size)
-        with archive.open(info) as member:
+        infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
 
-            def pieces() -> Iterator[bytes]:
-                yield from iter(lambda: member.read(_CHUNK), b"")
+        def member(name: str) -> IO[bytes]:
+            if infos[name].flag_bits & _LOCKED:
+                raise InputError(
+                    f"{path} is protected by a password; unpack it first, or save it without one",
+                    file=str(path),
+                )
+            return archive.open(infos[name])
 
-            size = max(info.file_size, 1)
-            write_bounded(
-                path,
-                pieces(),
-                target,
-                packed,
-                lambda: tell(min(member.tell() / size, 1.0)),
-                wish.enough,
-            )
-    chosen = name if len(infos) > 1 else ""
+        sizes = {name: info.file_size for name, info in infos.items()}
+        return _write(path, target, wish, tell, sizes, member)
+
+
+def _write_tar(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    with tarfile.open(path, "r:") as archive:
+        infos = {info.name.removeprefix("./"): info for info in archive if info.isfile()}
+
+        def member(name: str) -> IO[bytes]:
+            file = archive.extractfile(infos[name])
+            assert file is not None
+            return file
+
+        sizes = {name: info.size for name, info in infos.items()}
+        return _write(path, target, wish, tell, sizes, member)
+
+
+def _write(
+    path: Path,
+    target: Path,
+    wish: Wish,
+    tell: Advance,
+    sizes: Mapping[str, int],
+    open_member: Callable[[str], IO[bytes]],
+) -> Written:
+    names = [name for name in sizes if not _is_clutter(name)]
+    # A single member leaves the name to what is in it.
+    asked = Wish(enough=wish.enough) if len(names) == 1 and wish.part not in names else wish
+    tables = [name for name in names if not _DOCUMENT.search(name)]
+    name = pick_part(path, "member", names, asked, lambda n: n in (tables or names))
+    packed = max(path.stat().st_size, 1)
+    check_swelling(path, packed, sizes[name])
+    with open_member(name) as member:
+        size = max(sizes[name], 1)
+        write_bounded(
+            path,
+            iter(lambda: member.read(_CHUNK), b""),
+            target,
+            packed,
+            lambda: tell(min(member.tell() / size, 1.0)),
+            wish.enough,
+        )
+    chosen = name if len(names) > 1 else ""
     return Written(
         FILE,
-        notes=tuple(note_of_parts("member", name, list(infos))),
+        notes=tuple(note_of_parts("member", name, names)),
         part=chosen,
-        parts=tuple(infos) if chosen else (),
+        parts=tuple(names) if chosen else (),
         name=PurePosixPath(name).name,
     )
 
@@ -87,8 +111,17 @@ FORMATS = (
         plural="Packed tables",
         endings=(".zip",),
         recognises=begins(b"PK\x03\x04", b"PK\x05\x06"),
-        write=_write,
+        write=_write_zip,
         part="member",
         swelling=5.0,
+    ),
+    Format(
+        key="tar",
+        title="a tar archive",
+        plural="Packed tables",
+        endings=(".tar",),
+        recognises=lambda _path, head: head[_TAR] == b"ustar",
+        write=_write_tar,
+        part="member",
     ),
 )

@@ -115,12 +115,12 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
     return write
 
 
-def _format(key: str, ending: str, magic: bytes, unpack: Unpack) -> Format:
+def _format(key: str, endings: tuple[str, ...], magic: bytes, unpack: Unpack) -> Format:
     return Format(
         key=key,
         title=f"a file packed by {key}",
         plural="Packed tables",
-        endings=(ending,),
+        endings=endings,
         recognises=begins(magic),
         write=_write(unpack),
         swelling=5.0,
@@ -128,8 +128,8 @@ def _format(key: str, ending: str, magic: bytes, unpack: Unpack) -> Format:
 
 
 FORMATS = (
-    _format("gzip", ".gz", b"\x1f\x8b\x08", _gzip),
-    _format("bzip2", ".bz2", b"BZh", _bzip2),
-    _format("xz", ".xz", b"\xfd7zXZ\0", _xz),
-    _format("zstd", ".zst", b"\x28\xb5\x2f\xfd", _zstd),
+    _format("gzip", (".gz", ".tgz"), b"\x1f\x8b\x08", _gzip),
+    _format("bzip2", (".bz2",), b"BZh", _bzip2),
+    _format("xz", (".xz",), b"\xfd7zXZ\0", _xz),
+    _format("zstd", (".zst",), b"\x28\xb5\x2f\xfd", _zstd),
 )

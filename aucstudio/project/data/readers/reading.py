@@ -230,7 +230,7 @@ def write_as(
             raise damaged(here, found, str(error) or type(error).__name__) from error
 
 
-PACKED = {"gzip", "bzip2", "xz", "zstd", "zip"}
+PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
 
 
 def _known(written: Written) -> dict[str, Any]:

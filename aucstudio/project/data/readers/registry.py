@@ -75,7 +75,6 @@ _STATEMENT = re.compile(
     rb"(?:(?:DROP|CREATE|ALTER|LOCK) TABLE|INSERT INTO|CREATE DATABASE|BEGIN TRANSACTION)\b",
     re.I | re.S,
 )
-_TAR = slice(257, 262)
 
 
 def recognise(path: Path, name: str = "") -> tuple[Format, str]:
@@ -123,8 +122,6 @@ def recognise(path: Path, name: str = "") -> tuple[Format, str]:
 
 def _refuse_strangers(path: Path, head: bytes) -> None:
     what = next((what for mark, what in _STRANGERS if head.startswith(mark)), "")
-    if head[_TAR] == b"ustar":
-        what = "a tar archive"
     readable = (*spreadsheet_xml.FORMATS, *web_page.FORMATS)
     if _PAGE.match(head) and not any(form.recognises(path, head) for form in readable):
         what = "a web page without a table, or an XML document"
