@@ -552,6 +552,33 @@ def test_the_table_in_a_tar_archive_is_read(tmp_path, name, mode):
     assert not any("ending" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_records_over_several_lines_that_follow_each_other(tmp_path, end):
+    path = tmp_path / "t.json"
+    records = [json.dumps({"x": k, "at": {"y": "ab"[k % 2]}}, indent=2) for k in range(30)]
+    path.write_bytes("\n".join(records).replace("\n", end).encode())
+    table = read_table(path)
+    assert [column.name for column in table.columns] == ["x", "at.y"]
+    assert table.column("x").values.tolist() == [*range(30)]
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="damaged"):
+        read_table(path)
+
+
+def test_words_about_a_table_in_an_archive_are_passed_over(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("about.txt", "Cases of ward 3, asked in May\n")
+        archive.writestr("cases.CSV.gz", gzip.compress(CSV.read_bytes()))
+    table = read_table(path)
+    assert (table.rows, table.dialect.sheet) == (60, "cases.CSV.gz")
+    # What is named is read, and a text where nothing else is there.
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("cases.txt", CSV.read_bytes())
+        archive.writestr("about.txt", "Cases of ward 3, asked in May\n")
+    assert read_table(path).dialect.sheet == "cases.txt"
+
+
 def test_a_tar_archive_without_its_end(tmp_path):
     path = make_tar(tmp_path / "t.tar", cases=CSV.read_bytes())
     path.write_bytes(path.read_bytes()[:900])

@@ -25,6 +25,12 @@ _DOCUMENT = re.compile(
     r"\.(md|pdf|html?|docx?|rtf|png|jpe?g|gif|py|r|ipynb|names)$",
     re.IGNORECASE,
 )
+# Whose ending says that it is one; the others may be a few words about it.
+_TABLE = re.compile(
+    r"\.(csv|tsv|tab|psv|dat|data|parquet|pq|feather|arrow|xls[xmb]?|ods|sas7bdat|xpt|dta|z?sav|por|"
+    r"arff|jsonl|ndjson|sqlite3?|duckdb|db)(\.(gz|bz2|xz|zst))?$",
+    re.IGNORECASE,
+)
 
 
 def member_names(path: Path) -> list[str]:
@@ -77,7 +83,14 @@ def _write(
     # A single member leaves the name to what is in it.
     asked = Wish(enough=wish.enough) if len(names) == 1 and wish.part not in names else wish
     tables = [name for name in names if not _DOCUMENT.search(name)]
-    name = pick_part(path, "member", names, asked, lambda n: n in (tables or names))
+    name = pick_part(
+        path,
+        "member",
+        names,
+        asked,
+        lambda n: n in (tables or names),
+        lambda n: _TABLE.search(n) is None,
+    )
     packed = max(path.stat().st_size, 1)
     check_swelling(path, packed, sizes[name])
     with open_member(name) as member:

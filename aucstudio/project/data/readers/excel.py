@@ -21,7 +21,11 @@ from aucstudio.project.data.readers.parts import (
     pick_part,
 )
 from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
-from aucstudio.project.data.readers.workbook_looks import Looks, looks
+from aucstudio.project.data.readers.workbook_looks import (
+    Looks,
+    columns_never_computed,
+    looks,
+)
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
 
@@ -47,7 +51,8 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     def rows_of(name: str) -> list[Row]:
         if name not in read:
             read.clear()
-            read[name] = _table(book.get_sheet_by_name(name), looks(path, name))
+            never = functools.partial(columns_never_computed, path, name)
+            read[name] = _table(book.get_sheet_by_name(name), looks(path, name), never)
         return read[name][0]
 
     def holds_table(name: str) -> bool:
@@ -134,7 +139,9 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
     return [s.name for s in sheets if s.visible == shown] + hidden, set(hidden)
 
 
-def _table(sheet: python_calamine.CalamineSheet, shown: Looks) -> tuple[list[Row], list[str]]:
+def _table(
+    sheet: python_calamine.CalamineSheet, shown: Looks, never_computed: Callable[[], set[int]]
+) -> tuple[list[Row], list[str]]:
     """Give the rows of a sheet from its first one on, without columns that have no cell.
 
     Beside them comes what is to be told of it.
@@ -147,10 +154,25 @@ def _table(sheet: python_calamine.CalamineSheet, shown: Looks) -> tuple[list[Row
     rows = [[_clocked(cell) for cell in row] for row in rows]
     width = max(map(len, rows), default=0)
     notes = [*_note_of_merged(filled), *shown.notes(len(rows), width)]
+    notes += _note_of_formulas(rows, never_computed)
     used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
     if len(used) < width:
         rows = [[row[k] for k in used] for row in rows]
     return rows, notes
+
+
+def _note_of_formulas(rows: Sequence[Row], never_computed: Callable[[], set[int]]) -> Iterator[str]:
+    """Say which columns are empty only because the program that wrote them computed nothing."""
+    top = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
+    below = rows[top + 1 :]
+    named = enumerate(rows[top] if below else [])
+    empty = [k for k, cell in named if cell != "" and all(row[k] == "" for row in below)]
+    never = never_computed() if empty else set[int]()
+    for k in filter(never.__contains__, empty):
+        yield (
+            f"column {rows[top][k]} holds formulas whose values were not stored: open and save "
+            "the workbook in a spreadsheet program to have them"
+        )
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:

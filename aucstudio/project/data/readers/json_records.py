@@ -26,6 +26,7 @@ _SHOWN = 20
 _RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 _CELL = rb'\s*(?:"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)\s*'
+_OPEN = b"{\n", b"{\r\n"
 _LISTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[" + _CELL + rb"(?:," + _CELL + rb")+\]\s*,\s*\[")
 
 
@@ -52,26 +53,30 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     tell(0.1)
     notes = (*note_of_parts("list", part, parts), *nameless)
     try:
-        _copy(path, target, is_list=is_list)
+        layout = "array" if is_list else "newline_delimited"
+        # Records that are laid out over several lines follow each other without a list.
+        if not is_list and head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_OPEN):
+            layout = "unstructured"
+        _copy(path, target, layout)
     except duckdb.Error:
         sound = target.with_suffix(".sound.json")
         left_out = () if is_list or wish.strict else _without_damaged(path, sound)
         if not left_out:
             raise
         notes = (_told(left_out),)
-        _copy(sound, target, is_list=False)
+        _copy(sound, target, "newline_delimited")
         return Written(known=dict(NAMED_ROWS), notes=notes, left_out=notes)
     return Written(known=dict(NAMED_ROWS), notes=notes, part=part, parts=parts)
 
 
-def _copy(path: Path, target: Path, *, is_list: bool) -> None:
+def _copy(path: Path, target: Path, layout: str) -> None:
     """Write records as comma-separated rows."""
     import glob
 
     import duckdb
 
     options = {
-        "format": "'array'" if is_list else "'newline_delimited'",
+        "format": literal(layout),
         "sample_size": "-1",
         "maximum_object_size": str(_LONGEST_RECORD),
         # What a text means is found as in every other text file.

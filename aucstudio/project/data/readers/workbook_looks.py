@@ -24,6 +24,11 @@ _CHUNK = 1 << 20
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
 _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
+# A text may be computed to be empty.
+_UNCOMPUTED = re.compile(
+    rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
+    rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
+)
 _STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
 # Of an OpenDocument spreadsheet.
 _CONTENT = "content.xml"
@@ -104,6 +109,20 @@ def _old_workbook(path: Path, sheet: str) -> Looks:
             return Looks(rows, columns, widths)
     except Exception:  # noqa: BLE001  whatever xlrd meets in a damaged file
         return Looks()
+
+
+def columns_never_computed(path: Path, sheet: str) -> set[int]:
+    """Find the columns of a workbook of XML that hold formulas whose values were not stored."""
+    found, rest = set[int](), b""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(_member(archive, sheet)) as file:
+            while chunk := file.read(_CHUNK):
+                *cells, rest = (rest + chunk).split(b"</c>")
+                uncomputed = map(_UNCOMPUTED.search, cells)
+                found.update(_column(cell[1].decode()) for cell in uncomputed if cell)
+    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
+        return set()
+    return found
 
 
 def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
