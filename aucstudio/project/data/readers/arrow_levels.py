@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.data.readers.compressed import check_swelling
-from aucstudio.project.data.readers.lz4 import unpack_lz4
 
 GOES_ON = b"\xff\xff\xff\xff"
 # Of a message: what it is, that itself, and how many bytes follow it.
@@ -36,7 +35,7 @@ def unpack_levels(path: Path, start: int, target: Path) -> None:
 
     Raises
     ------
-    ValueError, LookupError, struct.error
+    ValueError, LookupError, EOFError, RuntimeError, struct.error, ZstdError
         If it is damaged.
     InputError
         If levels unpack to unbelievably much.
@@ -109,6 +108,7 @@ def _unpacked(path: Path, message: bytes, body: bytes) -> tuple[bytes, bytes]:
 
 
 def _buffer(path: Path, packed: bytes, *, is_zstd: bool) -> bytes:
+    import lz4.frame
     import zstandard
 
     if not packed:
@@ -122,7 +122,7 @@ def _buffer(path: Path, packed: bytes, *, is_zstd: bool) -> bytes:
             raise ValueError("levels of a category are damaged")
         found = zstandard.ZstdDecompressor().decompress(packed[8:], max_output_size=length)
     else:
-        found = unpack_lz4(packed[8:], length)
+        found = lz4.frame.LZ4FrameDecompressor().decompress(packed[8:], max_length=length)
     if len(found) != length:
         raise ValueError("levels of a category are damaged")
     return found
