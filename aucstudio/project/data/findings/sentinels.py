@@ -43,7 +43,7 @@ _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
 # Among whole numbers that have no others below zero.
 _NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
 # Beside answers of one digit.
-_NINE, _HIGHEST_ANSWER = 9.0, 6
+_NINE, _HIGHEST_ANSWER, _MOST_NINES = 9.0, 6, 0.25
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
@@ -118,7 +118,7 @@ def _is_apart_from_answers(cells: Array) -> bool:
     values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     answers = values[:-1]
     return bool(
-        counts[-1] > _FEWEST
+        _FEWEST < counts[-1] <= _MOST_NINES * counts.sum()
         and len(answers) > 1
         and 0 <= answers[0] <= 1
         and answers[-1] <= _HIGHEST_ANSWER
