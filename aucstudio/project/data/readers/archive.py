@@ -33,15 +33,6 @@ _TABLE = re.compile(
 )
 
 
-def member_names(path: Path) -> list[str]:
-    """List the members of an archive, clutter aside; none where it is damaged."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return [info.filename for info in archive.infolist() if not info.is_dir()]
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
-        return []
-
-
 def _write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
