@@ -308,9 +308,9 @@ def _sql(cell: str, layout: str) -> str:
 def _day_sql(names: str) -> str:
     if "w" in names:
         # The fourth of January is in the first week; few years have a week 53.
-        first = "date_trunc('week', make_date(apart__.xy::INT, 1, 4))::DATE"
-        monday = f"({first} + 7 * (apart__.xw::INT - 1))"
-        return f"CASE WHEN isoyear({monday}) = apart__.xy::INT THEN {monday} END"
+        year, week = "try_cast(apart__.xy AS INT)", "try_cast(apart__.xw AS INT)"
+        monday = f"(date_trunc('week', make_date({year}, 1, 4))::DATE + 7 * ({week} - 1))"
+        return f"CASE WHEN isoyear({monday}) = {year} THEN {monday} END"
     year = (
         "CASE WHEN length(apart__.xy) > 2 THEN apart__.xy "
         "WHEN apart__.xy >= '70' THEN '19' || apart__.xy ELSE '20' || apart__.xy END"
