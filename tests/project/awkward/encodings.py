@@ -84,6 +84,13 @@ CASES = [
         notes=r"1 byte is no UTF-8 .* line 6",
     ),
     case(
+        "entities",
+        "signs as web pages write them",
+        "x,name,y\n1.5,A &amp; B,u\n2.5,C,v\n3.5,D&E;,u\n4.5,C,v\n",
+        {"x": X, "name": ["A &amp; B", "C", "D&E;", "C"], "y": Y},
+        notes="'&amp;' stands for '&'",
+    ),
+    case(
         "byte-in-number",
         "the only byte that is no ASCII stands within a number",
         b"x,y\n3\xe9.5,u\n" + b"".join(b"%d.5,v\n%d.5,u\n" % (k, k) for k in range(40)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -42,6 +43,7 @@ _SHOWN = 5
 # Rows that were left out for these reasons are told by their lines.
 _SAID = (AGAIN, TOTALS, NOTE, HEADING)
 _ZEROS = re.compile("0[0-9]+")
+_ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5});")
 
 
 def about_layout(
@@ -51,6 +53,7 @@ def about_layout(
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *layout.sample.body])
+    yield from _marked_up(layout.sample.body)
     yield from _protected(layout.sample.body)
     yield from (Finding("header", sentence) for sentence in layout.notes)
     if (
@@ -73,6 +76,17 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     if word:
         sentence = f"words such as {word!r} were encoded twice: {once!r} is meant"
         yield Finding("encoding", sentence)
+
+
+def _marked_up(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Say where letters and signs are written as in web pages: ``&amp;`` for ``&``."""
+    found = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
+    if (sign := next(filter(None, found), None)) and html.unescape(sign[0]) != sign[0]:
+        yield Finding(
+            "encoding",
+            f"signs are written as in web pages and stay so: {sign[0]!r} stands for "
+            f"{html.unescape(sign[0])!r}",
+        )
 
 
 def _protected(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
