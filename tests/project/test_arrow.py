@@ -42,6 +42,18 @@ def test_damaged_levels_are_refused(tmp_path, name):
                 assert target.stat().st_size < 20 * len(content)
 
 
+@pytest.mark.parametrize("length", [-2, -(2**62)])
+def test_levels_of_less_than_nothing_are_refused(tmp_path, length):
+    content = (FIXTURES / "levels_lz4.feather").read_bytes()
+    place = content.index(struct.pack("<I", 0x184D2204)) - 8
+    source = tmp_path / "t.feather"
+    source.write_bytes(content[:place] + struct.pack("<q", length) + content[place + 8 :])
+    with pytest.raises(ValueError, match="levels of a category are damaged"):
+        unpack_levels(source, 8, tmp_path / "t.arrows")
+    with pytest.raises(InputError, match="damaged"):
+        read_table(source)
+
+
 def test_a_stream_is_a_file_without_its_frame(tmp_path):
     path = tmp_path / "t.arrows"
     path.write_bytes(CASES.read_bytes()[8:])

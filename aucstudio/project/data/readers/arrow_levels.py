@@ -116,6 +116,8 @@ def _buffer(path: Path, packed: bytes, *, is_zstd: bool) -> bytes:
     (length,) = struct.unpack_from("<q", packed)
     if length == _STORED:
         return packed[8:]
+    if length < 0:  # which the libraries take for no bound at all
+        raise ValueError("levels of a category are damaged")
     check_swelling(path, len(packed), length)
     if is_zstd:
         if zstandard.frame_content_size(packed[8:]) > length:
