@@ -1,10 +1,19 @@
 """``python -m aucstudio`` is the same program as the ``aucstudio`` command: both begin here."""
 
 import signal
+import sys
 
 
 def main() -> int:
-    """Run the program; Ctrl+C while it is still being loaded ends it without a word."""
+    """Run the program, or the service that a packaged program starts itself for.
+
+    Ctrl+C while it is being loaded ends it without a message.
+    """
+    if sys.argv[1:2] == ["--run-child-process"]:
+        from aucstudio.project import child_process
+
+        child_process.serve(sys.argv[2:])
+        return 0
     taken = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if taken:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

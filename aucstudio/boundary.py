@@ -36,16 +36,16 @@ def guarded(command: Callable[[], int], debug: bool) -> int:
 
 
 def _explained(error: BaseException) -> int:
-    from aucstudio.engine.params import InvalidSetting  # with the whole engine
-
     if isinstance(error, OutputFailedError):
         return _without_output(error.__cause__)
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else BAD_INPUT
     if isinstance(error, KeyboardInterrupt):
         return signals.exit_status()
+    from aucstudio.engine.params import InvalidSetting  # not before: it loads numpy
+
     if isinstance(error, InputError | InvalidSetting):
-        complain(str(error))
+        complain(f"{error}{_option(error)}")
         return BAD_INPUT
     if isinstance(error, MemoryError):
         complain(
@@ -61,6 +61,12 @@ def _explained(error: BaseException) -> int:
         "which helps us mend it"
     )
     return RUN_FAILED
+
+
+def _option(error: InputError | InvalidSetting) -> str:
+    """Return the option that sets how a file is read, where the sentence is about that."""
+    option = f"--{error.setting}"
+    return f" ({option})" if error.setting in DIALECT_SETTINGS and option not in str(error) else ""
 
 
 def _without_output(error: BaseException | None) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aucstudio.boundary import BAD_INPUT, guarded
-from aucstudio.commands import NAMES, command
+from aucstudio.commands import COMMANDS, command
 from aucstudio.commands.parser import GLOBAL_OPTIONS, command_parser, window_parser
 from aucstudio.console import complain, session
 from aucstudio.project import scratch
@@ -35,11 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(arguments: list[str]) -> int:
     first = next((word for word in arguments if word not in GLOBAL_OPTIONS), None)
-    if first is None or not (first in NAMES or first.startswith("-")):
+    if first is None or not (first in COMMANDS or first.startswith("-")):
         if first is not None and not Path(first).is_file():
             return _refuse(first)
         return _open_window(window_parser().parse_args(arguments))
-    options = command_parser().parse_args(arguments)
+    options = command_parser(arguments).parse_args(arguments)
+    if options.self_test:
+        from aucstudio.commands import self_test
+
+        return self_test.run()
     if options.command is None:
         return _open_window(options)
     chosen = command(options.command)
@@ -62,7 +66,9 @@ def _check_project_name(options: argparse.Namespace) -> None:
 
 
 def _standard_input(options: argparse.Namespace) -> Path:
-    """Put down the table that comes out of a pipe; for good where a project will ask for it."""
+    """Store the table that comes out of a pipe; for good where a project will ask for it."""
+    if sys.stdin is None:
+        raise InputError("the standard input is closed; name a file to read")
     from aucstudio.project.store.pasted import keep_stream, pasted_folder
 
     lasting = getattr(options, "project", None) is not None
@@ -72,7 +78,7 @@ def _standard_input(options: argparse.Namespace) -> Path:
 
 def _refuse(name: str) -> int:
     """Say that something is neither a command nor a file."""
-    if near := suggestion(name, NAMES):
+    if near := suggestion(name, COMMANDS):
         complain(f"there is no command {name!r}{near}")
     elif Path(name).name == name and not Path(name).suffix:
         complain(f"there is no command and no file {name!r}: see aucstudio --help")

@@ -6,6 +6,8 @@ Nothing that is said dies of the terminal's encoding, or works the terminal: nam
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import json
 import os
 import re
@@ -15,7 +17,10 @@ from typing import Any, TextIO, cast
 
 Progress = Callable[[float | None, str], None]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# What works a terminal, and what turns the direction of text round or ends its lines.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
+)
 _BAR = "{desc} [{bar:24}] {percentage:3.0f}% {postfix}"
 _NO_BAR = "{desc} {postfix}"
 
@@ -43,6 +48,8 @@ class _Results:
         return _Results(self._stream.buffer)
 
     def write(self, what: str | bytes) -> int:
+        if isinstance(what, str) and self._stream.isatty():
+            what = _plain(what)
         try:
             return int(self._stream.write(what))
         except OSError as error:
@@ -58,12 +65,24 @@ class _Results:
         return getattr(self._stream, name)
 
 
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before the program began; nothing can be written to it."""
+
+    @property
+    def buffer(self) -> _Closed:
+        return self
+
+    def write(self, _what: object) -> int:
+        raise OSError(errno.EBADF, "it was closed before the program began")
+
+
 @contextlib.contextmanager
 def session(quiet: bool = False) -> Iterator[None]:
     """Make the streams ready for a command; ``quiet`` leaves out progress and notes."""
     _State.quiet, _State.bar = quiet, None
     before = sys.stdout, sys.stderr
-    sys.stdout = cast("TextIO", _Results(_ready(sys.stdout)))
+    _occupy_streams()
+    sys.stdout = cast("TextIO", _Results(_Closed() if before[0] is None else _ready(before[0])))
     sys.stderr = _ready(sys.stderr)
     try:
         yield
@@ -72,6 +91,19 @@ def session(quiet: bool = False) -> Iterator[None]:
             _State.bar.close()
         _State.quiet, _State.bar = False, None
         sys.stdout, sys.stderr = before
+
+
+def _occupy_streams() -> None:
+    """Open the null device in place of streams that are closed: a file would take their number."""
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                nowhere = os.open(os.devnull, os.O_RDWR)
+                if nowhere != number:
+                    os.dup2(nowhere, number)
+                    os.close(nowhere)
 
 
 def _ready(stream: TextIO | None) -> TextIO:
@@ -103,6 +135,8 @@ def say_json(document: Any) -> None:
     ascii_only = "utf" not in (sys.stdout.encoding or "utf-8").lower()
     # Written at once: of a wide table it would be written in millions of pieces.
     text = json.dumps(document, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    # As JSON writes them itself: they mean the same to whoever reads the document.
+    text = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     sys.stdout.write(text + "\n")
 
 
@@ -128,13 +162,18 @@ def progress(title: str) -> Progress | None:
 
     tqdm.monitor_interval = 0  # no thread that would move a bar without news
     bar = _State.bar = tqdm(
-        total=1.0, desc=title, file=sys.stderr, leave=False, dynamic_ncols=True, bar_format=_BAR
+        total=1.0,
+        desc=_plain(title),
+        file=sys.stderr,
+        leave=False,
+        dynamic_ncols=True,
+        bar_format=_BAR,
     )
 
     def show(fraction: float | None, text: str) -> None:
         bar.bar_format = _NO_BAR if fraction is None else _BAR
         bar.n = fraction or 0.0
-        bar.set_postfix_str(text, refresh=False)
+        bar.set_postfix_str(_plain(text), refresh=False)
         if fraction == 1.0:
             bar.clear()
         else:
@@ -149,4 +188,9 @@ def _clear_bar() -> None:
 
 
 def _plain(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROL.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -88,8 +88,10 @@ def ended_owner(monkeypatch):
         yield patch.undo
 
 
-def pytest_collection_modifyitems(items):
-    """Give slow tests a longer limit than the one of ``pyproject.toml``."""
+def pytest_collection_modifyitems(config, items):
+    """Give slow tests a longer limit, and leave out those of packages without -m packages."""
     for item in items:
+        if item.get_closest_marker("packages") and "packages" not in config.option.markexpr:
+            item.add_marker(pytest.mark.skip(reason="builds a package: run with -m packages"))
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(900))

@@ -3,6 +3,7 @@
 import ast
 import functools
 import graphlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +33,8 @@ ENGINE_ROOMS = [
     "types",
     "quiet",
     "params",
-    "docstrings",
     "declared",
+    "docstrings",
     "code_cache",
     "compiled",
     "order",
@@ -66,6 +67,7 @@ ENGINE_ROOMS = [
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "child_process",
     "typed",
     "scratch",
     "resources",
@@ -158,6 +160,18 @@ def test_a_public_name_of_the_engine_means_one_class():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(path)
     assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_every_public_name_of_a_package_of_the_engine_can_be_imported():
+    listed = [
+        path for path in (PACKAGE / "engine").rglob("__init__.py") if "__all__" in path.read_text()
+    ]
+    assert len(listed) >= 4
+    for path in listed:
+        name = ".".join(["aucstudio", *path.parent.relative_to(PACKAGE).parts])
+        found = {}
+        exec(f"from {name} import *", found)
+        assert set(importlib.import_module(name).__all__) <= found.keys()
 
 
 def test_solvers_know_no_method():

@@ -1,6 +1,7 @@
 """Whatever goes wrong ends in one sentence; what is said dies of nothing."""
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from aucstudio import boundary, console
 from aucstudio.cli import main
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.errors import InputError
+from tests.conftest import write_table
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="of this system's devices")
 
@@ -132,14 +134,57 @@ def test_who_has_seen_enough_hears_no_complaint(words):
 
 @LINUX
 @pytest.mark.slow
-def test_output_that_was_closed_before_is_no_error():
+@pytest.mark.parametrize("words", ["methods", "methods --json", "--version", "train --help"])
+def test_a_result_that_goes_nowhere_is_an_error(words):
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m aucstudio methods >&-"],
+        ["bash", "-c", f"{sys.executable} -m aucstudio {words} >&-"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 2
+    assert "standard output" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@LINUX
+@pytest.mark.slow
+def test_a_command_that_prints_nothing_needs_no_output(tmp_path):
+    table, model = write_table(tmp_path / "t.csv"), tmp_path / "m.aucmodel"
+    assert main(["train", str(table), "--method", "rls", "--save-model", str(model)]) == 0
+    scores = tmp_path / "s.csv"
+    words = f"{sys.executable} -m aucstudio score {model} {table} -o {scores} >&- <&-"
+    assert subprocess.run(["bash", "-c", words], check=False).returncode == 0
+    assert scores.read_text().startswith("row,score")
+
+
+BIDI = "a\u202eb\u2066c\u200fd\u2028e"
+
+
+def test_marks_that_turn_text_round_are_escaped(capsys):
+    with console.session():
+        console.say(f"column {BIDI}")
+        console.complain(f"column {BIDI}")
+        console.say_json({"name": BIDI})
+    out, err = capsys.readouterr()
+    assert not set(out + err) & set("\u202e\u2066\u200f\u2028")
+    assert "a\\u202eb" in out
+    assert json.loads(out.partition("\n")[2])["name"] == BIDI
+
+
+def test_rows_that_go_to_a_terminal_work_nothing_there(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal, pipe = Terminal(), io.StringIO()
+    for stream in (terminal, pipe):
+        monkeypatch.setattr(sys, "stdout", stream)
+        with console.session():
+            sys.stdout.write(f"1,\x1b[31m{BIDI}\n")
+    assert "\u202e" not in terminal.getvalue()
+    assert "\x1b" not in terminal.getvalue()
+    assert pipe.getvalue() == f"1,\x1b[31m{BIDI}\n"
 
 
 @pytest.mark.slow

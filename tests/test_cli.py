@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.cli import main
-from aucstudio.commands import NAMES
+from aucstudio.commands import COMMANDS
 from aucstudio.commands.parser import command_parser, window_parser
 from aucstudio.engine import METHODS
 from aucstudio.project.data.splitting.split import draw_splits
@@ -99,7 +99,7 @@ def parsers(parser):
 
 def test_every_option_has_help():
     found = [*parsers(command_parser()), window_parser()]
-    assert {parser.prog.split()[-1] for parser in found} == {"aucstudio", *NAMES}
+    assert {parser.prog.split()[-1] for parser in found} == {"aucstudio", *COMMANDS}
     for parser in found:
         for action in parser._actions:
             if not isinstance(action, argparse._SubParsersAction):
@@ -110,7 +110,7 @@ def test_every_option_has_help():
 
 def test_help_lists_every_command(run):
     _, out, _ = run("--help")
-    for command in NAMES:
+    for command in COMMANDS:
         assert f"\n    {command} " in out
 
 
@@ -131,6 +131,7 @@ def test_methods_as_text(run):
     status, out, _ = run("methods")
     assert status == 0
     assert "svm-pauc" in out
+    assert all(method.weights_words() in out for method in METHODS.values())
 
 
 def test_numbers_that_stand_for_a_missing_value(run, tmp_path):
@@ -235,9 +236,9 @@ def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_pat
     values = np.array([float(row["score"]) for row in rows])
     table = read_table(other)
     assert roc_auc_score(table.is_positive(), values) == pytest.approx(reported, abs=1e-12)
-    assert {row["label"] for row in rows} <= {"yes", "no"}
+    assert {row["predicted"] for row in rows} <= {"yes", "no"}
     status, out, _ = run("score", model, other)
-    assert out.splitlines()[0] == "row,score,label"
+    assert out.splitlines()[0] == "row,score,threshold,predicted"
     assert float(out.splitlines()[1].split(",")[1]) == values[0]
 
 
@@ -361,12 +362,12 @@ def test_the_threshold_of_a_saved_model(run, table_file, tmp_path, rule, bound):
     assert status == 0
     saved = load_model(model)
     assert (
-        saved.threshold
+        saved.threshold_rule
         == f"where the false-positive rate is at most {bound:g} on the held-out rows"
     )
     table = read_table(table_file)
     (split,) = draw_splits(table.is_positive(), Validation(test_size=0.5))
-    called = saved.score(table)[split.test] > 0
+    called = saved.score(table)[split.test] > saved.threshold
     negative = ~table.is_positive()[split.test]
     assert bound - 1 / negative.sum() < called[negative].mean() <= bound
 
@@ -502,7 +503,7 @@ def test_an_exported_script_writes_what_score_writes(run, table_file, model_file
         check=True,
     )
     rows, expected_rows = (list(csv.DictReader(t.splitlines())) for t in (done.stdout, expected))
-    assert list(rows[0]) == ["row", "score", "label"]
+    assert list(rows[0]) == ["row", "score", "threshold", "predicted"]
     for row, expected_row in zip(rows, expected_rows, strict=True):
         assert float(row.pop("score")) == pytest.approx(float(expected_row.pop("score")), rel=1e-12)
         assert row == expected_row

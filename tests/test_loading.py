@@ -1,11 +1,15 @@
-"""Ctrl+C while the program is still being loaded, with a real process."""
+"""What a command loads, with real processes: no library and few modules that it does not use."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from aucstudio.cli import main
 
 # The import of the command line, in the midst of which the terminal asks for an end.
 PROGRAM = """
@@ -27,3 +31,80 @@ def test_ctrl_c_while_the_program_is_loaded_shows_no_trace():
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=False)
     assert ended.returncode == -signal.SIGINT
     assert ended.stderr == b""
+
+
+LOADED = """
+import json, sys
+from aucstudio.__main__ import main
+try:
+    status = main()
+except SystemExit as end:
+    status = end.code
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "matplotlib", "PySide6", "joblib"}
+
+
+def loaded(*words):
+    """Return the modules that a command has loaded when it ends."""
+    command = [sys.executable, "-c", LOADED, *map(str, words), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert status in (0, None), done.stderr
+    return set(modules)
+
+
+def ours(modules):
+    return {name for name in modules if name.split(".")[0] == "aucstudio"}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A table of 200 rows and 4 columns."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(200) < 60)
+    X = rng.standard_normal((200, 4)) + y[:, None]
+    lines = [",".join([*map(str, row.round(4)), str(int(c))]) for row, c in zip(X, y, strict=True)]
+    path = tmp_path_factory.mktemp("loading") / "table.csv"
+    path.write_text("\n".join(["a,b,c,d,label", *lines]) + "\n")
+    return path
+
+
+def test_help_loads_the_command_line_alone():
+    modules = loaded("--help")
+    assert not modules & (HEAVY | {"numpy", "scipy", "numba", "duckdb"})
+    assert len(ours(modules)) <= 15
+
+
+@pytest.mark.slow
+def test_the_methods_are_listed_without_the_libraries_that_fit_them():
+    assert not loaded("methods") & (HEAVY | {"numba", "duckdb", "scipy.linalg", "scipy.sparse"})
+    assert "aucstudio.engine.methods.pair_svm.auc_svm" not in loaded("methods", "--help")
+
+
+@pytest.mark.slow
+def test_a_table_is_inspected_without_the_engine_of_methods(table):
+    modules = loaded("inspect", table)
+    assert not modules & (HEAVY | {"numba", "aucstudio.engine.base"})
+
+
+@pytest.mark.slow
+def test_a_comparison_loads_no_estimator(table, tmp_path):
+    project = tmp_path / "runs.aucproj"
+    for method in ("auc-rls", "svm-pauc", "logistic"):
+        assert main(["train", str(table), "--method", method, "--project", str(project)]) == 0
+    assert not loaded("compare", project) & HEAVY
+
+
+@pytest.mark.slow
+def test_a_fit_loads_few_modules_and_no_other_method(table):
+    modules = loaded("train", table, "--method", "svm-pauc")
+    # 305 before modules that a command does not use were left alone.
+    assert len(ours(modules)) <= 230
+    rooms = ("aucstudio.gui", "aucstudio.project.store.project", "aucstudio.engine.verification")
+    assert not [name for name in modules if name.startswith(rooms)]
+    family = "aucstudio.engine.methods.structural"
+    shared = {f"{family}._range", f"{family}._training", f"{family}._workbench"}
+    methods = {name for name in modules if name.count(".") == 4 and ".methods." in name}
+    assert methods == shared | {f"{family}.svm_pauc"}
+    assert not modules & {"PySide6", "duckdb"}

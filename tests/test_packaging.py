@@ -3,6 +3,7 @@
 import configparser
 import importlib.util
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,11 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
+
+import aucstudio
+from aucstudio import __version__
+from aucstudio.commands import COMMANDS
+from aucstudio.engine import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ["packaging/run", "packaging/test", ".ci/run"]
@@ -28,9 +34,9 @@ LDD = """\
 """
 
 
-def load_check_system() -> ModuleType:
-    path = ROOT / "packaging" / "check_system.py"
-    spec = importlib.util.spec_from_file_location("check_system", path)
+def load(name: str) -> ModuleType:
+    path = ROOT / "packaging" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -38,7 +44,9 @@ def load_check_system() -> ModuleType:
     return module
 
 
-check_system = load_check_system()
+check_system = load("check_system")
+recipe = load("recipe")
+MIME = {"mime": "http://www.freedesktop.org/standards/shared-mime-info"}
 
 
 def interpreter(folder: Path, name: str, body: str) -> None:
@@ -180,6 +188,83 @@ def test_desktop_entry_matches_the_project():
     assert ElementTree.parse(ICON).getroot().tag.endswith("svg")
 
 
+def test_desktop_names_a_type_that_is_declared_for_projects():
+    declared = ElementTree.parse(ROOT / "packaging" / "aucstudio.mime.xml").getroot()
+    patterns = {
+        kind.get("type"): [glob.get("pattern") for glob in kind.findall("mime:glob", MIME)]
+        for kind in declared.findall("mime:mime-type", MIME)
+    }
+    assert patterns == {
+        "application/x-aucstudio-project": ["*.aucproj"],
+        "application/x-aucstudio-model": ["*.aucmodel"],
+    }
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.read(ROOT / "packaging" / "aucstudio.desktop")
+    opened = entry["Desktop Entry"]["mimetype"].split(";")
+    assert "application/x-aucstudio-project" in opened
+    assert "%f" in entry["Desktop Entry"]["exec"]
+
+
+def test_metadata_for_software_centres_is_of_this_version():
+    file = ROOT / "packaging" / f"{recipe.IDENTIFIER}.metainfo.xml"
+    component = ElementTree.parse(file).getroot()
+    assert component.findtext("id") == recipe.IDENTIFIER
+    assert component.findtext("launchable") == "aucstudio.desktop"
+    assert component.findtext("provides/mediatype") == "application/x-aucstudio-project"
+    assert component.find("releases/release").get("version") == recipe.version() == __version__
+    if shutil.which("appstreamcli"):
+        command = ["appstreamcli", "validate", "--no-net", file]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stdout
+
+
+def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
+    found = pkgutil.walk_packages(aucstudio.__path__, "aucstudio.")
+    known = set(recipe.own_modules())
+    assert known == {"aucstudio", *(module.name for module in found), "aucstudio.__main__"}
+    assert {cls.__module__ for cls in METHODS.values()} <= known
+    assert {f"aucstudio.commands.{name}" for name in COMMANDS} <= known
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"),
+    [
+        ("PySide6/Qt/lib/libQt6Gui.so.6", True),
+        ("PySide6\\Qt6Widgets.dll", True),
+        ("PySide6/Qt/plugins/platforms/libqxcb.so", True),
+        ("PySide6/Qt/plugins/platforms/libqwayland.so", True),
+        ("PySide6/plugins/platforms/qwindows.dll", True),
+        ("PySide6/Qt/plugins/imageformats/libqsvg.so", True),
+        ("sklearn/datasets/data/digits.csv.gz", True),
+        ("PySide6/Qt/lib/libQt6Quick.so.6", False),
+        ("PySide6\\Qt6Network.dll", False),
+        ("PySide6/Qt/plugins/platformthemes/libqgtk3.so", False),
+        ("PySide6/Qt/plugins/sqldrivers/libqsqlite.so", False),
+        ("scipy/linalg/tests/data/x.npz", False),
+    ],
+)
+def test_what_a_frozen_program_leaves_out(path, needed):
+    assert recipe.is_needed(path) == needed
+
+
+@pytest.mark.parametrize("runtime", [None, "absent"])
+def test_an_appimage_without_its_runtime_is_refused(tmp_path, runtime):
+    environment = {name: v for name, v in os.environ.items() if name != "APPIMAGE_RUNTIME"}
+    if runtime:
+        environment["APPIMAGE_RUNTIME"] = str(tmp_path / runtime)
+    command = [sys.executable, ROOT / "packaging" / "build", "appimage", "--keep-folder"]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert answer.returncode == 1
+    assert "APPIMAGE_RUNTIME=FILE" in answer.stderr
+
+
+@pytest.mark.packages
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("target", ["wheel", "deb"])
+def test_package_is_built_and_passes_its_self_test(target):
+    subprocess.run([sys.executable, ROOT / "packaging" / "build", target, "--test"], check=True)
+
+
 @pytest.mark.slow
 def test_wheel_holds_resources_inside_the_package(tmp_path):
     builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT))
@@ -194,6 +279,8 @@ def test_wheel_holds_resources_inside_the_package(tmp_path):
     assert share == {
         "applications/aucstudio.desktop",
         "icons/hicolor/scalable/apps/aucstudio.svg",
+        "metainfo/io.github.aucstudio.AUCStudio.metainfo.xml",
+        "mime/packages/aucstudio.xml",
     }
 
 

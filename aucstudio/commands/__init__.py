@@ -1,7 +1,8 @@
-"""The command line's commands, one module each: what it is for, its options, what it does.
+"""The commands of the command line, one module each.
 
-A module holds ``IN_WORDS``, ``add_options(parser)`` and ``run(options)``, which gives the exit
-status; one whose options depend on each other has ``check_together(options)`` as well.
+A module defines ``add_options(parser)`` and ``run(options)``, which returns the exit status; one
+whose options depend on each other also defines ``check_together(options)``. It is imported only
+when its command is used, so its help text is here.
 """
 
 from __future__ import annotations
@@ -9,24 +10,24 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-# In the order of the help.
-NAMES = (
-    "inspect",
-    "train",
-    "best",
-    "run",
-    "compare",
-    "combine",
-    "verify",
-    "score",
-    "explain",
-    "export",
-    "check",
-    "methods",
-    "demo",
-)
+# Name and help text, in the order of the help.
+COMMANDS = {
+    "inspect": "show how a table is read",
+    "train": "train and validate one method on a table",
+    "best": "find the best model for a table, by a tournament within its training rows",
+    "run": "run an experiment file",
+    "compare": "compare the runs of a project, with intervals and tests",
+    "combine": "combine finished runs of a project into one, without refitting",
+    "verify": "solve the problems of a project's runs again, by independent routes",
+    "score": "apply a saved model to a table",
+    "explain": "show how each column contributes to the score of one row",
+    "export": "write a saved model for other programs",
+    "check": "find out what is wrong with a project, a model or an experiment file",
+    "methods": "list the methods and their settings, or show those of one",
+    "demo": "run an example study, without a window",
+}
 
 
 def command(name: str) -> ModuleType:
-    """Give the module of a command."""
+    """Return the module of a command."""
     return importlib.import_module(f"{__name__}.{name}")

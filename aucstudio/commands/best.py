@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from aucstudio.project.tournament.leaderboard import Leaderboard
     from aucstudio.project.tournament.standings import Standings
 
-IN_WORDS = "find the best model for a table, by a tournament within its training rows"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -37,11 +35,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fpr-range",
         metavar="A,B",
-        help="the false positive rates that count most; without it the AUC counts, and figures "
-        "are shown for 0,0.1",
+        help="the false positive rates that matter most; without it the AUC is the ranking "
+        "criterion, and figures are shown for 0,0.1",
     )
     parser.add_argument(
-        "--minutes", metavar="M", type=minutes, default=10.0, help="time to spend (default 10)"
+        "--minutes", metavar="M", type=minutes, default=10.0, help="time limit (default 10)"
     )
     held_out = parser.add_mutually_exclusive_group()
     held_out.add_argument("--test-file", metavar="FILE", help="judge in the end on another table")
@@ -143,9 +141,10 @@ def _keep(store: ProjectFile | None, told: Collection[Standings]) -> str:
 
 
 def _save_model(board: Leaderboard, path: str | None) -> str:
-    """Save the best model, with its threshold at the end of the range; gives why it could not be.
+    """Save the best model, with its threshold at the end of the range.
 
-    It is the very model that was judged on the held-out rows.
+    The one that was trained on all rows; where there was no time for that, the one that was judged
+    on the held-out rows. Returns why it could not be saved.
     """
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.models.take_model import validated_model
@@ -156,7 +155,8 @@ def _save_model(board: Leaderboard, path: str | None) -> str:
     if path is None or found is None or found.record is None:
         return ""
     try:
-        save_model(validated_model(found.record, 0, threshold_rule(board)), path)
+        model = board.model or validated_model(found.record, 0, threshold_rule(board))
+        save_model(model, path)
     except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
         return failure_sentence(error)
     return ""

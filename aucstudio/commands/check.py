@@ -9,8 +9,6 @@ from aucstudio.commands.values import add_json
 from aucstudio.console import say, say_json
 from aucstudio.project.errors import InputError
 
-IN_WORDS = "tell what is wrong with a project, a model or an experiment file"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

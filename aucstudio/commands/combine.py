@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
-IN_WORDS = "combine finished runs of a project into one, without training again"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

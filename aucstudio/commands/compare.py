@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from aucstudio.boundary import DONE
 from aucstudio.commands.values import add_cluster_option, add_json
 from aucstudio.console import complain, say, say_json
 from aucstudio.project.errors import InputError
 
-IN_WORDS = "compare the runs of a project, with intervals and tests"
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from aucstudio.project.results.subgroups import Subgroups
+    from aucstudio.project.runs.record import RunRecord
+    from aucstudio.project.work.workers import Workers
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,22 +40,18 @@ def check_together(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
-    from aucstudio.project.results import comparison, comparison_sheets, subgroup_sheets
+    from aucstudio.project.results import comparison, comparison_sheets
     from aucstudio.project.results.documents import (
         comparison_document,
         named_runs,
         readable_runs,
         told_apart,
     )
-    from aucstudio.project.results.parting import read_cuts
-    from aucstudio.project.results.subgroups import subgroups_of
-    from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, complain)
     named = readable_runs(told_apart(listed), band, complain)
-    cuts = () if options.cuts is None else read_cuts(options.cuts)
-    parted = [] if options.by is None else subgroups_of(named, options.by, band, cuts)
-    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
+    parted = [] if options.by is None else _subgroups(named, band, options)
+    with nullcontext() if options.cluster is None else _workers(options.cluster) as workers:
         if options.json:
             document = comparison_document(named, band, workers)
             groups = [{"name": name, **of.as_json()} for name, of in parted]
@@ -69,5 +71,23 @@ def run(options: argparse.Namespace) -> int:
             found = comparison.Comparison(figures, pairs, measure)
             say(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
         if parted:
+            from aucstudio.project.results import subgroup_sheets
+
             say(subgroup_sheets.as_markdown(parted, band))
     return DONE
+
+
+def _subgroups(
+    named: list[tuple[str, RunRecord]], band: tuple[float, float], options: argparse.Namespace
+) -> list[tuple[str, Subgroups]]:
+    from aucstudio.project.results.parting import read_cuts
+    from aucstudio.project.results.subgroups import subgroups_of
+
+    cuts = () if options.cuts is None else read_cuts(options.cuts)
+    return subgroups_of(named, options.by, band, cuts)
+
+
+def _workers(address: str) -> AbstractContextManager[Workers]:
+    from aucstudio.project.work.cluster import connect
+
+    return connect(address)

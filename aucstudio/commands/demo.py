@@ -9,8 +9,6 @@ from aucstudio.commands.outcomes import ended
 from aucstudio.console import progress, say
 from aucstudio.project.examples.studies import STUDIES
 
-IN_WORDS = "run an example study, without a window"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.table_options import add_dialect_options, read_dialect
+from aucstudio.commands.table_options import (
+    add_acceptance_options,
+    add_dialect_options,
+    read_acceptance,
+    read_dialect,
+    with_options,
+)
 from aucstudio.commands.values import add_json, file_or_none, positive_int
 from aucstudio.console import note, progress, say, say_json
 from aucstudio.project.errors import InputError
@@ -20,8 +26,6 @@ if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
     from aucstudio.project.explain.one_row import RowDetail
     from aucstudio.project.runs.models.model import Model
-
-IN_WORDS = "tell what each column did to the score of one row"
 
 _MOST_LINES = 20
 
@@ -48,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE.csv", type=file_or_none, help="write all columns here"
     )
+    add_acceptance_options(parser)
     add_dialect_options(parser)
     add_json(parser)
 
@@ -136,11 +141,25 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 
 
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
+    from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.models.input_check import check_table, with_allowed_columns
     from aucstudio.project.runs.models.scoring import read_to_score
 
-    table = read_to_score(model, path, dialect=read_dialect(options))
+    accepted = read_acceptance(options)
+    table = read_to_score(
+        model,
+        path,
+        dialect=read_dialect(options),
+        written=accepted["written"],
+        scale=accepted["scale"],
+    )
     assert isinstance(table, Table)
+    table = with_allowed_columns(model, table, accepted["allowed"])
+    try:
+        check_table(model, table, allowed=accepted["allowed"])
+    except RefusedColumnsError as error:
+        raise InputError(with_options(error)) from error
     return table
 
 

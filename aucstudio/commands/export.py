@@ -6,8 +6,6 @@ import argparse
 
 from aucstudio.boundary import DONE
 
-IN_WORDS = "write a saved model for other programs"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

@@ -14,8 +14,6 @@ from aucstudio.commands.table_options import (
 from aucstudio.commands.values import add_json
 from aucstudio.console import say, say_json
 
-IN_WORDS = "show what the importer understands of a table"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

@@ -8,8 +8,6 @@ from aucstudio.boundary import DONE
 from aucstudio.commands.values import add_json
 from aucstudio.console import say, say_json
 
-IN_WORDS = "list the methods and their settings, or show those of one"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -18,20 +16,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from aucstudio.engine import METHODS, describe_methods
-    from aucstudio.project.runs.experiments.planning import known_method
+    from aucstudio.engine import describe_methods
 
-    one = None if options.method is None else known_method(options.method).key
-    described = [method for method in describe_methods() if one in (None, method["id"])]
+    if options.method is not None:
+        from aucstudio.project.runs.experiments.planning import known_method
+
+        known_method(options.method)
+    described = [method for method in describe_methods() if options.method in (None, method["id"])]
     if options.json:
         say_json(described)
         return DONE
     width = max(len(method["id"]) for method in described)
     for method in described:
         key = method["id"]
-        words = f"{METHODS[key].title}, {METHODS[key].in_words}: {METHODS[key].summary}"
+        words = f"{method['title']}, {method['in_words']}: {method['summary']}"
         say(f"{key:<{width}}  {words}")
         say(f"{'':<{width}}    Trains for {method['trains_for']}. {method['use_when']}")
+        say(f"{'':<{width}}    {method['weights_note']}")
         for setting in method["parameters"]:
             say(f"{'':<{width}}    {setting['name']} = {setting['default']}: {setting['help']}")
     return DONE

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 def carry_out(
     plans: Sequence[PlannedRun], options: argparse.Namespace, title: str
 ) -> list[Outcome]:
-    from aucstudio.project.store.project.project_file import keep_first_reading
     from aucstudio.project.work.submit import open_place, run_experiments
 
     with open_place(getattr(options, "jobs", 1), options.cluster) as place:
         outcomes = run_experiments(plans, place, options.project, progress(title))
     if options.project is not None and plans:
+        from aucstudio.project.store.project.project_file import keep_first_reading
+
         keep_first_reading(options.project, plans[-1].table)
     return outcomes
 
@@ -57,10 +58,10 @@ def ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
 
 def check_model_name(options: argparse.Namespace, data: str) -> None:
     """Refuse a name for the model before a run is made whose model could not be written."""
-    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input, refuse_unwritable
-
     if options.save_model is None:
         return
+    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input, refuse_unwritable
+
     if options.save_model == STANDARD_OUTPUT:
         raise InputError(
             "the results go to the standard output, so the model cannot: give --save-model a file",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 from typing import Any, NoReturn
 
 from aucstudio import __version__
 from aucstudio.boundary import BAD_INPUT
-from aucstudio.commands import NAMES, command
+from aucstudio.commands import COMMANDS, command
 from aucstudio.project.words import suggestion
 
 GLOBAL_OPTIONS = ("--debug", "--quiet")
@@ -58,12 +58,18 @@ def _options(words: Sequence[str]) -> list[str]:
 def window_parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="aucstudio", parents=[_global_options()])
     parser.add_argument("file", nargs="?", metavar="FILE", help="a table or a project (*.aucproj)")
-    parser.set_defaults(sample=False)
+    parser.set_defaults(sample=False, self_test=False)
     return parser
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """Make the parser of all commands."""
+def command_parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Build the parser of all commands.
+
+    Parameters
+    ----------
+    words : collection of str
+        The command line. Only the commands among its words are imported for their options.
+    """
     common = _global_options()
     parser = OneLineParser(
         prog="aucstudio",
@@ -72,19 +78,22 @@ def command_parser() -> argparse.ArgumentParser:
         description="Train for the ROC curve itself. Without a command: open the window, "
         "on FILE (a table or a project) if one is given.",
         epilog="To begin: aucstudio inspect data.csv, then aucstudio best data.csv --save-model "
-        "best.aucmodel. aucstudio COMMAND --help tells of a command's options.",
+        "best.aucmodel. aucstudio COMMAND --help lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"aucstudio {__version__}")
     parser.add_argument("--sample", action="store_true", help="open the window on a sample study")
+    parser.add_argument(
+        "--self-test", action="store_true", help="test this installation, one line for each part"
+    )
     parser.set_defaults(file=None)
     commands = parser.add_subparsers(
         dest="command", title="commands", metavar="COMMAND", prog="aucstudio"
     )
-    for name in NAMES:
-        words = command(name).IN_WORDS
-        sentence = f"{words[0].upper()}{words[1:]}."
-        made = commands.add_parser(name, parents=[common], help=words, description=sentence)
-        command(name).add_options(made)
+    for name, purpose in COMMANDS.items():
+        sentence = f"{purpose[0].upper()}{purpose[1:]}."
+        made = commands.add_parser(name, parents=[common], help=purpose, description=sentence)
+        if name in words:
+            command(name).add_options(made)
     return parser
 
 

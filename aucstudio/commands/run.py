@@ -10,8 +10,6 @@ from aucstudio.commands.table_options import add_stream_options, choose_reader
 from aucstudio.commands.values import add_cluster_option, add_json, positive_int
 from aucstudio.console import say, say_json
 
-IN_WORDS = "run an experiment file"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

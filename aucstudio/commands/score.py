@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import DONE
 from aucstudio.commands.table_options import (
+    add_acceptance_options,
     add_dialect_options,
     add_stream_options,
     choose_reader,
+    read_acceptance,
     read_dialect,
+    with_options,
 )
 from aucstudio.commands.values import add_json, file_or_none
 from aucstudio.console import note, say_json
@@ -20,11 +23,8 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.data.preparing.unknown import UnknownColumnsError
     from aucstudio.project.runs.models.model import Model
     from aucstudio.project.runs.models.scoring_report import ScoringReport
-
-IN_WORDS = "apply a saved model to a table"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--label", metavar="COL", help="the column that holds the class, if another"
     )
-    parser.add_argument(
-        "--allow-unknown",
-        metavar="COL",
-        action="append",
-        default=[],
-        help="score although this column is absent or holds nothing that the model knows",
-    )
+    add_acceptance_options(parser)
     add_dialect_options(parser)
     add_stream_options(parser)
     add_json(parser)
@@ -58,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score a table and say what was met in it; returns the exit status."""
-    from aucstudio.project.data.preparing.unknown import UnknownColumnsError
+    from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
@@ -68,14 +62,14 @@ def run(options: argparse.Namespace) -> int:
     how = {
         "identifier": options.id,
         "label": options.label,
-        "allow_unknown": options.allow_unknown,
+        **read_acceptance(options),
         "dialect": read_dialect(options),
         "read": choose_reader(options, options.data, [None]),
     }
     try:
         report, collected = _scored(options, model, how)
-    except UnknownColumnsError as error:
-        raise InputError(_with_advice(error)) from error
+    except RefusedColumnsError as error:
+        raise InputError(with_options(error)) from error
     for sentence in report.sentences():
         note(sentence)
     if model.calibration is not None:
@@ -84,7 +78,12 @@ def run(options: argparse.Namespace) -> int:
             "hold where positives are as frequent"
         )
     if options.json:
-        known = {"model": options.model, "method": model.method, "file": options.output}
+        known = {
+            "model": options.model,
+            "method": model.method,
+            "file": options.output,
+            "threshold": model.threshold,
+        }
         say_json({**report.as_json(), **known, **collected})
     return DONE
 
@@ -118,7 +117,6 @@ def _collected(
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
     from aucstudio.project.data.table import Table
     from aucstudio.project.runs.models.scoring import score_file
-    from aucstudio.project.store.scores_file import called_classes
 
     collected: dict[str, list[Any]] = {"row": [], "id": [], "scores": [], "predicted": []}
     if how["identifier"] is None:
@@ -142,14 +140,6 @@ def _collected(
         probabilities = model.probabilities(scores)
         if probabilities is not None:
             collected["probabilities"] += probabilities.tolist()
-        collected["predicted"] += called_classes(model, scores).tolist()
+        collected["predicted"] += model.predicted(scores).tolist()
 
     return score_file(model, options.data, take, **{**how, "read": read}), collected
-
-
-def _with_advice(error: UnknownColumnsError) -> str:
-    """Say how the command line is asked to score all the same, unless a name may be mistyped."""
-    if str(error).endswith("?"):
-        return str(error)
-    asked = " ".join(f"--allow-unknown {name!r}" for name in error.reasons)
-    return f"{error}; {asked} scores the rows all the same"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
+    from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +51,13 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
     )
     for role, words in _ROLES.items():
         parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
+    parser.add_argument(
+        "--weight-kind",
+        choices=("sampling", "frequency"),
+        default="sampling",
+        help="sampling: weights are inverse sampling probabilities, the default; frequency: they "
+        "count equal rows",
+    )
     parser.add_argument(
         "--missing-in",
         metavar="COL=NUMBER",
@@ -92,6 +102,89 @@ def add_dialect_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_acceptance_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what is accepted of a table that does not hold what the training table did."""
+    group = parser.add_argument_group("where columns are not as in the training table")
+    group.add_argument(
+        "--written",
+        metavar="COL=CELL",
+        action="append",
+        default=[],
+        help="how a column of numbers or dates is written, by one of its cells: 'rate=12.5 %%', "
+        "'day=31.12.2023'",
+    )
+    group.add_argument(
+        "--scale",
+        metavar="COL=FACTOR",
+        action="append",
+        default=[],
+        help="what the numbers of a column of a text file are multiplied by: rate=0.01",
+    )
+    for kind, words in _ACCEPTED.items():
+        group.add_argument(
+            f"--allow-{kind}", metavar="COL", action="append", default=[], help=words
+        )
+
+
+_ACCEPTED = {
+    "unknown": "score although this column is absent or holds nothing that the model knows",
+    "unreadable": "score although cells of this column cannot be read: they count as missing",
+    "range": "score although numbers of this column are far outside the range of training",
+}
+
+
+def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what is accepted, and how columns are written."""
+    written: dict[str, str] = {}
+    for text in options.written:
+        column, equals, cell = text.partition("=")
+        if not (equals and column and cell.strip()):
+            raise InputError(
+                f"--written takes COL=CELL, such as 'rate=12.5 %'; it is {text!r}",
+                setting="written",
+            )
+        written[column] = cell.strip()
+    allowed = {kind: getattr(options, f"allow_{kind}") for kind in _ACCEPTED}
+    return {"written": written, "scale": _read_scale(options.scale), "allowed": allowed}
+
+
+def _read_scale(given: Sequence[str]) -> dict[str, float]:
+    scale: dict[str, float] = {}
+    for text in given:
+        column, equals, number = text.rpartition("=")
+        try:
+            factor = float(number)
+        except ValueError:
+            factor = 0.0
+        if not (equals and column and math.isfinite(factor) and factor):
+            raise InputError(
+                f"--scale takes COL=FACTOR, such as rate=0.01; it is {text!r}", setting="scale"
+            )
+        scale[column] = factor
+    return scale
+
+
+def with_options(error: RefusedColumnsError) -> str:
+    """Return the sentence of a refusal with the options that mend or allow it.
+
+    None are named where a column name may be mistyped: the sentence offers that name.
+    """
+    if str(error).endswith("?"):
+        return str(error)
+    remedies = dict.fromkeys(
+        f"--{remedy.setting} {shlex.quote(remedy.of_column(name))}"
+        for name, refusal in error.refusals.items()
+        if (remedy := refusal.remedy) is not None
+    )
+    allowing = " ".join(
+        f"--allow-{refusal.kind} {name!r}" for name, refusal in error.refusals.items()
+    )
+    mend = f"{' '.join(remedies)} reads it; " if remedies else ""
+    kinds = {refusal.kind for refusal in error.refusals.values()}
+    how = "with these numbers as they are" if kinds == {"range"} else "all the same"
+    return f"{error}; {mend}{allowing} scores the rows {how}"
+
+
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
@@ -115,6 +208,13 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
                     column=column,
                     setting=role,
                 )
+    if options.weight_kind == "frequency":
+        if not options.weight:
+            raise InputError(
+                "--weight-kind says what weights are: name their column with --weight",
+                setting="weight-kind",
+            )
+        roles |= dict.fromkeys(options.weight, "frequency")
     return roles
 
 

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord
 
 
-__all__ = ["IN_WORDS", "add_options", "check_together", "run"]
-
-IN_WORDS = "train and validate one method on a table"
+__all__ = ["add_options", "check_together", "run"]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,12 +49,13 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.documents import data_sentence, result_document, results_table
     from aucstudio.project.runs.experiments.planning import plan_run
     from aucstudio.project.runs.given_scores import MARKER
-    from aucstudio.project.runs.models.calibrating import check_kind
     from aucstudio.project.runs.progress_words import search_result
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     if options.calibrate is not None:
+        from aucstudio.project.runs.models.calibrating import check_kind
+
         check_kind(options.calibrate)
     method, given = options.method, options.set
     if options.score_column is not None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Named = tuple[str, RunRecord]
 
-IN_WORDS = "solve the problems of a project's runs again, by independent routes"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

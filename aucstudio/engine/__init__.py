@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.engine.methods import modules
-from aucstudio.engine.monitor import Callback, Step, Stopped
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+    from aucstudio.engine.monitor import Callback, Step, Stopped
     from aucstudio.engine.restoring import restore
     from aucstudio.engine.scorers import Scorer
 
 __all__ = [
+    "DECLARED",
     "METHODS",
     "AUCClassifier",
     "Callback",
@@ -33,7 +34,14 @@ __all__ = [
     "restore",
 ]
 
-_MODULES = {"AUCClassifier": "base", "Scorer": "scorers", "restore": "restoring"}
+_MODULES = {
+    "AUCClassifier": "base",
+    "Callback": "monitor",
+    "Scorer": "scorers",
+    "Step": "monitor",
+    "Stopped": "monitor",
+    "restore": "restoring",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -46,8 +54,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _Methods(Mapping[str, "type[AUCClassifier]"]):
-    """Every method by its id; a class is loaded when it is asked for.
+class _Declared(Mapping[str, "type[AUCClassifier]"]):
+    """Every method by its id, as it is declared; a class is loaded when it is looked up.
 
     It is the class of a method's module whose ``key`` is that id.
     """
@@ -69,11 +77,24 @@ class _Methods(Mapping[str, "type[AUCClassifier]"]):
         return len(modules())
 
 
+class _Methods(_Declared):
+    """Every method by its id, as a scikit-learn classifier."""
+
+    def __getitem__(self, key: str) -> type[AUCClassifier]:
+        from aucstudio.engine.base import estimator_class
+
+        declared: type = super().__getitem__(key)
+        found: type[AUCClassifier] = estimator_class(declared)
+        return found
+
+
 METHODS: Mapping[str, type[AUCClassifier]] = _Methods()
+DECLARED: Mapping[str, type[AUCClassifier]] = _Declared()
+"""The same methods for their class attributes and settings; loads no scikit-learn."""
 
 
 def describe_methods() -> list[dict[str, Any]]:
-    """Give every method and its settings as plain data."""
+    """Return every method and its settings as plain data."""
     from aucstudio.engine.catalogue import describe
 
-    return [describe(method) for method in METHODS.values()]
+    return [describe(method) for method in DECLARED.values()]

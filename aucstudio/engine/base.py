@@ -12,14 +12,10 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
@@ -43,7 +39,41 @@ _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _VECTORS = 100  # as long as the features are many: planes, gradients
 
 
-class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class _Estimator(ClassifierMixin, BaseEstimator):
+        pass
+else:
+    _Estimator = object  # see estimator_class
+
+
+@functools.cache
+def estimator_class(method: type[Any]) -> Any:
+    """Return the scikit-learn classifier of a method: its class joined with scikit-learn's bases.
+
+    Importing scikit-learn takes longer than most commands, many of which only need what a method
+    declares. So methods are declared without those bases; every instance has them.
+    """
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    if issubclass(method, BaseEstimator):
+        return method
+    body = {
+        "__module__": method.__module__,
+        "__qualname__": method.__qualname__,
+        "__doc__": vars(method)["__doc__"],
+        "_method": method,
+    }
+    return type(method.__name__, (method, ClassifierMixin, BaseEstimator), body)
+
+
+def _blank(method: type[AUCClassifier]) -> AUCClassifier:
+    """Return an instance without settings, to unpickle into."""
+    return method.__new__(method)
+
+
+class AUCClassifier(Declared, _Estimator):
     """A two-class classifier trained to rank positives above negatives.
 
     The positive class is the second of ``classes_`` (sorted). ``predict`` says positive where
@@ -64,6 +94,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
     objective_ : float
     dual_gap_ : float or None
         Upper bound on ``objective_`` minus its optimum; ``gap_`` is its earlier name.
+    needed_gap_ : float
+        The ``dual_gap_`` at which the fit was to end; means nothing where there is none.
     converged_ : bool
         False if the callback stopped the fit, or an iteration limit did.
     train_scores_ : ndarray of shape (n_samples,)
@@ -78,8 +110,20 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
 
     def __init_subclass__(cls, **details: Any) -> None:
         super().__init_subclass__(**details)
-        if cls.__doc__:
-            cls.__doc__ = MethodText(cls.__doc__)  # type: ignore[assignment]
+        text = vars(cls).get("__doc__")
+        if isinstance(text, str):
+            cls.__doc__ = MethodText(text)  # type: ignore[assignment]
+
+    def __new__(cls, *settings: Any, **named: Any) -> Self:
+        """Create an instance of the class that :func:`estimator_class` returns."""
+        declared: type = cls
+        blank: Self = super().__new__(estimator_class(declared))
+        return blank
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The joined class has no name of its own by which it could be found.
+        declared = vars(type(self)).get("_method", type(self))
+        return _blank, (declared,), self.__getstate__()
 
     def fit(
         self,
@@ -151,6 +195,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit, with what is kept from other fits."""
+        from sklearn.utils.validation import validate_data
+
         check_settings(type(self), self.get_params(deep=False))
         with np.errstate(invalid="ignore"):  # it adds up huge cells, to see whether all are finite
             rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
@@ -288,6 +334,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
         ------
         fitted : a fitted copy for each value
         """
+        from sklearn.base import clone
+
         kept = self._shared()
         for value in values:
             changes = {name: value} if name else {}
@@ -313,12 +361,15 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
         self.scorer_ = done.scorer
         self.objective_ = done.objective
         self.dual_gap_ = done.gap
+        self.needed_gap_ = done.needed
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
         self.converged_ = done.converged and not monitor.stopped
         if not (self.converged_ or monitor.stopped):
             shortfall = done.shortfall() + "."
             self.notes_ += (shortfall,)
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(f"{self.title}: {shortfall}", ConvergenceWarning, stacklevel=3)
         if done.intercept is None:
             self.intercept_ = -roc.equal_error_threshold(positive, scores, weights=weights)
@@ -363,6 +414,9 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
         Stopped
             If the callback wants to stop.
         """
+        from sklearn.base import clone
+        from sklearn.utils.validation import validate_data
+
         check_settings(type(self), self.get_params(deep=False))
         # Checked as for a fit, and a fitted model stays as it is.
         asked = clone(self)
@@ -387,6 +441,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
         check_is_fitted(self, "scorer_")
         rows = validate_data(self, X, reset=False, **self._demands())
         scores: Array = self.scorer_(rows) + self.intercept_
@@ -430,6 +486,8 @@ class AUCClassifier(Declared, ClassifierMixin, BaseEstimator):
             For an unknown rule, labels other than ``classes_``, constants out of range, or a
             precision that no threshold has.
         """
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
         check_is_fitted(self, "scorer_")
         bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
         chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
@@ -501,6 +559,8 @@ def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     classes = np.unique(y)
     if len(classes) == 2 and y.dtype.kind in "biuUS":
         return classes, y == classes[1]
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
     if len(classes) > 2:

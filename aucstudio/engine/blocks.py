@@ -26,6 +26,7 @@ Work = Callable[[Parts], Result]
 _NUMBERS_PER_PIECE = 1 << 19
 
 
+@runtime_checkable
 class RowBlocks(Protocol):
     """Rows of a table that is read block by block; the same rows whenever it is read.
 

@@ -41,7 +41,7 @@ def shape_words(method: type[AUCClassifier]) -> str:
 
 
 def describe(method: type[AUCClassifier]) -> dict[str, Any]:
-    """Give a method and its settings as plain data."""
+    """Return a method and its settings as plain data."""
     return {
         "id": method.key,
         "title": method.title,
@@ -52,6 +52,8 @@ def describe(method: type[AUCClassifier]) -> dict[str, Any]:
         "trains_for": method.trains_for,
         "scorer": shape_words(method),
         "takes_missing": method.takes_missing,
+        "weights": method.weights_kind(),
+        "weights_note": method.weights_words(),
         "use_when": method.use_when,
         "parameters": [declared.as_json() for declared in declared_params(method).values()],
     }

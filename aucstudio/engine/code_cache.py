@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+)
 
 
 class _Summed:
@@ -55,6 +62,44 @@ class _CheckedFiles(IndexDataCacheFile):
         return super()._load_data(name)
 
 
+def _folder() -> str:
+    return str(getattr(config, "CACHE_DIR", ""))
+
+
+class _PackagedLocator(_CacheLocator):
+    """Where a packaged program keeps machine code: in a folder that is named after its build.
+
+    It has no source files to keep the code beside, and an AppImage lies elsewhere at each start.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], _file: str) -> _PackagedLocator | None:
+        if not getattr(sys, "frozen", False) or not _folder():
+            return None
+        locator = cls(function)
+        try:
+            locator.ensure_cache_path()
+        except OSError:
+            return None
+        return locator
+
+    def get_cache_path(self) -> str:
+        return f"{_folder()}/{self._function.__module__}"
+
+    def get_source_stamp(self) -> str:
+        return ""  # the folder is that of one build
+
+    def get_disambiguator(self) -> str:
+        return str(self._function.__code__.co_firstlineno)
+
+
+class _CacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_PackagedLocator, *CompileResultCacheImpl._locator_classes]  # type: ignore[list-item]  # noqa: RUF012
+
+
 class CodeCache(FunctionCache):
     """The machine code of one function; what is damaged counts as not there.
 
@@ -63,6 +108,8 @@ class CodeCache(FunctionCache):
     RuntimeError
         If there is no folder for it.
     """
+
+    _impl_class = _CacheImpl
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)

@@ -21,6 +21,8 @@ class Declared:
         What a scorer is made of, where it takes no kernel.
     takes_weights : bool
         Whether rows may weigh differently; see :class:`~aucstudio.engine.weighted.WeighsRows`.
+    weights_differ : str
+        Why a row of weight 2 is not quite a row twice, as the end of a sentence; empty where it is.
     takes_sparse : bool
         Whether rows may be a sparse matrix (CSR) that stays one, at some settings; with a kernel
         those of the linear one.
@@ -67,6 +69,7 @@ class Declared:
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
     takes_weights: ClassVar[bool] = False
+    weights_differ: ClassVar[str] = ""
     takes_sparse: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     as_given: ClassVar[bool] = False
@@ -81,3 +84,20 @@ class Declared:
     descends: ClassVar[bool] = True
     wants_margin: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
+
+    @classmethod
+    def weights_kind(cls) -> str:
+        """Return how the method takes row weights: ``exact``, ``approximate`` or ``none``."""
+        if not cls.takes_weights:
+            return "none"
+        return "approximate" if cls.weights_differ else "exact"
+
+    @classmethod
+    def weights_words(cls) -> str:
+        """Return a sentence on how the method takes row weights."""
+        return {
+            "none": "No row weights: every row counts once.",
+            "exact": "Row weights are exact: a row of weight 2 counts as two equal rows.",
+            "approximate": "Row weights are approximate: a row of weight 2 does not count exactly "
+            f"as two equal rows, because {cls.weights_differ}.",
+        }[cls.weights_kind()]

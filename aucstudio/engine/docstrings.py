@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 
+from aucstudio.engine.declared import Declared
 from aucstudio.engine.params import Param, declared_params
 
 _SECTION = re.compile(r"^(Attributes|Raises|References|Notes|Examples)\n-+$", re.MULTILINE)
@@ -19,11 +21,12 @@ class MethodText:
     def __init__(self, text: str) -> None:
         self._text = inspect.cleandoc(text)
 
-    def __get__(self, instance: object, method: type) -> str:
+    def __get__(self, instance: object, method: type[Declared]) -> str:
         settings = "\n".join(map(_entry, declared_params(method).values()))
         found = _SECTION.search(self._text)
         end = len(self._text) if found is None else found.start()
-        parts = (self._text[:end], f"Parameters\n----------\n{settings}", self._text[end:])
+        weights = "\n".join(textwrap.wrap(method.weights_words(), 99))
+        parts = (self._text[:end], weights, f"Parameters\n----------\n{settings}", self._text[end:])
         return "\n\n".join(part.strip() for part in parts if part.strip())
 
 

@@ -35,6 +35,9 @@ class Step:
     scorer : callable or None
         Call it for the :class:`~aucstudio.engine.scorers.Scorer` as it stands; None while
         there is none. Only valid during the callback.
+    is_partial : bool
+        Whether the iteration is still under way and is reported only because time has passed. All
+        other steps are the same in every run of the same fit.
     """
 
     iteration: int
@@ -44,6 +47,7 @@ class Step:
     stage: str = "iterating"
     fraction: float | None = None
     scorer: Callable[[], Scorer] | None = None
+    is_partial: bool = False
 
 
 Callback = Callable[[Step], object]
@@ -77,13 +81,21 @@ class Monitor:
     Parameters
     ----------
     callback : callable or None
-        Called with a :class:`Step`; what it returns is taken as a wish to stop if true.
+        Called with a :class:`Step`; a true answer stops the fit.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the callback has asked to stop.
+    is_partial : bool
+        Whether steps are reported from within an iteration; see :class:`Step`.
     """
 
     def __init__(self, callback: Callback | None = None) -> None:
         self._callback = callback
         self._last_stage = time.perf_counter()
         self.stopped = False
+        self.is_partial = False
 
     @property
     def is_heard(self) -> bool:
@@ -101,7 +113,8 @@ class Monitor:
     ) -> bool:
         """Report an iteration; True means stop now and return the present iterate."""
         fraction = iteration / total if total else None
-        return self._tell(Step(iteration, total, objective, gap, fraction=fraction, scorer=scorer))
+        known = iteration, total, objective, gap, "iterating", fraction, scorer, self.is_partial
+        return self._tell(Step(*known))
 
     def stage(self, name: str, fraction: float | None = None) -> None:
         """Report preparatory work, at most some 20 times a second.

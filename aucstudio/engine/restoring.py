@@ -42,6 +42,8 @@ _TYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.d
 _SETTINGS = {"kernel": ("kind", "gamma", "degree", "coef0"), "trees": ("base",)}
 _KERNELS = ("linear", "rbf", "poly")
 _MOST_DEGREE = 10
+# What is larger overflows with the first product of two such numbers.
+LARGEST = 1e150
 # A row takes as many steps as a tree is deep.
 _MOST_DEPTH = 10_000
 
@@ -183,7 +185,7 @@ def _viewed(settings: Mapping[str, Any], arrays: Arrays, n_features: int | None)
     columns, fills = arrays["columns"], arrays["fills"]
     for name in ("factors", "shifts"):
         _require_numbers(ViewedScorer.kind, name, arrays[name])
-    if np.isinf(fills).any() or (arrays["factors"] <= 0).any():
+    if np.isinf(fills).any() or (np.abs(fills) > LARGEST).any() or (arrays["factors"] < 0).any():
         raise ValueError("a view shows numbers that are not finite, or turned round")
     if (columns < 0).any() or (n_features is not None and (columns >= n_features).any()):
         raise ValueError("a view shows columns that are not there")
@@ -197,9 +199,17 @@ def _viewed(settings: Mapping[str, Any], arrays: Arrays, n_features: int | None)
 def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:
     # A threshold may lie beyond all numbers: such a node parts known values from missing ones.
     beyond = kind == "trees" and name == "threshold"
-    known = ~np.isnan(array) if beyond else np.isfinite(array)
+    known = ~np.isnan(array) if beyond else is_computable(array)
     if not known.all():
-        raise ValueError(f"the array {name} of the scorer holds numbers that are not finite")
+        raise ValueError(
+            f"the array {name} of the scorer holds numbers that are not finite, or beyond {LARGEST}"
+        )
+
+
+def is_computable(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which numbers are finite and no larger than can be computed with."""
+    known: NDArray[np.bool_] = np.isfinite(array) & (np.abs(array) <= LARGEST)
+    return known
 
 
 def _kernel(kind: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
@@ -218,7 +228,7 @@ def _kernel(kind: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST
 
 
 def _trees(base: Any, arrays: Arrays, n_features: int | None) -> EnsembleScorer:

@@ -187,13 +187,49 @@ class EnsembleScorer:
     def __call__(self, X: Array) -> Array:
         if len(self.feature) and X.shape[1] <= self.feature.max():
             raise ValueError(f"the trees need {self.feature.max() + 1} features")
-        scores = np.full(len(X), self.base)
+        return self._add_trees(X, self.roots, np.full(len(X), self.base))
+
+    def _add_trees(self, X: Array, roots: Index, scores: Array) -> Array:
         nodes = self.feature, self.threshold, self.left, self.right, self.value, self.gaps_left
         # The rows of a chunk stay in the processor's cache while tree after tree sees them.
         for rows in chunks(len(X), most=_ROWS_PER_WALK):
             cells = np.ascontiguousarray(X[rows], dtype=np.float64)
-            _walk(cells, self.roots, *nodes, scores[rows])
+            _walk(cells, roots, *nodes, scores[rows])
         return scores
+
+    def extended(self, before: EnsembleScorer, scores: Array, X: Array) -> Array | None:
+        """Return the scores of X, given those of an ensemble that this one extends.
+
+        Only the trees that were added are walked through.
+
+        Parameters
+        ----------
+        before : EnsembleScorer
+        scores : ndarray of shape (len(X),)
+            Those of ``before``.
+        X : ndarray of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (len(X),), or None
+            None where this ensemble does not begin with the trees of ``before``, with their values
+            all multiplied by one factor.
+        """
+        trees, nodes = len(before.roots), len(before.value)
+        parts = ("feature", "threshold", "left", "right", "gaps_left")
+        if not nodes or not np.array_equal(before.roots, self.roots[:trees]):
+            return None
+        if any(not np.array_equal(getattr(before, p), getattr(self, p)[:nodes]) for p in parts):
+            return None
+        largest = int(np.argmax(np.abs(before.value)))
+        factor = self.value[largest] / before.value[largest] if before.value[largest] else 1.0
+        if not np.allclose(self.value[:nodes], factor * before.value, rtol=1e-12, atol=0.0):
+            return None
+        if factor == 1.0 and self.base == before.base:
+            begun = scores.copy()  # equal to all trees in turn, to the last bit
+        else:
+            begun = self.base + factor * (scores - before.base)
+        return self._add_trees(X, self.roots[trees:], begun)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in self.layout}

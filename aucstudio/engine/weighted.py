@@ -18,8 +18,8 @@ class WeighsRows(AUCClassifier):
     A row of weight 2 is a row twice, one of weight 0 is not there, and a pair weighs the product of
     the weights of its rows. So the scale of the weights is without effect on a loss that is a mean
     over pairs or rows, and moves the balance with ``C`` where it is a sum over rows
-    (``counts_rows``). Exact optimisers keep that to rounding; trees and what draws rows or chooses
-    landmarks see the rows themselves too (how many are in a leaf, which are drawn).
+    (``counts_rows``). A method that keeps this only approximately says why in ``weights_differ``;
+    the others keep it to rounding, or to the tolerance of their solver.
     """
 
     takes_weights: ClassVar[bool] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ from aucstudio.gui.windows import LOSE, SAVE, STOP, the_windows
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.readers.several import join
 from aucstudio.project.errors import InputError
-from aucstudio.project.store.workspace import recent_files
+from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_since
+from aucstudio.project.words import day_words
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
 
 GO_ON, ELSEWHERE = "go on", "elsewhere"
+_MOST_UNSAVED = 6  # studies in the menu
 
 
 class Files(QObject):
@@ -103,7 +106,7 @@ class Files(QObject):
         session = self._session
         if session.study.busy:
             text = f"{what_is_under_way([session])} Runs that go on end in their own project."
-            choices = [*first, (GO_ON, "&Let them end here"), (STOP, "&Stop them")]
+            choices = [*first, (GO_ON, "&Keep them running in this project"), (STOP, "&Stop them")]
         elif lost := session.unsaved_words():
             text = f"{lost}."
             choices = [(SAVE, "&Save as…"), *first, (LOSE, "&Leave without them")]
@@ -189,13 +192,18 @@ class Files(QObject):
 
     def _list_recent(self, menu: QMenu) -> None:
         menu.clear()
-        for k, path in enumerate(recent_files()):
-            action = menu.addAction(menu_text(f"{path.name}   {path.parent}"))
-            action.setObjectName(f"action_recent_{k}")
-            plain_tooltip(action, str(path))
-            action.triggered.connect(lambda _on=False, path=path: self.open_path(path))
+        recent = [(path, f"{path.name}   {path.parent}") for path in recent_files()]
+        unsaved = [(path, _unsaved_title(path)) for path in unsaved_projects()[:_MOST_UNSAVED]]
+        for name, entries in (("recent", recent), ("unsaved", unsaved)):
+            if entries and name == "unsaved":
+                menu.addSection("Unsaved studies")
+            for k, (path, words) in enumerate(entries):
+                action = menu.addAction(menu_text(words))
+                action.setObjectName(f"action_{name}_{k}")
+                plain_tooltip(action, str(path))
+                action.triggered.connect(lambda _on=False, path=path: self.open_path(path))
         if menu.isEmpty():
-            menu.addAction("Nothing was opened yet").setEnabled(False)
+            menu.addAction("No recent files").setEnabled(False)
 
     # ------------------------------------------------------------- leaving
 
@@ -236,3 +244,9 @@ class Files(QObject):
     def _on_not_saved(self, _save: Save, error: Exception) -> None:
         sentence, trace = describe_failure(error)
         self._window.messages.tell(sentence, "" if isinstance(error, InputError) else trace)
+
+
+def _unsaved_title(path: Path) -> str:
+    """Return the table of an unsaved study and the day on which the study was begun."""
+    name, begun = unsaved_since(path)
+    return f"{name}   {day_words(begun, datetime.datetime.now())}" if begun else name

@@ -160,8 +160,7 @@ class MainWindow(QMainWindow):
         session, verbs = self.session, self.actions_
         verbs.run.triggered.connect(lambda: self._run(tuned=False))
         verbs.tune.triggered.connect(lambda: self._run(tuned=True))
-        verbs.stop.triggered.connect(session.stop_one)
-        verbs.stop_all.triggered.connect(session.stop)
+        verbs.stop.triggered.connect(lambda: session.stop())
         verbs.cluster.triggered.connect(self._on_cluster)
         verbs.find_best.triggered.connect(self._on_find_best)
         verbs.add_scores.triggered.connect(self._on_add_scores)
@@ -181,6 +180,7 @@ class MainWindow(QMainWindow):
         session.live_changed.connect(self._on_live)
         session.told.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.tell)
+        session.reported.connect(self.messages.tell)
 
     def _connect_workplace(self) -> None:
         verbs = self.actions_
@@ -204,8 +204,7 @@ class MainWindow(QMainWindow):
             self.welcome.refresh()
         for start in (verbs.run, verbs.tune, verbs.find_best, verbs.add_scores):
             start.setEnabled(self._can_run())
-        for stop in (verbs.stop, verbs.stop_all):
-            stop.setEnabled(session.busy)
+        verbs.stop.setEnabled(session.busy)
         offer_combination(verbs.combine, session)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
@@ -236,8 +235,7 @@ class MainWindow(QMainWindow):
         return True
 
     def _on_live(self) -> None:
-        for stop in (self.actions_.stop, self.actions_.stop_all):
-            stop.setEnabled(self.session.busy)
+        self.actions_.stop.setEnabled(self.session.busy)
         self._leave_if_done()
 
     def current_view(self) -> PageView:

@@ -84,6 +84,7 @@ class Workplace:
             layout.addWidget(panel)
         layout.addStretch(1)
         area = QScrollArea()
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         area.setWidget(column)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

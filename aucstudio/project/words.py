@@ -52,6 +52,11 @@ def interval_words(low: float, high: float) -> str:
     return f"{figure_words(low)} … {figure_words(high)}"
 
 
+def titled(name: str, run: str) -> str:
+    """Return the name of a run followed by its id, unless the name contains it."""
+    return name if run in name else f"{name} ({run})"
+
+
 def class_words(name: str) -> str:
     """Write the name of a class in a sentence; one without letters stands between quotes: “+”."""
     return name if any(letter.isalpha() for letter in name) else f"“{name}”"

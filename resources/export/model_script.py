@@ -28,7 +28,7 @@ BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
 
 
 def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
-    """Score rows, given as columns; a row is positive where its score exceeds 0.
+    """Return the raw score of each row, given as columns.
 
     Parameters
     ----------
@@ -48,6 +48,11 @@ def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
         rows = slice(start, start + 65_536)
         scores[rows] = rank(X[rows])
     return scores + INTERCEPT
+
+
+def predict(scores: np.ndarray) -> np.ndarray:
+    """Return the predicted class of each raw score."""
+    return np.where(scores > THRESHOLD, POSITIVE, NEGATIVE)
 
 
 def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
@@ -502,11 +507,11 @@ def names_of(cells: list[str]) -> list[str]:
 def write_scores(target: IO[str], scores: np.ndarray) -> None:
     writer = csv.writer(target, lineterminator="\n")
     given = {} if probability is None else {"probability": probability(scores).tolist()}
-    writer.writerow(["row", "score", *given, "label"])
-    positive, negative = (guarded(name) for name in (POSITIVE, NEGATIVE))
+    writer.writerow(["row", "score", "threshold", "predicted", *given])
+    predicted = [guarded(name) for name in predict(scores).tolist()]
     for row, value in enumerate(scores.tolist(), 1):
         found = [repr(column[row - 1]) for column in given.values()]
-        writer.writerow([row, repr(value), *found, positive if value > 0 else negative])
+        writer.writerow([row, repr(value), repr(THRESHOLD), predicted[row - 1], *found])
 
 
 def guarded(text: str) -> str:
@@ -527,6 +532,8 @@ def unpack(text: str) -> np.ndarray:
 POSITIVE = "positive"
 NEGATIVE = "negative"
 INTERCEPT = 0.0
+# The positive class is predicted above it.
+THRESHOLD = 0.0
 # Name: what a gap becomes, then what is subtracted, then what it is divided by; the
 # unit to compute in; the limits beyond which a number counts as a gap.
 NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}

@@ -139,13 +139,6 @@ def test_probabilities_of_a_true_logistic_model_are_found(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_shifted_map_is_the_same_map_of_shifted_scores(kind):
-    positive, scores = drawn()
-    made = learn(kind, positive, scores)
-    assert made.shifted(3.0)(scores + 3.0) == pytest.approx(made(scores), abs=1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_map_is_restored_from_its_numbers(kind):
     positive, scores = drawn()
     made = learn(kind, positive, scores)

@@ -85,6 +85,8 @@ def test_the_offers_lower_the_cost():
     whole = AUCSVM(kernel="rbf").estimate(*size)
     assert AUCSVM(kernel="rbf", n_neighbors=10).estimate(*size).bytes < whole.bytes / 2
     assert NBAUC(n_landmarks=100).estimate(*size).bytes < whole.bytes / 10
+    assert "float32" not in NBAUC(tol=1e-7).estimate(*size).advice  # small features are double
+    size = (20_000, 20_000, 20)
     fine = NBAUC(tol=1e-7).estimate(*size)
     assert "float32" in fine.advice
     assert NBAUC().estimate(*size).bytes < fine.bytes

@@ -23,8 +23,9 @@ def test_bounds_are_percentiles_of_cost_thresholds(ties, miss, prior):
     placed = []
     for _, positives, negatives in resamples(int(y.sum()), int((~y).sum()), 60, 0, None):
         for rows_m, rows_n in zip(positives, negatives, strict=True):
-            drawn = np.append(scores[y][rows_m], scores[~y][rows_n])
-            curve = roc.roc_curve(np.arange(len(drawn)) < len(rows_m), drawn)
+            found, missed = np.repeat(scores[y], rows_m), np.repeat(scores[~y], rows_n)
+            drawn = np.append(found, missed)
+            curve = roc.roc_curve(np.arange(len(drawn)) < len(found), drawn)
             placed.append(roc.cost_threshold(curve, 1.0, miss, prior))
     found = cost_threshold_interval(y, scores, 1.0, miss, prior, draws=60)
     np.testing.assert_allclose((found.low, found.high), np.quantile(placed, [0.025, 0.975]))

@@ -18,8 +18,8 @@ from aucstudio.engine.ensembles.combined import (
 )
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import select, select_in_bags
-from aucstudio.engine.ensembles.viewed import View, ViewedScorer, scaled_view
+from aucstudio.engine.ensembles.selection import choose_weights, select, select_in_bags, stack
+from aucstudio.engine.ensembles.viewed import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.combination import _library
 from aucstudio.engine.methods.combination._library import Member, library, titles
@@ -395,7 +395,7 @@ def test_a_member_that_fails_is_left_out_and_named(small_library):
 @pytest.mark.parametrize("name", ["quick", "thorough"])
 @pytest.mark.parametrize("count", [50, 100_000])
 def test_libraries_hold_registered_methods_with_settings_that_they_have(name, count):
-    found = library(name, count, 0)
+    found = library(name, count, 0, 10)
     assert len(set(found)) == len(found)
     for member in found:
         METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
@@ -407,7 +407,7 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
 def test_no_two_members_differ_in_chance_and_number_of_trees_alone(name, count):
     kinds = [
         (m.method, tuple(p for p in m.params if p[0] not in ("n_trees", "random_state")))
-        for m in library(name, count, 0)
+        for m in library(name, count, 0, 10)
         if m.method in ("random-forest", "extra-trees")
     ]
     assert len(set(kinds)) == len(kinds)
@@ -417,7 +417,7 @@ def test_no_two_members_differ_in_chance_and_number_of_trees_alone(name, count):
 def test_extra_trees_that_see_more_columns_take_part_for_what_they_find_among_noise():
     root, *wider = (
         METHODS[m.method](**dict(m.params))
-        for m in library("quick", 400, 0)
+        for m in library("quick", 400, 0, 20)
         if m.method == "extra-trees" and dict(m.params)["min_samples_leaf"] == 1
     )
     assert [forest.feature_share for forest in wider] == ["third", "all"]
@@ -432,9 +432,9 @@ def test_extra_trees_that_see_more_columns_take_part_for_what_they_find_among_no
 
 def test_members_are_named_by_what_tells_them_apart():
     for name in ("quick", "thorough", "few"):
-        named = titles(library(name, 100, 0))
+        named = titles(library(name, 100, 0, 10))
         assert len(set(named.values())) == len(named)
-    named = titles(library("quick", 100, 0))
+    named = titles(library("quick", 100, 0, 10))
     assert "Logistic regression" in named.values()
     assert "Scaled kernel RankSVM, cost 10" in named.values()
 
@@ -506,3 +506,120 @@ def test_a_forest_that_is_stopped_is_the_mean_of_the_trees_so_far():
     stopped = METHODS["random-forest"](n_trees=50).fit(X, y, callback=lambda s: s.iteration >= 10)
     whole = METHODS["random-forest"](n_trees=10).fit(X, y)
     np.testing.assert_allclose(stopped.scorer_(X), whole.scorer_(X), atol=1e-12)
+
+
+# ------------------------------------------------------------------ stacked weights
+
+
+def test_stacked_weights_follow_what_members_add_and_are_never_negative():
+    rng = np.random.default_rng(5)
+    positive = rng.random(3000) < 0.3
+    signal = positive + 0.0
+    scores = np.array(
+        [
+            signal + rng.normal(size=3000),
+            signal + rng.normal(size=3000),
+            rng.normal(size=3000),
+            -signal + rng.normal(size=3000),
+        ]
+    )
+    weights = stack(scores, positive, np.random.default_rng(0))
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.min() >= 0.0
+    assert weights[:2].min() > 0.4
+    assert weights[2:].max() < 0.06
+
+
+def test_stacked_weights_of_few_positives_stay_near_equal_ones():
+    rng = np.random.default_rng(6)
+    positive = np.arange(300) < 6
+    scores = rng.normal(size=(4, 300)) + np.array([[1.0], [0.2], [0.2], [0.2]]) * positive
+    few = stack(scores, positive, np.random.default_rng(0))
+    many = stack(np.tile(scores, 50), np.tile(positive, 50), np.random.default_rng(0))
+    assert np.ptp(few) < 0.5 * np.ptp(many)
+
+
+def test_a_row_of_weight_2_is_stacked_as_two_rows():
+    positive, _ = drawn(7)
+    scores = np.random.default_rng(8).normal(size=(3, 60)) + 0.5 * positive
+    twice = np.arange(60) % 3 == 0
+    rows = np.repeat(np.arange(60), 1 + twice)
+    rng = np.random.default_rng(0)
+    # The pull towards equal weights counts effective rows, which two equal rows exceed a little.
+    weighted = stack(scores, positive, rng, 1.0 + twice)
+    repeated = stack(scores[:, rows], positive[rows], rng)
+    np.testing.assert_allclose(weighted, repeated, atol=0.02)
+
+
+def test_a_range_draws_the_weights_towards_its_criterion():
+    rng = np.random.default_rng(9)
+    positive = np.arange(1500) < 500
+    # The first ranks better on the whole, the second at the top.
+    scores = rng.normal(size=(2, 1500)) + np.array([[1.0], [0.0]]) * positive
+    scores[1, :250] += 6.0
+    whole, part = (
+        choose_weights(scores, positive, criterion, np.random.default_rng(0))
+        for criterion in (Criterion(), Criterion(0.0, 0.1, 1.0))
+    )
+    assert part.sum() == pytest.approx(1.0)
+    top = Criterion(0.0, 0.1, 1.0)
+    assert top(positive, part @ scores) >= top(positive, whole @ scores)
+
+
+# ------------------------------------------------------------------ missing values
+
+
+def with_missing(rows=160, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(rows) < 0.4
+    X = rng.normal(size=(rows, 3)) + y[:, None]
+    X[rng.random(rows) < 0.3 + 0.4 * y, 2] = np.nan  # that it is missing says something
+    return X, y
+
+
+def test_a_filled_view_shows_medians_and_marks():
+    X = np.array([[1.0, np.nan], [3.0, 5.0], [8.0, 7.0]])
+    view = filled_view(X)
+    np.testing.assert_array_equal(view(X), [[1, 6, 1], [3, 5, 0], [8, 7, 0]])
+    np.testing.assert_array_equal(view(np.array([[np.nan, 2.0]])), [[3, 2, 0]])
+    assert filled_view(X[1:]) is None
+
+
+def test_members_see_missing_values_filled_and_marked_or_as_they_are():
+    X, y = with_missing()
+    members = "logistic; gradient-boosting max_iter=20"
+    found = METHODS["auc-ensemble"](library=members, n_folds=3).fit(X, y)
+    assert not found.scorer_.members[0].title.startswith("No")
+    assert len(found.scorer_.members) == 2
+    again = restore(
+        found.scorer_.kind, found.scorer_.settings(), found.scorer_.arrays(), n_features=3
+    )
+    np.testing.assert_allclose(again(X), found.scorer_(X))
+    marked, unmarked = np.array([[0.5, 0.5, np.nan], [0.5, 0.5, np.nanmedian(X[:, 2])]])
+    assert found.decision_function([marked])[0] > found.decision_function([unmarked])[0]
+
+
+def test_a_missing_value_is_refused_where_training_had_none():
+    X, y = with_missing()
+    known = np.nan_to_num(X)
+    found = METHODS["auc-ensemble"](library="few", n_folds=3).fit(known, y)
+    with pytest.raises(ValueError, match="NaN"):
+        found.decision_function(X)
+    assert found.fit(X, y).has_missing_  # another fit may have them
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 6, 7, 9, 10, 30, 100])
+def test_no_two_members_of_a_library_are_the_same_trees(features):
+    shares = {"sqrt": int(np.sqrt(features)), "third": int(features / 3), "all": features}
+    trees = [
+        (
+            m.method,
+            *sorted(
+                (name, max(1, shares[value]) if name == "feature_share" else str(value))
+                for name, value in {"feature_share": "sqrt", **dict(m.params)}.items()
+            ),
+        )
+        for m in library("quick", 300, 0, features)
+        if m.method == "extra-trees"
+    ]
+    assert len(trees) == len(set(trees))

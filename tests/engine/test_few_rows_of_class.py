@@ -36,10 +36,7 @@ def test_students_t_stands_for_the_normal_law_where_rows_are_few():
     assert (few.difference, few.se, few.z) == (plain.difference, plain.se, plain.z)
     assert few.p > plain.p
     one, other = (inference.Placements.of(roc.Ranking.of(y, s), 0.0, 1.0) for s in (a, b))
-    of_s, of_t = (
-        (x - z).var(ddof=1) / len(x)
-        for x, z in ((one.psi10, other.psi10), (one.psi01, other.psi01))
-    )
+    of_s, of_t = ((x - z).var(ddof=1) / len(x) for x, z in zip(one.psi, other.psi, strict=True))
     degrees = (of_s + of_t) ** 2 / (of_s**2 / 11 + of_t**2 / 47)
     assert few.p == pytest.approx(2 * stats.t.sf(abs(few.z), degrees), rel=1e-9)
     assert few.high - few.difference == pytest.approx(stats.t.ppf(0.975, degrees) * few.se)

@@ -8,12 +8,12 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.bootstrap import _resampled_area
+from aucstudio.engine.inference.bootstrap import resampled_areas
 from aucstudio.engine.inference.components import (
-    aligned_components,
+    components_of,
     rank_standard_error,
-    standard_error,
 )
+from aucstudio.engine.inference.sampling import standard_error
 from aucstudio.engine.monitor import Stopped
 
 EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
@@ -248,7 +248,7 @@ def test_partial_variance_follows_its_definition(levels, band):
     y, score, _ = random_table(8, levels=levels)
     found = inference.pauc_interval(y, score, *band)
     assert found.value == roc.partial_auc(y, score, *band).normalized
-    se = standard_error(*aligned_components(y, score, *band, None))
+    se = standard_error(*components_of(roc.Ranking.of(y, score), *band))
     assert se**2 == pytest.approx(brute_pauc_variance(y, score, *band), rel=1e-10)
 
 
@@ -276,11 +276,11 @@ def test_partial_variance_matches_repeated_sampling(band, tolerance):
 @given(tables, st.sampled_from([(0.0, 1.0), (0.0, 0.25), (0.1, 0.5), (0.3, 0.31), (0.9, 1.0)]))
 def test_error_from_ranks_is_that_of_the_components(rows, band):
     y, score, _ = columns(rows)
-    expected = standard_error(*aligned_components(y, score, *band, None))
+    expected = standard_error(*components_of(roc.Ranking.of(y, score), *band))
     ranking = roc.Ranking.of(y, score)
     found = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), *band)
     assert found == pytest.approx(expected, abs=1e-14)
-    whole = standard_error(*aligned_components(y, score, 0.0, 1.0, None))
+    whole = standard_error(*components_of(roc.Ranking.of(y, score), 0.0, 1.0))
     assert inference.delong_interval(y, score).se == pytest.approx(whole, abs=1e-14)
 
 
@@ -332,7 +332,12 @@ def test_resampled_area_is_the_area_of_the_drawn_rows(levels, band):
     s, t = score[y], score[~y]
     rng = np.random.default_rng(0)
     drawn = [rng.integers(0, len(of), (20, len(of)), dtype=np.int32) for of in (s, t)]
-    found = _resampled_area(s, t, *band)(*drawn)
+    ranking = roc.Ranking.of(y, score)
+    times = [
+        np.array([np.bincount(one, minlength=draw.shape[1]) for one in draw]) for draw in drawn
+    ]
+    of_s, of_t = times[0][:, ranking.order_s], times[1][:, ranking.order_t]
+    found = resampled_areas(ranking, of_s.astype(np.int32), of_t.astype(np.int32), *band)
     label = np.repeat([True, False], [len(s), len(t)])
     expected = [
         roc.partial_auc(label, np.append(s[i], t[j]), *band).normalized

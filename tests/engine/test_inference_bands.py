@@ -103,7 +103,7 @@ def test_deviation_is_the_least_half_width_that_holds_the_resampled_curve():
     y, score = binormal(3, 12, 15, 1.0)
     curve = roc.roc_curve(y, score)
     m, n = 12, 15
-    found = _largest_deviations(curve, 20, 7, None)
+    found = _largest_deviations(roc.Ranking.of(y, score), curve, 20, 7, None)
     rng = np.random.default_rng(7)
     drawn = [rng.integers(0, size, (20, size), dtype=np.int32) for size in (m, n)]
     s, t = np.sort(score[y])[::-1], np.sort(score[~y])[::-1]
@@ -153,7 +153,7 @@ def test_long_curves_are_thinned_without_a_change_that_matters():
     few = _thinned(curve)
     assert len(few.fp) <= 1000
     assert (few.fp[0], few.fp[-1], few.tp[-1]) == (0, 5000, 3000)
-    c = np.quantile(_largest_deviations(curve, 500, 0, None), 0.95)
+    c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), curve, 500, 0, None), 0.95)
     # Twice the quantile of Kolmogorov's limit would hold any curve, one half of it none.
     assert 0.6 < c < 1.36
 

@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.staircases import _areas, _Spacings, deciding, drawn_areas
+from aucstudio.engine.inference.spacings import Descending, Spacings
+from aucstudio.engine.inference.staircases import (
+    _areas,
+    deciding,
+    drawn_areas,
+)
 from tests.benchmarks import inference_grid as grid
 
 
@@ -58,7 +63,8 @@ def test_spacings_put_together_are_as_good_as_all_of_them():
     rankings = [roc.Ranking.of(y, score) for score in (a, b)]
     orders = [one.order_t[::-1] for one in rankings]
     vertices = [one.curve.fp[one.curve.fp <= 5] for one in rankings]
-    found = _Spacings.of(orders, vertices)
+    scores = [Descending.of(one, 1, at) for one, at in zip(rankings, vertices, strict=True)]
+    found = Spacings.of(scores)
     assert found.sizes.sum() == 18  # one more than there are negatives
     for k, (order, at) in enumerate(zip(orders, vertices, strict=True)):
         ends = np.unique(np.append(np.append(at, at + 1), 0))

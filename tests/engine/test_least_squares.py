@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
+from aucstudio.engine import AUCRLS, METHODS, InvalidSetting, Stopped
 from aucstudio.engine.linalg import Symmetric
+from aucstudio.engine.quiet import without_convergence_warnings
 
 POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
 NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
@@ -286,3 +289,25 @@ def test_the_matrix_outlives_a_failed_factorisation():
 
 def test_nothing_is_left_of_a_zero_matrix():
     np.testing.assert_array_equal(Symmetric(np.zeros((3, 3))).solve(0.0, np.ones(3)), 0)
+
+
+@pytest.mark.parametrize("key", ["auc-rls", "rls"])
+@pytest.mark.parametrize("seed", [2, 5, 8])
+def test_outliers_and_offsets_cost_the_objective_no_digits(key, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.random(40) < 0.4
+    X = 1e-3 * (rng.standard_normal((40, 3)) + np.outer(y, [1.0, 0.5, 0.0])) + 1e6
+    X[rng.integers(40), 1:] = [-3e5, 1e6]
+    with without_convergence_warnings():
+        fitted = METHODS[key](regularization=1e-3).fit(X, y)
+    # In exact arithmetic, for the weights as they are.
+    w = [Fraction(value) for value in fitted.coef_[0]]
+    scores = [sum(Fraction(float(a)) * b for a, b in zip(row, w, strict=True)) for row in X]
+    if key == "auc-rls":
+        above, below = ([s for s, of in zip(scores, y, strict=True) if of == k] for k in (1, 0))
+        losses = [(2 - (s - t)) ** 2 for s in above for t in below]
+    else:
+        losses = [((1 if of else -1) - s) ** 2 for s, of in zip(scores, y, strict=True)]
+    exact = sum(losses) / len(losses) + Fraction(1e-3) * sum(value**2 for value in w)
+    assert fitted.objective_ == pytest.approx(float(exact), rel=1e-12)
+    assert fitted.dual_gap_ <= fitted.objective_

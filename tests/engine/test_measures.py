@@ -26,9 +26,6 @@ EXAMPLE = np.array([3.0, 4.0, 5.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0, 3.0])
 tables = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_size=40).filter(
     lambda rows: len({label for label, _ in rows}) == 2
 )
-twelfths = st.tuples(st.integers(0, 11), st.integers(1, 12)).map(
-    lambda cut: (cut[0] / 12, min(12, sum(cut)) / 12)
-)
 
 
 def vertices(y, score):
@@ -39,143 +36,6 @@ def vertices(y, score):
         chosen = score >= cut
         points.append((Fraction(int((chosen & ~y).sum()), n), Fraction(int((chosen & y).sum()), m)))
     return points
-
-
-def clipped_area(points, x_range, floor=Fraction(0)):
-    """Area between a floor and the curve over a range of x, edge by edge."""
-    low, high = map(Fraction, x_range)
-    total = Fraction(0)
-    for (x0, y0), (x1, y1) in pairwise(points):
-        left, right = max(x0, low), min(x1, high)
-        if left >= right:
-            continue
-        slope = (y1 - y0) / (x1 - x0)
-        if slope and y0 < floor < y1:
-            left = max(left, x0 + (floor - y0) / slope)
-        if left < right and y1 > floor:
-            heights = y0 + slope * (left - x0), y0 + slope * (right - x0)
-            total += (right - left) * (sum(heights) / 2 - floor)
-    return float(total)
-
-
-# --- the area over a range of TPR
-
-
-@settings(deadline=None)
-@given(tables, twelfths)
-def test_area_by_tpr_is_exact(rows, band):
-    y, score = columns(rows)
-    turned = [(1 - tpr, 1 - fpr) for fpr, tpr in reversed(vertices(y, score))]
-    expected = clipped_area(turned, (1 - Fraction(band[1]), 1 - Fraction(band[0])))
-    area = roc.partial_auc_by_tpr(y, score, *band)
-    assert area.raw == pytest.approx(expected, abs=1e-14)
-    assert area == roc.partial_auc_by_tpr_of(roc.roc_curve(y, score), *band)
-
-
-@settings(deadline=None)
-@given(tables, twelfths)
-def test_area_by_tpr_is_the_area_by_fpr_of_swapped_classes(rows, band):
-    y, score = columns(rows)
-    area = roc.partial_auc_by_tpr(y, score, *band)
-    swapped = roc.partial_auc(~y, -score, 1 - band[1], 1 - band[0])
-    for scale in ("raw", "maximum", "chance", "normalized", "mcclish"):
-        assert getattr(area, scale) == pytest.approx(getattr(swapped, scale), abs=1e-12)
-    assert (area.positives, area.of_positives) == (swapped.negatives, swapped.of_negatives)
-
-
-@settings(deadline=None)
-@given(tables, st.lists(st.integers(1, 19), max_size=4, unique=True))
-def test_areas_by_tpr_add_up(rows, cuts):
-    y, score = columns(rows)
-    ends = [0.0, *sorted(cut / 20 for cut in cuts), 1.0]
-    parts = [roc.partial_auc_by_tpr(y, score, *band).raw for band in pairwise(ends)]
-    assert math.fsum(parts) == pytest.approx(roc.auc(y, score), abs=1e-13)
-
-
-def test_area_by_tpr_at_its_landmarks():
-    perfect = roc.partial_auc_by_tpr([0, 0, 1, 1], [1, 2, 3, 4], 0.2, 0.7)
-    assert perfect.raw == perfect.maximum == pytest.approx(0.5)
-    assert (perfect.normalized, perfect.mcclish) == (1, 1)
-    tied = roc.partial_auc_by_tpr([0, 0, 1, 1], [1, 1, 1, 1], 0.2, 0.7)
-    assert tied.raw == pytest.approx(tied.chance)
-    assert tied.mcclish == pytest.approx(0.5)
-    reversed_ = roc.partial_auc_by_tpr([1, 1, 0, 0], [1, 2, 3, 4], 0.5)
-    assert reversed_.raw == 0
-    assert reversed_.mcclish == pytest.approx((1 - 0.125 / 0.375) / 2)
-
-
-@pytest.mark.parametrize(
-    ("band", "positives"), [((0.9, 1.0), 2), ((0.71, 1.0), 6), ((0.05, 0.1), 1), ((0.0, 0.3), 6)]
-)
-def test_how_many_positives_decide(band, positives):
-    y, score = np.arange(40) < 20, np.arange(40.0)
-    assert roc.partial_auc_by_tpr(y, score, *band).positives == positives
-
-
-@pytest.mark.parametrize("band", [(-0.1, 0.5), (0.5, 0.5), (0.6, 0.5), (0.0, 1.1), (np.nan, 1)])
-def test_bad_tpr_ranges_are_refused(band):
-    with pytest.raises(ValueError, match="TPR range"):
-        roc.partial_auc_by_tpr(EXAMPLE_Y, EXAMPLE, *band)
-
-
-# --- the two-way area
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(tables, st.integers(1, 12), st.integers(0, 11))
-def test_two_way_area_is_exact(rows, right, floor):
-    y, score = columns(rows)
-    corner = right / 12, floor / 12
-    expected = clipped_area(vertices(y, score), (0, corner[0]), Fraction(corner[1]))
-    area = roc.two_way_partial_auc(y, score, *corner)
-    assert area.raw == pytest.approx(expected, abs=1e-14)
-    assert 0 <= area.normalized <= 1
-    assert area == roc.two_way_partial_auc_of(roc.roc_curve(y, score), *corner)
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(tables, st.integers(1, 11))
-def test_two_way_area_at_its_edges(rows, cut):
-    y, score = columns(rows)
-    rate = cut / 12
-    whole = roc.two_way_partial_auc(y, score, 1.0, 0.0)
-    assert whole.raw == pytest.approx(roc.auc(y, score), abs=1e-14)
-    by_fpr = roc.two_way_partial_auc(y, score, rate, 0.0)
-    assert by_fpr.raw == pytest.approx(roc.partial_auc(y, score, 0.0, rate).raw, abs=1e-14)
-    by_tpr = roc.two_way_partial_auc(y, score, 1.0, rate)
-    assert by_tpr.raw == pytest.approx(roc.partial_auc_by_tpr(y, score, rate).raw, abs=1e-14)
-
-
-@pytest.mark.parametrize(("top", "bottom"), [(3, 5), (10, 1), (30, 20), (1, 1)])
-def test_two_way_area_counts_pairs_of_top_negatives_and_bottom_positives(top, bottom):
-    rng = np.random.default_rng(top)
-    y = np.arange(50) < 20
-    score = rng.normal(size=50) + 2 * y
-    hard = np.sort(score[y])[:bottom][:, None] > np.sort(score[~y])[-top:]
-    area = roc.two_way_partial_auc(y, score, top / 30, 1 - bottom / 20)
-    assert area.raw == pytest.approx(hard.sum() / 600, abs=1e-14)
-    assert area.normalized == pytest.approx(hard.mean(), abs=1e-12)
-    assert (area.negatives, area.positives) == (top, bottom)
-
-
-def test_two_way_area_at_its_landmarks():
-    perfect = roc.two_way_partial_auc([0, 0, 1, 1], [1, 2, 3, 4], 0.2, 0.7)
-    assert perfect.raw == perfect.maximum == pytest.approx(0.06)
-    assert perfect.mcclish == 1
-    for max_fpr, min_tpr, chance in [(0.6, 0.2, 0.08), (0.2, 0.6, 0.0)]:
-        tied = roc.two_way_partial_auc([0, 0, 1, 1], [1, 1, 1, 1], max_fpr, min_tpr)
-        assert tied.raw == pytest.approx(chance, abs=1e-15)
-        assert tied.chance == pytest.approx(chance)
-        assert tied.mcclish == pytest.approx(0.5)
-    assert roc.two_way_partial_auc([0, 1], [1.0, 0.0], 0.9, 0.1).raw == 0
-
-
-@pytest.mark.parametrize("corner", [(0, 0.5), (1.1, 0.5), (0.5, 1), (0.5, -0.1), (np.nan, 0)])
-def test_bad_corners_are_refused(corner):
-    with pytest.raises(ValueError, match="range needs"):
-        roc.two_way_partial_auc(EXAMPLE_Y, EXAMPLE, *corner)
 
 
 # --- coverage in words
@@ -204,14 +64,6 @@ def test_coverage_of_a_band(n, band, sentence):
     area = roc.partial_auc(np.arange(n + 1) < 1, np.zeros(n + 1), *band)
     assert area.coverage() == sentence
     assert area.of_negatives == n
-
-
-def test_coverage_of_tpr_ranges_and_corners():
-    y = np.arange(250) < 50
-    assert roc.partial_auc_by_tpr(y, y, 0.9).coverage() == "TPR ≥ 0.9 covers 5 positives"
-    both = roc.two_way_partial_auc(y, y, 0.001, 0.98)
-    expected = "FPR ≤ 0.001 covers part of one negative, TPR ≥ 0.98 covers 1 positive"
-    assert both.coverage() == expected
 
 
 # --- H, AUCH, KS, Gini, EER
@@ -343,43 +195,6 @@ def test_average_precision_is_scikit_learns(rows):
     assert roc.average_precision(y, score) == pytest.approx(expected, abs=1e-14)
 
 
-def area_by_quadrature(points, m, n):
-    """Integrate precision over recall along straight segments of counts."""
-    total = 0.0
-    for (x0, y0), (x1, y1) in pairwise(points):
-        fp, run, tp, rise = n * float(x0), n * float(x1 - x0), m * float(y0), m * float(y1 - y0)
-
-        def precision(u, fp=fp, run=run, tp=tp, rise=rise):
-            return (tp + u * rise) / (tp + u * rise + fp + u * run)
-
-        total += rise / m * quad(precision, 0, 1, epsabs=1e-13)[0]
-    return total
-
-
-@settings(deadline=None, max_examples=50)
-@given(tables)
-def test_precision_recall_area_integrates_interpolated_counts(rows):
-    y, score = columns(rows)
-    expected = area_by_quadrature(vertices(y, score), y.sum(), (~y).sum())
-    assert roc.precision_recall_area(y, score) == pytest.approx(expected, abs=1e-10)
-
-
-def test_precision_recall_area_keeps_its_digits_with_rare_positives():
-    fp = np.array([0, 10**6, 10**6 + 7, 10**6 + 7, 10**7])
-    tp = np.array([0, 0, 1, 2, 5])
-    curve = roc.Curve(fp, tp, np.append(np.inf, -np.arange(4.0)))
-    points = list(zip(fp / 10**7, tp / 5, strict=True))
-    expected = area_by_quadrature(points, 5, 10**7)
-    assert roc.precision_recall_area_of(curve) == pytest.approx(expected, rel=1e-9)
-
-
-def test_precision_recall_area_of_the_worst_ranking():
-    y = np.arange(50) < 20
-    lowest = 1 + 0.6 * math.log(0.6) / 0.4
-    assert roc.precision_recall_area(y, -1.0 * y) == pytest.approx(lowest, abs=1e-15)
-    assert roc.precision_recall_area(y, np.arange(50.0)) == pytest.approx(lowest, abs=1e-13)
-
-
 # --- other axes
 
 
@@ -459,7 +274,7 @@ def test_degenerate_rankings(size, sign, expected):
     "measure",
     [
         *(roc.gini, roc.auch, roc.ks, roc.equal_error_rate, roc.h_measure),
-        *(roc.average_precision, roc.precision_recall_area),
+        roc.average_precision,
     ],
 )
 def test_measures_refuse_bad_tables_and_take_a_positive_label(measure):

@@ -6,16 +6,17 @@ import inspect
 import itertools
 import json
 import math
+import pickle
 import pydoc
 import re
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio import engine
-from aucstudio.engine import METHODS, InvalidSetting, Stopped, declared_params, restore
+from aucstudio.engine import DECLARED, METHODS, InvalidSetting, Stopped, declared_params, restore
 from aucstudio.engine.roc import auc
 
 # What is many on a small table.
@@ -45,25 +46,6 @@ def parameters():
         for key, method in METHODS.items()
         for name, declared in declared_params(method).items()
     ]
-
-
-# Weights equal to repeated rows are tested for all of these in test_weighted_methods.
-NOT_TO_THE_LAST_DIGIT = {
-    "logistic": "its solver ends by a tolerance",
-    "additive-logistic": "its solver ends by a tolerance",
-    "scaled-rank-svm": "it counts the rows in a leaf",
-    "svm": "libsvm ends by a tolerance",
-    "auc-svm": "cutting planes end by a tolerance",
-    "roc-svm": "cutting planes end by a tolerance",
-    "svm-auc": "cutting planes end by a tolerance",
-    "rankboost": "the weight of a learner without a mistake is bounded by the number of rows",
-    "rf-auc": "its waves are drawn about the mean of the rows, each counted once",
-    "nbauc": "rows are clustered, each counted once",
-    "gradient-boosting": "it counts the rows in a leaf",
-    "random-forest": "it draws rows",
-    "extra-trees": "it counts the rows in a leaf",
-    "auc-ensemble": "it deals rows into folds",
-}
 
 
 every_case = pytest.mark.parametrize("method", cases())
@@ -99,6 +81,18 @@ def assert_same_ranking(first, second):
 
 
 # --- identity and declarations ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_an_instance_of_a_declared_class_is_an_estimator(key):
+    made = DECLARED[key]()
+    assert type(made) is METHODS[key]
+    assert isinstance(made, DECLARED[key])
+    assert issubclass(METHODS[key], BaseEstimator)
+    assert issubclass(METHODS[key], ClassifierMixin)
+    for copied in (clone(made), pickle.loads(pickle.dumps(made))):  # noqa: S301
+        assert type(copied) is METHODS[key]
+        assert copied.get_params() == made.get_params()
 
 
 def test_a_method_is_found_by_the_name_of_its_module():
@@ -150,7 +144,7 @@ def test_the_docstring_lists_every_setting_as_it_is_declared(method):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @every_case
 def test_scikit_learn_finds_nothing_wrong(method):
-    reason = NOT_TO_THE_LAST_DIGIT.get(method.key)
+    reason = method.weights_differ
     known = {"check_sample_weight_equivalence_on_dense_data": reason} if reason else {}
     results = check_estimator(method, on_fail=None, on_skip=None, expected_failed_checks=known)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}

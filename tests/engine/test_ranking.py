@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.components import difference_variances
 from aucstudio.engine.order import ascending, by_digits
 
 
@@ -39,9 +38,9 @@ def test_one_scorers_components_do_for_all_its_tests(band):
     for y, score in tables():
         other = score[::-1].copy()
         a, b = (inference.Placements.of(roc.Ranking.of(y, of), *band) for of in (score, other))
-        (a10, a01), (b10, b01) = (a.psi10, a.psi01), (b.psi10, b.psi01)
+        (a10, a01), (b10, b01) = a.psi, b.psi
         variance = sum((x - z).var(ddof=1) / len(x) for x, z in ((a10, b10), (a01, b01)))
-        se = np.sqrt(sum(difference_variances((a10, a01), (b10, b01), None)))
+        se = a.difference_variance(b).se
         assert se == pytest.approx(np.sqrt(variance), rel=1e-9, abs=1e-15)
         if band == (0.0, 1.0):
             assert a.delong(b).se == se

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
+from aucstudio.engine.catalogue import describe
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.roc import auc
 from tests.engine.test_methods import cases, exact
 
-# They see rows themselves as well: how many are in a leaf, which are drawn, which are landmarks.
-SEE_ROWS = {
-    "gradient-boosting", "random-forest", "extra-trees", "auc-ensemble", "nbauc", "rf-auc",
-    "additive-logistic", "scaled-rank-svm",
+APPROXIMATE = {"gradient-boosting", "random-forest", "extra-trees", "auc-ensemble", "nbauc"}
+EXACT = {
+    "auc-rls", "rls", "rank-svm", "kernel-rank-svm", "scaled-rank-svm", "rf-auc", "rankboost",
+    "svm", "svm-2norm", "logistic", "additive-logistic", "marker", "auc-svm", "roc-svm", "svm-auc",
 }  # fmt: skip
 
-# libsvm and cutting planes end by a tolerance.
-NEAR = {"svm": 0.02, "auc-svm": 0.05, "roc-svm": 0.05, "svm-auc": 0.05}
-
 weighing = [case for case in cases() if case.values[0].takes_weights]
-exactly = [case for case in weighing if case.values[0].key not in SEE_ROWS]
+exactly = [case for case in weighing if case.values[0].weights_kind() == "exact"]
 plain = [method for method in METHODS.values() if not method.takes_weights]
 
 
@@ -37,11 +37,25 @@ def data():
 
 
 def test_those_that_take_weights_are_known():
-    taking = {key for key, method in METHODS.items() if method.takes_weights}
-    assert taking == SEE_ROWS | {
-        "auc-rls", "rls", "rank-svm", "kernel-rank-svm", "rankboost", "svm", "svm-2norm",
-        "logistic", "marker", "auc-svm", "roc-svm", "svm-auc",
-    }  # fmt: skip
+    found = {kind: set() for kind in ("exact", "approximate", "none")}
+    for key, method in METHODS.items():
+        found[method.weights_kind()].add(key)
+    assert found["exact"] == EXACT
+    assert found["approximate"] == APPROXIMATE
+    assert found["none"] == METHODS.keys() - EXACT - APPROXIMATE
+
+
+def test_all_texts_state_what_is_declared():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for key, method in METHODS.items():
+        kind, words = method.weights_kind(), method.weights_words()
+        described = describe(method)
+        assert (described["weights"], described["weights_note"]) == (kind, words)
+        assert method.weights_differ in words
+        assert words.split(":")[0] in " ".join(method.__doc__.split())
+        row = f"| {kind} (" if kind == "exact" else "| approximate, "
+        listed = next(line for line in readme.splitlines() if line.startswith(row))
+        assert (f"`{key}`" in listed) == (kind != "none")
 
 
 @pytest.mark.parametrize("method", plain, ids=[method.key for method in plain])
@@ -55,19 +69,36 @@ def test_a_method_without_weights_refuses_them_by_name(method, data):
         next(method().fit_path(X, y, "", [0], sample_weight=weights))
 
 
+@pytest.fixture(scope="module")
+def tables(data):
+    """Tables with whole weights: few features, ties, and more features than rows."""
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.arange(120) < 45).astype(int)
+    tied = np.round(rng.standard_normal((120, 6)) + np.outer(y, np.linspace(1.0, 0.0, 6)), 1)
+    wide = rng.standard_normal((60, 80)) + np.outer(y[:60], np.linspace(1.0, 0.0, 80))
+    weights = rng.integers(0, 4, 120).astype(float)
+    return [data, (tied, y, weights), (wide, y[:60], weights[:60])]
+
+
+def variants(method):
+    """The method with its default settings, and with balanced class weights where it has them."""
+    yield method
+    if "class_weight" in declared_params(type(method)):
+        yield clone(method).set_params(class_weight="balanced")
+
+
 @pytest.mark.parametrize("method", exactly)
-def test_whole_weights_are_so_many_rows(method, data):
-    X, y, weights = data
-    again = np.repeat(np.arange(len(y)), weights.astype(int))
-    weighted = exact(method).fit(X, y, sample_weight=weights)
-    repeated = exact(method).fit(X[again], y[again])
-    a, b = weighted.decision_function(X), repeated.decision_function(X)
-    near = NEAR.get(method.key, 1e-3)
-    np.testing.assert_allclose(a - b, 0.0, atol=near * b.std())
-    assert weighted.objective_ == pytest.approx(
-        repeated.objective_, rel=NEAR.get(method.key, 1e-2) / 100
-    )
-    assert len(weighted.train_scores_) == len(y)
+def test_whole_weights_are_so_many_rows(method, tables):
+    for X, y, weights in tables:
+        again = np.repeat(np.arange(len(y)), weights.astype(int))
+        again = np.random.default_rng(1).permutation(again)
+        for one in variants(method):
+            weighted = clone(one).fit(X, y, sample_weight=weights)
+            repeated = clone(one).fit(X[again], y[again])
+            a, b = weighted.decision_function(X), repeated.decision_function(X)
+            np.testing.assert_allclose(a - b, 0.0, atol=1e-6 * np.ptp(b))
+            assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+            assert len(weighted.train_scores_) == len(y)
 
 
 @pytest.mark.parametrize("method", weighing)
@@ -108,7 +139,7 @@ def test_the_scale_of_the_weights_does_not_matter_to_a_mean(method, data):
     a = exact(method).fit(X, y, sample_weight=weights)
     b = exact(method).fit(X, y, sample_weight=1e-3 * weights)
     one, other = a.decision_function(X), b.decision_function(X)
-    np.testing.assert_allclose(one, other, atol=NEAR.get(method.key, 1e-3) * one.std())
+    np.testing.assert_allclose(one, other, atol=1e-5 * one.std())
 
 
 @pytest.mark.parametrize("method", weighing)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 from aucstudio.engine.methods.combination._library import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
+from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.state.under_way import what_is_under_way
@@ -53,7 +54,7 @@ class Ended:
 
     def __init__(self, table):
         self.runs, told = [], []
-        find_best(
+        self.board = find_best(
             table,
             Validation(),
             (0.0, 0.3),
@@ -118,7 +119,7 @@ def test_the_page_says_what_there_is_to_do(view, qtbot):
 def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ended, qtbot):
     session = view.session
     end = ended.enter(session)
-    assert "best that was found" in shown(view, qtbot)
+    assert "best model found" in shown(view, qtbot)
     wanted = {run for run in (end.best, end.simpler) if run}
     assert set(listed(session)) == wanted
     assert session.selected == end.best
@@ -205,7 +206,7 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
     (standings,) = session.tournaments()
     assert standings.ended == "stopped"
     assert session.selected == standings.best
-    assert "best that was found" in shown(view, qtbot)
+    assert "best model found" in shown(view, qtbot)
 
 
 @pytest.mark.slow
@@ -226,10 +227,11 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
     assert again.verdict == end.verdict
     assert set(listed(session)) == {run for run in (end.best, end.simpler) if run}
     page, _ = window.deck.visit("best_view")
-    assert "best that was found" in shown(page, qtbot)
-    rows = [(row.cells[0], *row.cells[3:]) for row in page.board.sheet.rows]
+    assert "best model found" in shown(page, qtbot)
+    rows = [row.cells for row in page.board.sheet.rows]
     told = [cells(one, end) for one in end.entries]
-    assert rows == [(one[0], *one[3:]) for one in told]  # intervals as there is room
+    for row, known in zip(rows, told, strict=True):  # intervals as there is room
+        assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
 
 
 @pytest.mark.slow
@@ -302,6 +304,30 @@ def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_
     assert "here rows are held out, and dealt into folds, at random" in dialog.caution.text()
 
 
+def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_session, qtbot):
+    how = Validation(scheme="folds", folds=7)
+    table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Folds")
+    dialog = FindBestDialog(table_session)
+    qtbot.addWidget(dialog)
+    assert "25 % of the rows" in dialog.rows.text()
+    assert "7 folds (as under Validation)" in dialog.rows.text()
+    orders = []
+    table_session.study.tournament.begin = orders.append
+    table_session.find_best((0.0, 0.1), 1.0)
+    assert orders[0].folds == 7
+    assert orders[0].validation.scheme == "holdout"
+
+
+def test_the_head_of_a_column_names_the_ranking_criterion(view, ended, qtbot):
+    end = ended.enter(view.session)
+    shown(view, qtbot)
+    share = round(100 * end.share)
+    assert f"{share} % pAUC\n+ {100 - share} % AUC" in view.board.sheet.heads[2]
+    assert "pAUC" in view.board.sheet.heads[4]
+    (best, *_) = view.board.sheet.rows
+    assert best.cells[4].startswith(f"{end.entries[0].area.value:.3f}")
+
+
 @pytest.mark.slow
 def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
     window.open_data(table_file)
@@ -356,14 +382,32 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     press(qtbot, page.verdict.export)
     export = window.findChild(ExportModelDialog)
     qtbot.waitUntil(export.isVisible)
+    refit = session.study.home.refits.get(standings.best)
+    kinds = export.choice.kinds
+    assert kinds.checkedId() == (VALIDATED if refit is None else ANEW)
+    kinds.button(VALIDATED).setChecked(True)
     answers.save_path = str(tmp_path / "best.aucmodel")
     press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
     qtbot.waitUntil((tmp_path / "best.aucmodel").exists, timeout=PATIENCE)
     model = load_model(tmp_path / "best.aucmodel")
     (split,) = session.records[standings.best].splits
-    called = model.score(session.table)[split.test_rows] > 0
+    called = model.score(session.table)[split.test_rows] > model.threshold
     assert called[~split.test_positive].mean() == pytest.approx(standings.point.fpr)
     assert called[split.test_positive].mean() == pytest.approx(standings.point.tpr)
+
+
+def test_the_model_of_all_rows_is_the_one_to_export(view, ended, tmp_path, answers, qtbot):
+    session = view.session
+    end = ended.enter(session)
+    session.study.home.refits[end.best] = ended.board.model
+    dialog = ExportModelDialog(session, session.run(end.best), view)
+    qtbot.addWidget(dialog)
+    assert dialog.choice.kinds.checkedId() == ANEW
+    model = dialog.choice.making()(lambda _message: False)
+    assert model.trained_on.startswith("all ")
+    called = model.score(session.table) > 0
+    expected = ended.board.model.score(session.table) > 0
+    assert (called == expected).all()  # its threshold is that for the range
 
 
 def test_a_leader_that_was_not_judged_is_named(ended):
@@ -372,8 +416,8 @@ def test_a_leader_that_was_not_judged_is_named(ended):
     best = next(one.run for one in others if one.run)
     told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
     headline = statement(told).headline
-    assert "the best that was judged" in headline
-    assert "which led when cross-validated, was not" in headline
+    assert "tested on the held-out rows" in headline
+    assert "which was chosen, was not" in headline
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])
@@ -386,6 +430,7 @@ def test_settings_and_state_are_read_whole_however_narrow_the_page(view, ended, 
     assert header.length() <= board.viewport().width()
     for column in (1, state):
         assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 170)
-    seen = {h for k, h in enumerate(board.sheet.heads) if not board.isColumnHidden(k)}
+    heads = [head.split("\n")[0] for head in board.sheet.heads]
+    seen = {h for k, h in enumerate(heads) if not board.isColumnHidden(k)}
     assert seen >= {"Method", "Settings", "Cross-validated", "Held out", "State"}
     assert ("Time" in seen) == (width == 1100)

@@ -1,12 +1,13 @@
 """The list of columns: any number of them, searched, sorted and given roles many at once."""
 
+import dataclasses
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.columns_model import HEADS, ROLE
@@ -155,3 +156,10 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
     late.accept()
     assert session.table.column("f1").role == "number"
     assert "changed meanwhile" in panel.problem.text()
+
+
+def test_every_note_on_the_import_is_listed(dialog):
+    notes = tuple(f"note number {k}" for k in range(12))
+    made = dialog(dataclasses.replace(wide_table(5), notes=notes))
+    listed = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
+    assert [line.rstrip(".") for line in listed] == list(notes)

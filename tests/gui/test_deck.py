@@ -11,6 +11,7 @@ from aucstudio.gui.app import create_window
 from aucstudio.gui.desk.actions import ARRANGEMENTS
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiments.experiment_file import read_study
+from tests.gui.conftest import PATIENCE
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -281,13 +282,17 @@ def test_views_of_an_experiment_that_are_unknown_are_passed_over(opened):
 
 
 def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
-    opened, run_to_end, tmp_path, answers
+    opened, run_to_end, tmp_path, answers, qtbot
 ):
     run_to_end(opened)
-    path = tmp_path / "run.toml"
-    answers.save_path = str(path)
-    press(opened, "export_script")
-    assert read_study(path).views == ()
+
+    def saved_views(name):
+        path = tmp_path / name
+        answers.save_path = str(path)
+        press(opened, "export_script")
+        qtbot.waitUntil(path.exists, timeout=PATIENCE)
+        return read_study(path).views
+
+    assert saved_views("one.toml") == ()
     press(opened, "arrange_roc_and_differences")
-    press(opened, "export_script")
-    assert read_study(path).views == ("roc_view", "difference_view")
+    assert saved_views("two.toml") == ("roc_view", "difference_view")

@@ -61,13 +61,15 @@ def test_the_saved_model_decides_as_the_picture(
     assert dialog.choice.chooser.rule.currentText() == "typed or dragged"
     assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
     saved = save(dialog, answers, tmp_path / "m.aucmodel")
-    called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
+    scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]
+    called = scores > saved.threshold
     assert called[result.test_positive].sum() == curve.tp[vertex]
     assert called[~result.test_positive].sum() == curve.fp[vertex]
     rates = dialog.choice.chooser.card.rates
     assert float(rates["tpr"].text()) == pytest.approx(curve.tpr[vertex], abs=5e-4)
     assert float(rates["fpr"].text()) == pytest.approx(curve.fpr[vertex], abs=5e-4)
-    assert "chosen by hand" in saved.threshold
+    np.testing.assert_allclose(scores, result.test_scores, rtol=1e-9)
+    assert "chosen by hand" in saved.threshold_rule
 
 
 def test_a_threshold_on_a_row_s_own_score_is_kept(
@@ -76,7 +78,8 @@ def test_a_threshold_on_a_row_s_own_score_is_kept(
     result = put(table_session, make_record(table_session.table)).splits[0]
     table_session.point_at(threshold=float(np.sort(result.test_scores)[30]))
     saved = save(open_dialog(), answers, tmp_path / "m.aucmodel")
-    called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
+    scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]
+    called = scores > saved.threshold
     np.testing.assert_array_equal(called, result.test_scores > table_session.focus.threshold)
 
 
@@ -96,12 +99,13 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     dialog = open_dialog()
     dialog.choice.kinds.button(1).setChecked(True)
     told = dialog.findChild(QLabel, "model_threshold_remarks").text()
-    assert "anew gets the same FPR on its own training rows" in told
+    assert "refit model gets the same FPR on its own training rows" in told
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
     table = read_table(table_file)
-    called = load_model(tmp_path / "all.aucmodel").score(table) > 0
+    model = load_model(tmp_path / "all.aucmodel")
+    called = model.score(table) > model.threshold
     negatives = ~table.is_positive()
     wished = (result.test_scores[~result.test_positive] > 0.4).mean()
     n = int(negatives.sum())
@@ -114,7 +118,7 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
     curve = roc.roc_curve(result.test_positive, result.test_scores)
     table_session.point_at(threshold=cut_at(curve, 9))
     dialog = open_dialog()
-    own = result.model.intercept - dialog.choice.validated().intercept
+    own = dialog.choice.validated().threshold
     alarms = (result.train_scores[~result.train_positive] > own).mean()
     assert alarms <= curve.fpr[9] + 1e-12
 
@@ -141,5 +145,5 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     assert dialog.isVisible()
     answers.save_path = str(tmp_path / "other.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold
+    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold_rule
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QLabel
 
-from aucstudio.gui.dialogs.help import TITLES, HelpDialog
+from aucstudio.engine import METHODS
+from aucstudio.gui.dialogs.help import TITLES, HelpDialog, help_page
 
 
 @pytest.fixture
@@ -79,3 +80,10 @@ def test_escape_closes_every_page(dialog, qtbot, name):
     assert all(found.objectName() for found in shown.findChildren(QLabel, "help_found_label"))
     qtbot.keyClick(shown.browser, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not shown.isVisible())
+
+
+def test_the_page_of_methods_states_how_row_weights_are_taken():
+    page = help_page("methods")
+    for method in METHODS.values():
+        _, _, text = page.partition(f"## {method.title}\n")
+        assert method.weights_words() in text.partition("\n## ")[0]

@@ -52,7 +52,7 @@ def test_all_methods_stand_in_their_families_below_where_to_start(chooser):
     assert groups(chooser)[-len(FAMILIES) :] == list(FAMILIES.values())
     assert set(rows(chooser)) == set(METHODS)
     assert chooser.current() == "auc-rls"
-    assert chooser.title.text() == "Least squares on pairs (AUC-RLS)"
+    assert chooser.title.text() == "Pairwise least squares (AUC-RLS)"
     assert METHODS["auc-rls"].use_when in chooser.words.text()
 
 
@@ -71,7 +71,7 @@ def test_the_search_finds_words_of_names_families_and_uses(chooser, qtbot):
 
 
 def test_keys_alone_choose_a_method(panel, chooser, qtbot, table_session):
-    qtbot.keyClicks(chooser.search, "boosted trees")
+    qtbot.keyClicks(chooser.search, "boosted decision trees")
     qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
     assert table_session.plan.method == "gradient-boosting"
     assert panel.combo.currentData() == "gradient-boosting"
@@ -138,3 +138,23 @@ def test_the_list_of_the_field_has_families_that_cannot_be_chosen(panel, table_s
     assert table_session.plan.method == "svm-pauc"
     combo.setCurrentIndex(heads[0])
     assert combo.currentData() == "svm-pauc"
+
+
+def test_a_search_without_a_match_shows_no_method(chooser, qtbot):
+    qtbot.keyClicks(chooser.search, "xgboost")
+    assert rows(chooser) == []
+    assert chooser.current() is None
+    assert "xgboost" in chooser.title.text()
+    assert chooser.facts.text() == ""
+    assert not chooser.choose.isEnabled()
+    assert not chooser.run.isEnabled()
+
+
+def test_a_tick_describes_its_method_and_leaves_running_as_the_only_end(chooser):
+    chooser.tree.findItems(METHODS["rls"].in_words, Qt.MatchFlag.MatchRecursive)[0].setCheckState(
+        0, Qt.CheckState.Checked
+    )
+    assert chooser.current() == "rls"
+    assert METHODS["rls"].title in chooser.title.text()
+    assert chooser.run.isEnabled()
+    assert not chooser.choose.isEnabled()

@@ -144,14 +144,14 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
     facts = panel.findChild(QLabel, "data_facts")
     assert (
         facts.text()
-        == "40 rows · 1 number · 1 ignored · 1 missing value, filled with the training median"
+        == "40 rows · 1 number · 1 ignored · 1 missing value (numbers: training median)"
     )
     told = panel.findChild(QLabel, "data_notes").text()
     assert told.count("no label") == 1
     assert "1 row has no label and takes no part in training" in told
     assert "without" not in told
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
-    assert facts.text().endswith("1 missing value, left to the method")
+    assert facts.text().endswith("1 missing value (numbers: left to the method)")
 
 
 def test_heads_of_figures_stand_over_them(table_session, qtbot):
@@ -188,3 +188,14 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     assert view.show_combo.geometry().top() < 40
     assert view.sentence.geometry().bottom() > 500
     assert view.sentence.text().endswith("run two methods, and they are compared here.")
+
+
+def test_the_card_says_what_happens_to_missing_values_of_each_kind(session, tmp_path, qtbot):
+    lines = [f"{k % 7},{'' if k == 3 else 'uv'[k % 2]},{'pn'[k % 2]}" for k in range(40)]
+    path = tmp_path / "few.csv"
+    path.write_text("\n".join(["b,c,y", *lines]) + "\n")
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    session.open_data(path)
+    facts = panel.findChild(QLabel, "data_facts").text()
+    assert facts.endswith("1 missing value (categories: a level of their own)")

@@ -25,7 +25,7 @@ PAGES = (
     "Data",
 )
 AREA = "roc_view_sentence_headline"
-METHODS = ("Least squares on pairs", "Log-odds as a weighted sum", "Linear ranking machine")
+METHODS = ("Pairwise least squares", "Logistic regression (linear)", "Linear RankSVM")
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def open_table(hand, files):
 def choose_method(hand):
     hand.click("choose_methods_button")
     in_front(hand, "method_chooser")
-    hand.click_at(hand.place("item", "method_tree", "Linear ranking machine"))
+    hand.click_at(hand.place("item", "method_tree", "Linear RankSVM"))
     hand.wait(
         "the button to name it",
         lambda button: "RankSVM" in button["text"],

@@ -11,8 +11,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS, inference, roc
-from aucstudio.gui.common import curves
+from aucstudio.gui.common import curves, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
+from aucstudio.gui.pages.roc.picture.axes import place
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.live import LiveRun
@@ -24,7 +25,7 @@ from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
-from tests.gui.conftest import make_record, put_in_flight
+from tests.gui.conftest import choose, make_record, put_in_flight
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -128,14 +129,14 @@ def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
     show(session, records, "RLS")
     line = view.lines.drawn[0].item
     view.canvas.band_item.lines[1].setValue(0.23456789)
-    assert session.plan.band == (0.0, 0.2346)
-    assert view.choices.band_high.value() == 0.2346
+    assert session.plan.band == (0.0, 0.23)
+    assert view.choices.band_high.value() == 0.23
     split = records["RLS"].splits[0]
-    area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.2346)
+    area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.23)
     assert view.canvas.legend.rows[0].cells[3] == f"{area.normalized:.3f}"
     assert view.lines.drawn[0].item is line  # the curves stay
     view.canvas.band_item.lines[0].setValue(0.9)  # against the other edge
-    assert session.plan.band == (0.2336, 0.2346)
+    assert session.plan.band == (0.229, 0.23)
     assert session.undo_stack.count() == 1
     session.undo_stack.undo()
     assert session.plan.band == BAND
@@ -533,10 +534,10 @@ def test_curves_of_very_many_rows_are_made_beside_the_window(
     record = make_record(table, "rls")
     threads, real, gate = [], roc.roc_curve, threading.Event()
 
-    def traced(*data):
+    def traced(*data, **options):
         threads.append(threading.current_thread())
         gate.wait(5)
-        return real(*data)
+        return real(*data, **options)
 
     monkeypatch.setattr(roc, "roc_curve", traced)
     monkeypatch.setattr(curves, "_MOST_AT_ONCE", 10)
@@ -547,3 +548,44 @@ def test_curves_of_very_many_rows_are_made_beside_the_window(
     qtbot.waitUntil(lambda: len(view.lines.drawn) == 1)
     assert threads
     assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize("count", [2, 9, 14])
+def test_a_saved_picture_names_every_run(view, session, records, count):
+    names = [f"Method {k + 1}" for k in range(count)]
+    runs = {name: dataclasses.replace(records["RLS"], id=name) for name in names}
+    show(session, runs, *names)
+    drawing = printing.draw(view, printing.fitting(view, printing.Sheet()))
+    svg = drawing.svg().decode()
+    assert [name for name in names if f">{name}<" not in svg] == []
+
+
+@pytest.mark.parametrize(
+    ("held", "high"),
+    [(Qt.KeyboardModifier.NoModifier, 0.2), (Qt.KeyboardModifier.AltModifier, 0.2043)],
+)
+def test_a_dragged_edge_stops_at_round_rates_unless_alt_is_held(
+    view, session, monkeypatch, held, high
+):
+    monkeypatch.setattr(QApplication, "keyboardModifiers", lambda: held)
+    view.canvas.band_item.lines[1].setPos(0.2043)
+    assert session.plan.band == (0.0, high)
+    assert view.canvas.band_item.getRegion() == (0.0, high)
+
+
+def test_a_range_dragged_as_a_whole_starts_at_a_round_rate_and_keeps_its_width(view, session):
+    session.set_band(0.1, 0.3456)
+    drag(view.canvas.band_item, 0.2, 0.5037)
+    low, high = session.plan.band
+    assert low == 0.4
+    assert high - low == pytest.approx(0.2456)
+
+
+@pytest.mark.parametrize("axis", ["log", "probit"])
+def test_round_rates_are_finer_where_a_bent_axis_is_wider(view, session, records, axis):
+    show(session, records, "RLS")
+    choose(view.choices.axis_combo, axis)
+    view.refresh()
+    session.set_band(0.0, 0.1)
+    view.canvas.band_item.lines[1].setPos(place(view.canvas.along, 0.0163))
+    assert abs(session.plan.band[1] - 0.0163) < 0.003  # on a linear axis it would be 0.02

@@ -143,13 +143,6 @@ def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, h
 
 
 @pytest.mark.slow
-def test_all_are_stopped_by_one_button(shown_queue, qtbot, session):
-    qtbot.mouseClick(shown_queue.stop_all, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
-    assert [r.status for r in session.records.values()] == [STOPPED]
-
-
-@pytest.mark.slow
 def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):
     reached, _released = held
     session.run_at_once(2)

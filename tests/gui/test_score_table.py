@@ -142,7 +142,7 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     capsys.readouterr()
     written = (tmp_path / "window.csv").read_bytes()
     assert written == (tmp_path / "command.csv").read_bytes()
-    assert written.startswith(b"row,x3,score,label\n")
+    assert written.startswith(b"row,x3,score,threshold,predicted\n")
 
 
 @pytest.mark.slow
@@ -173,6 +173,51 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     box.click()
     assert dialog._scored is None
     assert not dialog.save.isEnabled()
+
+
+def scores_in(dialog):
+    return [float(row[1]) for row in read_rows(dialog._scored.files[".csv"])[1:]]
+
+
+@pytest.mark.slow
+def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press):
+    def change(rows):
+        for row in rows:
+            row[:4] = [cell.replace(".", ",") for cell in row[:4]]
+            row[3] = f"{row[3]} kg"
+
+    dialog = dialog_of()
+    choose_table(dialog, later())
+    press(dialog, dialog.score)
+    expected = scores_in(dialog)
+    choose_table(dialog, later(change, name="other.csv"))
+    press(dialog, dialog.score)
+    assert "not written as in training" in dialog.allowed.sentence.text()
+    assert "--" not in dialog.allowed.sentence.text()
+    mends = [key for key in dialog.allowed.boxes if key.startswith(("decimal", "written"))]
+    assert mends == ["decimal ,", "written x3"]
+    assert "comma" in dialog.allowed.boxes["decimal ,"].text()
+    for key in mends:
+        dialog.allowed.boxes[key].click()
+    press(dialog, dialog.score)
+    assert scores_in(dialog) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_numbers_out_of_range_are_taken_by_a_box(dialog_of, later, choose_table, press):
+    def change(rows):
+        for row in rows:
+            row[0] = f"{1e6 + float(row[0]):.6f}"
+
+    dialog = dialog_of()
+    choose_table(dialog, later(change))
+    press(dialog, dialog.score)
+    assert "far outside the range of training" in dialog.allowed.sentence.text()
+    (box,) = dialog.allowed.boxes.values()
+    assert "as they are" in box.text()
+    box.click()
+    press(dialog, dialog.score)
+    assert dialog._scored.report.allowed["range"] == ("x0",)
 
 
 @pytest.mark.slow
@@ -229,9 +274,10 @@ def test_after_several_splits_a_model_of_all_rows_scores(
     answers.save_path = str(tmp_path / "anew.csv")
     press(dialog, dialog.save)
     model = dialog._scored.model
-    assert model.threshold.endswith("on the training rows")
+    assert model.threshold_rule.endswith("on the training rows")
     rows = read_rows(tmp_path / "anew.csv")[1:]
-    assert [row[2] == "yes" for row in rows] == [float(row[1]) > 0 for row in rows]
+    assert {float(row[2]) for row in rows} == {model.threshold}
+    assert [row[3] == "yes" for row in rows] == [float(r[1]) > model.threshold for r in rows]
 
 
 @pytest.mark.slow
@@ -426,10 +472,14 @@ def test_scores_are_saved_as_parquet(
     answers.save_path = str(tmp_path / ("window.parquet" if by_name else "window"))
     press(dialog, dialog.save)
     saved = duckdb.sql(f"SELECT * FROM '{tmp_path / 'window.parquet'}'")
-    assert saved.columns == ["row", "score (identifier)", "score", "label"]
-    assert [str(kind) for kind in saved.types] == ["BIGINT", "VARCHAR", "DOUBLE", "VARCHAR"]
+    assert saved.columns == ["row", "score (identifier)", "score", "threshold", "predicted"]
+    kinds = ["BIGINT", "VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR"]
+    assert [str(kind) for kind in saved.types] == kinds
     rows = read_rows(tmp_path / "window.csv")[1:]
-    expected = [(int(r), cell.removeprefix("'"), float(s), c) for r, cell, s, c in rows]
+    expected = [
+        (int(row), cell.removeprefix("'"), float(score), float(threshold), predicted)
+        for row, cell, score, threshold, predicted in rows
+    ]
     assert saved.fetchall() == expected
     assert expected[3][1] == "=name 3"
 
@@ -444,7 +494,7 @@ def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys)
         command = ["score", tmp_path / "m.aucmodel", later(), "-o", tmp_path / name]
         assert main([str(part) for part in command]) == 0
     capsys.readouterr()
-    rows = [(int(r), float(s), c) for r, s, c in read_rows(tmp_path / "c.csv")[1:]]
+    rows = [(int(r), float(s), float(t), c) for r, s, t, c in read_rows(tmp_path / "c.csv")[1:]]
     assert duckdb.sql(f"SELECT * FROM '{tmp_path / 'c.parquet'}'").fetchall() == rows
 
 
@@ -468,7 +518,7 @@ def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_t
     curve = dialog.report.curve
     assert curve.isVisible()
     rows = read_rows(dialog._scored.files[".csv"])[1:]
-    scores = np.array([float(row[-2]) for row in rows])
+    scores = np.array([float(row[1]) for row in rows])
     positive = np.array([row[-1] == "yes" for row in read_rows(dialog.form.table)[1:]])
     called = scores > 0
     point = called[~positive].mean(), called[positive].mean()
@@ -513,7 +563,8 @@ def test_the_labels_are_those_of_the_threshold_of_the_study(
     expected = scores_of(own, table) > session.focus.threshold
     rows = read_rows(tmp_path / "labels.csv")[1:]
     np.testing.assert_array_equal([row[-1] == "yes" for row in rows], expected)
-    np.testing.assert_array_equal([float(row[-2]) > 0 for row in rows], expected)
+    np.testing.assert_allclose([float(row[1]) for row in rows], scores_of(own, table))
+    assert {float(row[2]) for row in rows} == {again._scored.model.threshold}
     again.close()
 
 

@@ -10,6 +10,7 @@ from aucstudio.gui.state import stored_study
 from aucstudio.gui.state.session import Session
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.shelf import Shelf
 from tests.gui.conftest import train
 
 PATIENCE = 30_000
@@ -46,7 +47,7 @@ def damage(path, position, name):
 
 @pytest.fixture(autouse=True)
 def empty_shelf(monkeypatch):
-    monkeypatch.setattr(source, "_shelf", source.Shelf(1 << 30))
+    monkeypatch.setattr(source, "_shelf", Shelf(1 << 30))
 
 
 def test_two_windows_keep_what_either_changed(session, path, other, qtbot):

@@ -50,7 +50,7 @@ def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     for place in range(100, 140):
         panel.prior_slider.setValue(place)
     panel.miss_slider.setValue(500)
-    assert session.undo_stack.count() == 1
+    assert session.undo_stack.count() == 2  # the prior, then the cost
     chosen = session.stakes
     assert chosen.prior == pytest.approx(prior_at(139), rel=0.05)
     # All of it is put down together, once the slider has come to rest.
@@ -59,6 +59,22 @@ def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     assert len(written) == 1
     assert Plan.from_json(session.project.plan()["window"]).stakes == chosen
     session.undo_stack.undo()
+    session.undo_stack.undo()
     assert session.stakes == Stakes()
     session.undo_stack.redo()
+    session.undo_stack.redo()
     assert session.stakes == chosen
+
+
+def test_each_of_cases_prior_and_cost_is_undone_by_itself(table_session):
+    session = table_session
+    session.weigh(prior=0.2)
+    session.weigh(prior=0.1)
+    session.weigh(miss=5.0)
+    session.weigh(cases=200.0)
+    session.undo_stack.undo()
+    assert (session.stakes.prior, session.stakes.miss, session.stakes.cases) == (0.1, 5.0, None)
+    session.undo_stack.undo()
+    assert (session.stakes.prior, session.stakes.miss) == (0.1, 1.0)
+    session.undo_stack.undo()
+    assert session.stakes.prior is None

@@ -306,13 +306,11 @@ def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dial
             continue
         dialog.choice.chooser.choose_rule(rule)
         model = dialog.choice.validated()
-        called = model.score(table)[split.test_rows] > 0
+        called = model.score(table)[split.test_rows] > model.threshold
         y = split.test_positive
         found = called[y].mean(), called[~y].mean()
         assert shown_rates(dialog.choice.chooser) == pytest.approx(found, abs=5e-4)
-        np.testing.assert_array_equal(
-            called, split.test_scores > split.model.intercept - model.intercept
-        )
+        np.testing.assert_array_equal(called, split.test_scores > model.threshold)
 
 
 def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):

@@ -1,6 +1,7 @@
 """A person verifies a run on the Training page, and finds what was found when coming back."""
 
 import dataclasses
+import sys
 
 import pytest
 from PySide6.QtCore import Qt
@@ -113,7 +114,8 @@ def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
 
 
 def test_a_process_that_dies_is_told(view, record, session, qtbot, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.work.processes._SERVE", "raise SystemExit(7)")
+    dies = [sys.executable, "-c", "raise SystemExit(7)"]
+    monkeypatch.setattr("aucstudio.project.work.processes.child_command", lambda *_: dies)
     press(view, qtbot)
     done(view, qtbot)
     assert "ended unexpectedly (exit status 7)" in words(view)

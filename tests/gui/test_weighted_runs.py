@@ -44,7 +44,7 @@ def session(table_session, records):
     return table_session
 
 
-def test_the_curve_page_is_weighted_and_has_no_bands(session, records, open_view, qtbot):
+def test_the_curve_page_and_its_bands_are_weighted(session, records, open_view, qtbot):
     view = open_view(RocView, session)
     shown(view, qtbot)
     runs = session.shown_runs()
@@ -54,14 +54,19 @@ def test_the_curve_page_is_weighted_and_has_no_bands(session, records, open_view
     assert f"{area:.3f}" in row.cells[1]
     assert "Weighted by w" in reading.notes(FACES["roc"], runs, (0.0, 0.1), "")
     for kind in ("pointwise", "kolmogorov", "bootstrap"):
-        none = bands.bounds_of(records["logistic"], kind)
-        assert len(none.fpr) == 0
-        assert "weighted by w" in none.words
+        found = bands.bounds_of(records["logistic"], kind)
+        at = roc.tpr_at(records_curve(split), found.fpr)
+        assert (found.low <= at + 1e-9).all()
+        assert (at <= found.high + 1e-9).all()
     for face in FACES.values():
         x, y = face.path(roc.roc_curve(split.test_positive, split.test_scores,
                                        weights=split.test_weights))  # fmt: skip
         assert np.isfinite(x).all()
         assert np.isfinite(y).all()
+
+
+def records_curve(split):
+    return roc.roc_curve(split.test_positive, split.test_scores, weights=split.test_weights)
 
 
 @pytest.mark.parametrize(

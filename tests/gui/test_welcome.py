@@ -129,3 +129,18 @@ def test_a_list_of_an_older_program_is_understood(tmp_path):
     home.mkdir(parents=True)
     (home / "recent.json").write_text(json.dumps([str(tmp_path / "a.csv")]))
     assert workspace.recents() == [workspace.Recent(tmp_path / "a.csv")]
+
+
+def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project, qtbot):
+    workspace.remember_recent(project)
+    shown = page()
+    shown.activateWindow()
+    start = shown.findChild(QPushButton, "welcome_open_project")
+    start.setFocus()
+    qtbot.waitUntil(start.hasFocus)
+    qtbot.keyClick(start, Qt.Key.Key_Tab)
+    entry = shown.findChild(QPushButton, "recent_file_0")
+    assert entry.hasFocus()
+    with qtbot.waitSignal(shown.path_asked) as asked:
+        qtbot.keyClick(entry, Qt.Key.Key_Return)
+    assert asked.args == [str(project)]

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
-from aucstudio.project.work.processes import Here
+from aucstudio.project.work.place import Here
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE
 
@@ -333,15 +333,13 @@ def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held,
 
 
 @pytest.mark.slow
-def test_stop_ends_one_run_and_stop_all_what_waits_too(window, held, qtbot):
+def test_stop_ends_what_trains_and_what_waits(window, held, qtbot):
     assert window.actions_.stop.isEnabled()
-    assert window.actions_.stop_all.isEnabled()
-    press(window, "stop_all")
+    press(window, "stop")
     assert list(window.session.queue) == []
     held.set()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     assert not window.actions_.stop.isEnabled()
-    assert not window.actions_.stop_all.isEnabled()
     assert len(window.session.records) == 1
 
 
@@ -391,3 +389,22 @@ def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeyp
     prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), heard.append)
     window.findChildren(QMessageBox, "choice_prompt")[-1].reject()
     assert heard == ["stop", None]
+
+
+@pytest.mark.slow
+def test_another_table_says_where_the_runs_of_the_first_are(
+    window, table_file, tmp_path, run_to_end, qtbot
+):
+    window.open_data(table_file)
+    run_to_end(window)
+    assert window.messages.messages == []
+    other = write_table(tmp_path / "other.csv", seed=3)
+    window.open_data(other)
+    assert table_file.name in window.messages.shown.sentence
+    menu = window.actions_.recent
+    menu.aboutToShow.emit()
+    (kept,) = [a for a in menu.actions() if a.objectName() == "action_unsaved_0"]
+    assert kept.text().startswith(table_file.stem)
+    kept.trigger()
+    qtbot.waitUntil(lambda: len(window.session.shown_runs()) == 1, timeout=PATIENCE)
+    assert window.session.table.path == table_file

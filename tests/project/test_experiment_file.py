@@ -134,10 +134,10 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
         (("C = 1", "C = [[1]]"), "C must be"),
         (("C = 1", f"C = 1{'0' * 400}"), "'C' in [[runs.settings]] number 2 must be a finite"),
         (("C = 1", f"C = 0x{'f' * 5000}"), "must be a finite number; it is a number of many"),
-        (("C = 1", f"a{'.a' * 900} = 1"), "must be true or false or a whole number or"),
+        (("C = 1", f"a{'.a' * 900} = 1"), "a key has more than 100 parts"),
         (("[data]", f"format = {'9' * 5000}\n[data]"), "not valid TOML"),
         (("[data]", f"views = {'[' * 4000}\n[data]"), "not valid TOML"),
-        (("[data]", f"a{'.a' * 4000} = 1\n[data]"), "unknown key 'a'"),
+        (("[data]", f"a{'.a' * 4000} = 1\n[data]"), "a key has more than 100 parts"),
         (("[data]", "format = true\n[data]"), "'format' must be a whole number; it is true"),
     ],
 )

@@ -28,6 +28,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import FORMATS, export_model
+from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
 
 KERNELS = {
@@ -166,8 +167,9 @@ def script_scores(model, file, tmp_path):
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [int(row["row"]) for row in rows] == list(range(1, len(rows) + 1))
     scores = np.array([float(row["score"]) for row in rows])
-    expected = np.where(scores > 0, model.positive, model.negative)
-    assert [row["label"] for row in rows] == expected.tolist()
+    expected = np.where(scores > model.threshold, model.positive, model.negative)
+    assert [row["predicted"] for row in rows] == expected.tolist()
+    assert {float(row["threshold"]) for row in rows} == {model.threshold}
     return scores
 
 
@@ -356,7 +358,7 @@ def test_names_cannot_become_code(tmp_path):
     made = dataclasses.replace(prepared(), numbers=(NASTY, "{y}"), categories=("'", "\ud800"))
     words = dict.fromkeys(("method", "label", "positive", "negative", "trained_on"), NASTY)
     model = model_with(SCORERS["linear"], preparation=made, params={NASTY: NASTY}, **words)
-    loaded = load(dataclasses.replace(model, threshold=NASTY + '"'), tmp_path)
+    loaded = load(dataclasses.replace(model, threshold_rule=NASTY + '"'), tmp_path)
     assert loaded["POSITIVE"] == NASTY
     assert list(loaded["NUMBERS"]) == [NASTY, "{y}"]
     assert 'raise SystemExit("ran")' in loaded["__doc__"]
@@ -526,10 +528,10 @@ def graph_scores(model, table, tmp_path):
         else:
             texts = [spelled(cell).replace(MISSING, "") for cell in cells.tolist()]
             feed[given.name] = np.array(texts, dtype=object)[:, None]
-    score, label = session.run(["score", "label"], feed)
-    assert score.shape == label.shape == (table.rows,)
-    expected = np.where(score > 0, model.positive, model.negative)
-    assert label.tolist() == expected.tolist()
+    score, predicted = session.run(["score", "predicted"], feed)
+    assert score.shape == predicted.shape == (table.rows,)
+    expected = np.where(score > model.threshold, model.positive, model.negative)
+    assert predicted.tolist() == expected.tolist()
     return score
 
 
@@ -547,11 +549,33 @@ def test_every_kind_of_scorer_in_a_graph(by_hand, hand_file, tmp_path):
     np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.slow
+def test_every_export_has_the_same_scores_at_any_threshold(trained, odd_file, tmp_path):
+    table = read_table(odd_file, need_label=False)
+    own = trained("auc-rls")
+    expected = own.score(table)
+    other = own.moved_to(float(np.quantile(expected, 0.8)), expected, "chosen by hand")
+    assert 0 < (expected > other.threshold).sum() < (expected > own.threshold).sum()
+    for k, model in enumerate((own, other)):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        save_model(model, folder / "m.aucmodel")
+        again = load_model(folder / "m.aucmodel")
+        assert (again.threshold, again.threshold_rule) == (model.threshold, model.threshold_rule)
+        np.testing.assert_array_equal(again.score(table), expected)
+        np.testing.assert_allclose(script_scores(model, odd_file, folder), expected, atol=1e-9)
+        np.testing.assert_allclose(graph_scores(model, table, folder), expected, atol=1e-9)
+        export_model(model, "json", folder / "m.json")
+        document = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+        assert document["threshold"] == model.threshold
+        assert document["intercept"] == own.intercept
+
+
 def test_columns_that_are_called_as_the_outputs_are(hand_file, tmp_path):
-    made = dataclasses.replace(prepared(), numbers=("score", "label"), categories=(), levels=())
+    made = dataclasses.replace(prepared(), numbers=("score", "predicted"), categories=(), levels=())
     model = model_with(LinearScorer(np.array([1.0, -2.0])), preparation=made)
     path = tmp_path / "t.csv"
-    path.write_text("score,label\n1,2\n,4\n")
+    path.write_text("score,predicted\n1,2\n,4\n")
     table = read_table(path, need_label=False)
     np.testing.assert_allclose(graph_scores(model, table, tmp_path), model.score(table))
 
@@ -588,3 +612,37 @@ def test_a_format_that_is_not_known_is_refused(tmp_path):
 def test_a_file_that_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         export_model(model_with(SCORERS["linear"]), "json", tmp_path / "absent" / "model.json")
+
+
+@pytest.mark.slow
+def test_an_ensemble_that_fills_and_marks_missing_values_is_exported_whole(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 3))
+    y = X[:, 0] + rng.normal(size=90) > 0
+    absent = rng.random((90, 3)) < [0.0, 0.3, 0.1]
+    cells = [
+        ",".join(["" if gap else f"{v:.6f}" for v, gap in zip(*row, strict=True)])
+        for row in zip(X, absent, strict=True)
+    ]
+    file = tmp_path / "gaps.csv"
+    lines = (f"{row},{'yes' if k else 'no'}" for row, k in zip(cells, y, strict=True))
+    file.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+    table = read_table(file, label="label", positive="yes")
+    members = "logistic; scaled-rank-svm C=10; gradient-boosting max_iter=10; additive-logistic"
+    experiment = plan_experiment(
+        DataReference.to_table(table),
+        "auc-ensemble",
+        {"library": members, "n_folds": 3},
+        Validation(),
+    )
+    record = execute(experiment, table)
+    assert not record.error
+    model = record.splits[0].model
+    expected = model.score(table)
+    assert np.isfinite(expected).all()
+    for scores in (
+        script_scores(model, file, tmp_path),
+        formula_scores(model, table, tmp_path),
+        graph_scores(model, table, tmp_path),
+    ):
+        np.testing.assert_allclose(np.ravel(scores), expected, rtol=1e-5, atol=1e-5)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 import threading
 
@@ -205,3 +206,47 @@ def test_its_own_input_in_other_case_is_refused(folder):
         pytest.skip("this file system tells upper from lower case")
     with pytest.raises(InputError, match="that this command reads"):
         refuse_own_input(folder / "TABLE.CSV", read)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from aucstudio.project.store.files import written_atomically
+with written_atomically(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    {then}
+"""
+
+
+def start_writer(path, then):
+    return subprocess.Popen(
+        [sys.executable, "-c", KILLED.format(then=then), str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+@not_on_windows
+def test_what_a_killed_program_left_half_written_goes_with_the_next(folder):
+    wait = "os.write(1, b'x'); sys.stdin.read()"
+    killed, alive = (start_writer(folder / name, wait) for name in ("one.csv", "two.csv"))
+    for process in (killed, alive):
+        assert process.stdout.read(1) == b"x"
+    killed.kill()
+    killed.wait(PATIENCE)
+    assert len(names(folder)) == 2
+    foreign = [".one.csv.123456789abc.part", ".one.csv.00000000-1-12345678.part", "one.csv.part"]
+    for name in foreign:
+        (folder / name).write_text("somebody else's")
+    write_atomically(folder / "three.csv", "new")
+    left = set(names(folder)) - {*foreign, "three.csv"}
+    # That of the one that still writes, and all that others made.
+    assert [name.startswith(".two.csv.") for name in left] == [True]
+    assert {*foreign} <= set(names(folder))
+    alive.communicate(timeout=PATIENCE)
+    assert set(names(folder)) == {*foreign, "two.csv", "three.csv"}
+    assert (folder / "two.csv").read_text() == "half"
+    for process in (killed, alive):
+        for pipe in (process.stdin, process.stdout):
+            pipe.close()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from aucstudio.engine import METHODS
 from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 
 
@@ -11,7 +12,14 @@ def told(train, test, memorises=False, rows=200, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(rows) < rows // 4
     scores = [shift * y + rng.normal(size=rows) for shift in (train, test)]
-    return score_notes(y, scores[0], y, scores[1], memorises=memorises)
+    return score_notes(
+        y,
+        scores[0],
+        y,
+        scores[1],
+        method=METHODS["random-forest" if memorises else "logistic"],
+        params={},
+    )
 
 
 def test_a_sound_model_gets_no_note():
@@ -32,7 +40,12 @@ def test_few_held_out_rows_settle_nothing():
     rng = np.random.default_rng(1)
     train = np.arange(100) < 30
     scores = 4.0 * train + rng.normal(size=100)
-    assert score_notes(train, scores, y, np.array([0.0, 1.0, -1.0]), memorises=False) == ()
+    assert (
+        score_notes(
+            train, scores, y, np.array([0.0, 1.0, -1.0]), method=METHODS["logistic"], params={}
+        )
+        == ()
+    )
 
 
 def test_training_rows_upside_down_are_told():
@@ -43,8 +56,45 @@ def test_training_rows_upside_down_are_told():
 @pytest.mark.parametrize("constant", [0.0, -3.5])
 def test_equal_scores_are_told(constant):
     y = np.array([True, False, True])
-    (note,) = score_notes(y, np.full(3, constant), y, np.full(3, constant), memorises=False)
+    (note,) = score_notes(
+        y, np.full(3, constant), y, np.full(3, constant), method=METHODS["logistic"], params={}
+    )
     assert "same score" in note
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "helps"),
+    [
+        ("svm", {"kernel": "linear"}, ["balanced class weights", "larger cost C", "Gaussian"]),
+        ("svm", {"kernel": "rbf", "class_weight": "balanced"}, ["larger cost C"]),
+        ("auc-rls", {"kernel": "rbf"}, ["smaller regularisation λ"]),
+        ("random-forest", {}, ["balanced class weights", "fewer rows in a leaf"]),
+    ],
+)
+def test_a_constant_fit_names_the_declared_settings_that_help(method, params, helps):
+    y = np.arange(10) < 3
+    scores = -1.0 + 1e-12 * np.arange(10)  # tied up to rounding
+    (note,) = score_notes(y, scores, y, scores, method=METHODS[method], params=params)
+    listed = ["balanced class weights", "larger cost C", "smaller regularisation λ"]
+    listed += ["fewer rows in a leaf", "Gaussian"]
+    assert [words for words in listed if words in note] == helps
+
+
+def test_an_svm_whose_optimum_is_a_constant_says_so():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1_500, 8))
+    signal = 0.7 * X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.logistic(size=1_500)
+    y = signal > np.quantile(signal, 0.9)
+    notes = {}
+    for weight in (None, "balanced"):
+        fitted = METHODS["svm"](class_weight=weight).fit(X, y)
+        scores = fitted.train_scores_
+        known = {"method": METHODS["svm"], "params": fitted.get_params(deep=False)}
+        notes[weight] = score_notes(y, scores, y, scores, **known)
+        assert fitted.converged_
+    assert "constant" in notes[None][0]
+    assert "balanced class weights" in notes[None][0]
+    assert notes["balanced"] == ()
 
 
 def columns_and_classes(rows=60):

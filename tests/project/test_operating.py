@@ -82,9 +82,12 @@ def test_a_moved_model_decides_as_the_threshold(record, table):
     ordered = np.sort(split.test_scores)
     for threshold in (-0.3, 0.0, float(ordered[9]), float(ordered[-1]), float(ordered[0])):
         model = model_at(split, threshold)
-        called = model.score(table)[split.test_rows] > 0
+        scores = model.score(table)[split.test_rows]
+        np.testing.assert_array_equal(scores, split.model.score(table)[split.test_rows])
+        called = model.predicted(scores) == model.positive
         np.testing.assert_array_equal(called, split.test_scores > threshold)
-        assert "by hand" in model.threshold
+        assert model.threshold == pytest.approx(threshold, abs=1e-6)
+        assert "by hand" in model.threshold_rule
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_its_model_scores_a_table_by_the_column_alone(patients, tmp_path):
     (tmp_path / "new.csv").write_text("marker\n5\n-7\n2e9\n")
     words = ["score", str(model), str(tmp_path / "new.csv"), "-o", str(out), "--quiet"]
     assert cli.main(words) == 0
-    scores = [float(line.split(",")[-2]) for line in out.read_text().splitlines()[1:]]
+    scores = [float(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
     assert scores == [-5.0, 7.0, -2e9]
 
 

@@ -21,6 +21,7 @@ from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.sealed import checksum, seal
+from aucstudio.project.store.shelf import Shelf
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
 PARTS = (*PARTS, "test_scores", "support_pairs")
@@ -58,7 +59,7 @@ def empty_shelf(monkeypatch):
 
 def forget(monkeypatch):
     """Let nothing be known from an earlier reading."""
-    monkeypatch.setattr(source, "_shelf", source.Shelf(1 << 30))
+    monkeypatch.setattr(source, "_shelf", Shelf(1 << 30))
 
 
 def fingerprint(split):
@@ -371,7 +372,6 @@ HOSTILE = {
     "no splits": put("splits", value=None),
     "a method of another program": put("experiment", "method", value="alien"),
     "a number for a name": put("experiment", "data", "label", value=7),
-    "roles that are none": put("experiment", "data", "roles", value={"x": {}}),
     "a range of text": lambda run: run["experiment"].update(
         method="svm-pauc", params={"fpr_range": "wide"}
     ),

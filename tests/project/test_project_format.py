@@ -1,30 +1,19 @@
-"""Project files of both formats: read as they are, carried over on the first write, read lazily."""
+"""The format of project files: its number and tables, and arrays that are read when needed."""
 
 import copy
 import dataclasses
-import json
-import shutil
 import sqlite3
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
-from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource, Shelf
-
-STORED = Path(__file__).parent / "fixtures" / "format-1.aucproj"
-BAND = (0.0, 0.25)
-
-
-@pytest.fixture
-def older(tmp_path):
-    """A project that format 1 wrote: one run, one in folds, one tuned, one stopped; one lost."""
-    return Path(shutil.copy(STORED, tmp_path / "older.aucproj"))
+from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.shelf import Shelf
 
 
 @pytest.fixture
@@ -32,103 +21,20 @@ def project(tmp_path):
     return ProjectFile.create(tmp_path / "study.aucproj")
 
 
-def numbers(records):
-    return [
-        {
-            "id": r.id,
-            "method": r.experiment.method,
-            "status": r.status,
-            "splits": len(r.splits),
-            "auc": rounded(auc_summary(r).per_split),
-            "pauc": rounded(pauc_summary(r, BAND).per_split),
-            "train_auc": train_auc(r),
-            "searches": len(r.searches),
-            "chosen": [dict(search.chosen) for search in r.searches],
-            "first_scores": [s.test_scores[:3].tolist() for s in r.splits],
-        }
-        for r in records
-    ]
-
-
-def rounded(areas):
-    return [round(area, 12) for area in areas]
-
-
-def expected():
-    stored = json.loads(STORED.with_suffix(".json").read_text(encoding="utf-8"))
-    return [run | {name: rounded(run[name]) for name in ("auc", "pauc")} for run in stored]
-
-
-def format_number(path):
-    with sqlite3.connect(path) as database:
+def test_a_new_project_has_format_1(project):
+    with sqlite3.connect(project.path) as database:
         (found,) = database.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     database.close()
-    return int(found)
+    assert found == "1"
 
 
-def test_a_project_of_format_1_is_read_and_left_alone(older):
-    before = older.read_bytes()
-    contents = ProjectFile.open(older).read()
-    assert contents.damaged == []
-    assert contents.notes == []
-    assert numbers(contents.records) == expected()
-    for record in contents.records:
-        for split in record.splits:
-            assert split.curve.objective.ndim == 1
-            assert split.trajectory is not None
-            assert split.model.method == record.experiment.method
-    named, band = named_runs(older)
-    assert band == BAND
-    assert [name for name, _ in named] == ["run 0", "run 1", "run 2"]
-    assert older.read_bytes() == before
-
-
-def test_a_lost_run_of_format_1_is_told_once_without_carrying_the_file_over(older):
-    project = ProjectFile.open(older)
-    assert [e.method for e in project.flights().lost] == ["svm-auc"]
-    assert project.flights().lost == []
-    assert format_number(older) == 1
-
-
-def test_format_1_is_carried_over_when_it_is_first_written_to(older, plan, table):
-    project = ProjectFile.open(older)
-    contents = project.read()
-    added = project.add_run(execute(plan(), table))
-    assert format_number(older) == 2
-    again = ProjectFile.open(older).read()
-    assert again.damaged == []
-    assert again.plan == contents.plan
-    assert numbers(again.records[:-1]) == expected()
-    assert again.records[-1].id == added.id
-    # Records that were read before go on reading: what they refer to has moved.
-    assert numbers(contents.records) == expected()
-    project.set_plan({"name": "written"})
-    assert project.plan() == {"name": "written"}
-    assert [e.method for e in project.flights().lost] == ["svm-auc"]
-
-
-def test_an_interrupted_migration_leaves_format_1(older, monkeypatch):
-    from aucstudio.project.store.project import migrations
-
-    def broken(*_arguments, **_options):
-        raise sqlite3.OperationalError("disk I/O error")
-
-    monkeypatch.setattr(migrations, "write_contents", broken)
-    with pytest.raises(ValueError, match="disk I/O error"):
-        ProjectFile.open(older).set_plan({})
-    assert format_number(older) == 1
-    assert numbers(ProjectFile.open(older).runs()) == expected()
-
-
-def test_a_run_without_its_course_is_read(older):
-    with sqlite3.connect(older) as database:
-        query = "DELETE FROM arrays WHERE name LIKE 'looks.%' OR name LIKE 'stages.%'"
-        assert database.execute(query).rowcount > 8
+@pytest.mark.parametrize("change", ["CREATE TABLE more (a)", "DROP TABLE flights"])
+def test_a_file_with_other_tables_is_not_a_project(project, change):
+    with sqlite3.connect(project.path) as database:
+        database.execute(change)
     database.close()
-    for record in ProjectFile.open(older).runs():
-        for split in record.splits:
-            assert split.trajectory is None
-            assert split.curve.stages == ()
+    with pytest.raises(InputError):
+        ProjectFile.open(project.path).read()
 
 
 def count_reads(monkeypatch):

@@ -174,7 +174,7 @@ def test_the_command_scores_single_rows_as_the_whole(study, tmp_path, capsys):
         one = write_csv(tmp_path / "one.csv", HEADER, [rows[k]])
         assert main(["score", str(saved), str(one)]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0] == "row,score,label"
+        assert lines[0] == "row,score,threshold,predicted"
         assert float(lines[1].split(",")[1]) == pytest.approx(whole[k], rel=1e-12)
 
 
@@ -276,26 +276,6 @@ def test_a_model_of_an_earlier_program_is_scored_by_its_preprocessing(study, tmp
     plain = write_csv(tmp_path / "t.csv", HEADER, rows)
     old = dataclasses.replace(model, schema=schema_without(model.preparation, model.label))
     assert scores_in(old, plain).tolist() == scores_in(model, plain).tolist()
-
-
-def test_references_of_an_earlier_program_are_read_as_it_did(tmp_path):
-    path = write_csv(tmp_path / "t.csv", HEADER, training_rows(False))
-    # To that program days were words.
-    table = read_table(path, label="outcome", positive="yes", roles={"when": "ignore"})
-    document = {
-        "path": str(path),
-        "sha256": table.sha256,
-        "label": "outcome",
-        "positive": "yes",
-        "roles": {column.name: column.role for column in table.columns},
-    }
-    data = DataReference.from_json(document)
-    assert not data.schema.is_complete
-    assert data.identity() == {k: v for k, v in document.items() if k != "path"}
-    kinds = {column.name: column.kind for column in data.open().columns}
-    assert kinds == {column.name: column.kind for column in table.columns} | {"when": "text"}
-    stored = DataReference.from_json(json.loads(json.dumps(data.as_json())))
-    assert stored == data
 
 
 def test_a_project_is_reopened_as_it_was_read(tmp_path):

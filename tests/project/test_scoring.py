@@ -97,7 +97,7 @@ def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path, s
     for words in ("'Chur'", "'old' in line 8", "line 12 is left out", "'remark'", "AUC 0."):
         assert sum(words in line for line in lines) == 1, words
     written = scored(target.read_text())
-    assert list(written[0]) == ["row", "id", "score", "label"]
+    assert list(written[0]) == ["row", "id", "score", "threshold", "predicted"]
     assert [row["id"] for row in written] == [row[0] for row in rows]
     assert [int(row["row"]) for row in written] == [*range(1, 11), *range(12, 22)]
 
@@ -219,8 +219,8 @@ def change(rows, k, value):
     [
         (2, str.upper, ["'city'", "'BASEL', 'BERN', 'GENF'", "'Bern'", "--allow-unknown"]),
         (1, "", ["'age'", "not one of its rows has a value"]),
-        (1, "old", ["'age'", "'old'", "is a number"]),
-        (3, "1,5", ["'dose'", "'1,5'"]),
+        (1, "old", ["'age'", "'old'", "--allow-unreadable"]),
+        (3, "1,5", ["'dose'", "'1,5'", "--decimal ,"]),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])

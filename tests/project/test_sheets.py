@@ -67,5 +67,5 @@ def test_a_class_that_is_a_formula_is_guarded_in_the_scores(tmp_path, capsys):
     assert main(["score", str(model), str(table)]) == 0
     text = capsys.readouterr().out
     lines = list(csv.reader(io.StringIO(text)))
-    assert {line[2] for line in lines[1:]} <= {"'=cmd()", "-1"}
+    assert {line[3] for line in lines[1:]} <= {"'=cmd()", "-1"}
     assert len(lines) == 61

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.readers import arff_sparse
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import read_table, read_tables
 from aucstudio.project.errors import InputError
@@ -33,7 +32,7 @@ def cells(table):
     }
 
 
-def test_sparse_rows_of_arff_stay_sparse(path, monkeypatch):
+def test_sparse_rows_of_arff_stay_sparse(path):
     table = read_table(path)
     assert [c.name for c in table.columns if isinstance(c, SparseColumn)] == [
         f"w{k}" for k in range(6)
@@ -53,12 +52,17 @@ def test_sparse_rows_of_arff_stay_sparse(path, monkeypatch):
     assert table.unreadable["w0"].line == HEAD.count("\n") + 8
     said = "column w2: 1 cell is no number and counts as missing: 'abc'"
     assert any(note.startswith(said) for note in table.notes)
-    # Where most cells are given the table is written out, with the same cells.
-    monkeypatch.setattr(arff_sparse, "MOST_FILLED", 0.0)
-    dense = read_table(path, roles={"w0": "number", "w2": "number"})
-    assert not any(isinstance(c, SparseColumn) for c in dense.columns)
-    assert cells(dense)["town"] == cells(table)["town"]
-    assert cells(dense)["w4"] == cells(table)["w4"]
+
+
+def test_rows_of_arff_with_most_cells_given_become_a_plain_table(tmp_path):
+    path = tmp_path / "filled.arff"
+    given = [", ".join(f"{k} {10 * row + k + 1}" for k in range(6)) for row in range(5)]
+    path.write_text(HEAD + "".join(f"{{{row}, 7 yes}}\n" for row in given) + "{3 -3}\n")
+    table = read_table(path)
+    assert not any(isinstance(c, SparseColumn) for c in table.columns)
+    assert cells(table)["w3"] == [4, 14, 24, 34, 44, -3]
+    assert cells(table)["w4"] == [5, 15, 25, 35, 45, 0]
+    assert cells(table)["y"] == ["yes"] * 5 + ["no"]
 
 
 def test_a_later_sparse_file_is_read_by_the_schema(path, tmp_path):

@@ -1,5 +1,6 @@
 import dataclasses
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work import processes
-from aucstudio.project.work.processes import Here, Processes
+from aucstudio.project.work.place import Here
+from aucstudio.project.work.processes import Processes
 from aucstudio.project.work.submit import submit
 
 PATIENCE = 60.0
@@ -163,9 +165,13 @@ def spoiled(monkeypatch):
     made = []
 
     def make(how):
-        serve = f"from tests.project import spoiled; spoiled.{how}(); serve()"
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            "from aucstudio.project.work.fit_service import serve; "
+            f"from tests.project import spoiled; spoiled.{how}(); serve()"
+        )
         with monkeypatch.context() as patched:
-            patched.setattr(processes, "_SERVE", processes._SERVE.replace("serve()", serve))
+            patched.setattr(processes, "child_command", lambda *_: [sys.executable, "-c", code])
             made.append(Processes())
             assert made[0].start()
         return made[0]

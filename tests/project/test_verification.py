@@ -60,7 +60,10 @@ def spoiled(record):
 # --- what is verified
 
 
-@pytest.mark.parametrize("method", ["auc-rls", "svm-pauc", "logistic", "gradient-boosting"])
+@pytest.mark.parametrize(
+    "method",
+    ["auc-rls", "svm-pauc", "logistic", "gradient-boosting", "auc-svm", "svm", "asvm", "nsauc"],
+)
 def test_a_run_agrees_from_its_table_alone(make, method):
     found = verify_run(make(method), 0, silent)
     assert found.agrees, found.found.faults
@@ -102,6 +105,41 @@ def test_a_spoiled_model_is_found_out(make):
     assert "does not give the training scores" in said
     assert "does not give the held-out scores" in said
     assert "the fit reported" in said
+
+
+def tampered(record, **changes):
+    """Give the run with other values stored in its split."""
+    return dataclasses.replace(record, splits=(dataclasses.replace(record.splits[0], **changes),))
+
+
+@pytest.mark.parametrize("method", ["auc-rls", "svm-auc", "logistic", "rankboost", "svm"])
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_classes_are_those_of_the_table(make, method, part):
+    record = make(method)
+    name = f"{part}_positive"
+    stored = getattr(record.splits[0], name)
+    found = verify_run(tampered(record, **{name: ~stored}), 0, silent)
+    words = {"train": "training", "test": "held-out"}[part]
+    assert any(f"of {len(stored)} {words} rows differ" in fault for fault in found.found.faults)
+    one = stored.copy()
+    one[3] = not one[3]
+    (fault,) = verify_run(tampered(record, **{name: one}), 0, silent).found.faults
+    assert f"classes of 1 of {len(stored)} {words} rows" in fault
+    # Areas are those of the classes in the table, whatever was stored.
+    assert found.found.areas == verify_run(record, 0, silent).found.areas
+
+
+@pytest.mark.parametrize("method", ["svm-auc", "auc-svm", "logistic", "rank-svm"])
+def test_an_unfinished_fit_stored_as_converged_is_a_fault(table, method):
+    plan = plan_experiment(DataReference.to_table(table), method, {}, Validation())
+    stopped = execute(plan, table, listen=lambda p: p.step is not None and p.step.iteration > 0)
+    split = stopped.splits[0]
+    assert not split.converged
+    assert split.gap > split.needed
+    assert verify_run(stopped, 0, silent).agrees
+    for changes in ({}, {"needed": None}, {"gap": None}):
+        wrong = tampered(stopped, converged=True, **changes)
+        assert not verify_run(wrong, 0, silent).agrees
 
 
 def test_a_table_that_is_gone_or_changed_is_told(make, table_file):

@@ -1,5 +1,7 @@
 """What is kept of a fit on the way: looks at fixed rows, stages, and at what cost."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.runs import watch as watching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, StageLog, Thinned, sample_rows
-from aucstudio.project.runs.watch import Watch
+from aucstudio.project.runs.watch import Watch, following
 
 
 class Clock:
@@ -63,11 +65,12 @@ def train_for(clock, seconds, step_seconds, scorer, count=1):
 
 
 @pytest.mark.parametrize("took", [1e-4, 2e-3, 3.8e-3, 0.05])
-def test_looking_takes_a_twenty_fifth_of_the_time_at_most(clock, took):
+def test_pictures_take_a_twenty_fifth_of_the_time_at_most(clock, took):
     scorer = Dear(clock, took)
     watch, _ = train_for(clock, 4.0, 1e-3, scorer)
+    kept = len(watch.trajectory(np.zeros(40), np.zeros(30)).iteration)
     # The first look comes before there is any time to take a share of.
-    assert (scorer.calls - 1) * took <= watch.seconds() / 25
+    assert (scorer.calls - kept - 1) * took <= watch.seconds() / 25
 
 
 @pytest.mark.parametrize("took", [1e-4, 3.8e-3])
@@ -76,6 +79,62 @@ def test_cheap_looks_are_passed_on_ten_times_a_second(clock, took):
     looks = [p.look for p in told if p.look is not None]
     assert 40 <= len(looks) <= 61
     assert np.diff([look.seconds for look in looks]).max() <= 0.1
+
+
+def test_the_course_is_evaluated_at_few_fixed_iterations():
+    points = [1]
+    while points[-1] < 1_000_000:
+        points.append(following(points[-1]))
+    assert points[:8] == [1, 2, 3, 4, 5, 7, 9, 12]
+    assert sum(point <= 100 for point in points) < 20
+    assert sum(point <= 10_000 for point in points) < 40
+    assert len(points) <= watching._MOST_LOOKS
+
+
+@pytest.mark.parametrize("step_seconds", [1e-5, 3e-2])
+def test_the_course_does_not_depend_on_the_time(clock, step_seconds):
+    watch = Watch(lambda _: False, 0, 1, None, *parts())
+    for iteration in range(1, 401):
+        clock.now += step_seconds
+        scorer = LinearScorer(np.array([1.0, iteration, -(iteration**2)]))
+        if step_seconds > 1e-2:  # a busy machine also reports from within an iteration
+            within = LinearScorer(np.ones(3))
+            watch(Step(iteration, objective=9.0, scorer=lambda w=within: w, is_partial=True))
+        watch(Step(iteration, objective=1.0 / iteration, scorer=lambda s=scorer: s))
+    looks, curve = watch.trajectory(np.zeros(40), np.zeros(30)), watch.curve()
+    np.testing.assert_array_equal(curve.iteration, np.arange(1, 401))
+    np.testing.assert_array_equal(curve.objective, 1.0 / np.arange(1, 401))
+    expected = [1]
+    while expected[-1] < 400:
+        expected.append(min(following(expected[-1]), 400))
+    np.testing.assert_array_equal(looks.iteration, expected)
+    (X, _), _ = parts()
+    weights = np.array([[1.0, k, -(k**2)] for k in expected[:-1]])
+    np.testing.assert_allclose(looks.train.scores[:-1], weights @ X.T, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["gradient-boosting", "svm-auc", "rankboost", "auc-ensemble"])
+def test_a_busy_machine_stores_the_same_course(plan, table, method, monkeypatch):
+    settings = {"library": "logistic; rankboost n_rounds=5; rls"} if "ensemble" in method else {}
+
+    def course(listen):
+        split = execute(plan(method, settings), table, listen=listen).splits[0]
+        return split.trajectory, split.curve
+
+    def slow(progress):
+        if progress.step is not None and progress.step.iteration % 3 == 0:
+            time.sleep(0.01)
+
+    quiet, curve = course(None)
+    # Whatever is reported because time has passed is reported at every occasion.
+    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
+    busy, other = course(slow)
+    assert len(quiet.iteration) > 2
+    np.testing.assert_array_equal(quiet.iteration, busy.iteration)
+    np.testing.assert_array_equal(quiet.held.scores, busy.held.scores)
+    np.testing.assert_array_equal(quiet.train.scores, busy.train.scores)
+    np.testing.assert_array_equal(curve.iteration, other.iteration)
+    np.testing.assert_array_equal(curve.objective, other.objective)
 
 
 def test_most_of_thousands_of_steps_go_untold_and_all_are_kept(clock):

@@ -1,6 +1,6 @@
 """Run the trials and print their table.
 
-    python -m tests.torture [--short] [--seed N] [NAME ...]
+    python -m tests.torture [--short | --tries N] [NAME ...]
 
 The whole takes most of an hour on two cores; ``--short`` some minutes.
 """
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import disks, flips, kills, writers
+from tests.torture import disks, flips, kills, odd, window, writers
 from tests.torture.world import Tally
 
 # Name, trial, tries of the whole form and of the short one.
@@ -28,14 +28,25 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "failing-call": (disks.each_call_once, 150, 2),
     "full-disk": (disks.full_disk, 60, 1),
     "lost-folder": (disks.lost_folder, 10, 1),
+    "project-moves": (odd.project_moves, 30, 3),
+    "table-changes": (odd.table_changes, 30, 1),
+    "read-only-home": (odd.read_only_home, 6, 2),
+    "odd-names": (odd.odd_names, 8, 1),
+    "clock-back": (odd.clock_back, 30, 1),
+}
+# Those that take long, or much disk; they run only where they are named.
+SLOW: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
+    "many-runs": (odd.many_runs, 1_000, 100),
+    "large-project": (odd.large_project, 1, 1),
+    "window": (window.at_work, 3_600, 60),  # seconds
 }
 
 
-def run_trial(name: str, folder: Path, short: bool) -> Tally:
+def run_trial(name: str, folder: Path, short: bool, tries: int | None = None) -> Tally:
     """Run one kind of trial."""
-    trial, whole, few = TRIALS[name]
+    trial, whole, few = (TRIALS | SLOW)[name]
     began = time.monotonic()
-    tally = trial(folder / name, few if short else whole)
+    tally = trial(folder / name, tries or (few if short else whole))
     tally.seconds = time.monotonic() - began
     return tally
 
@@ -51,7 +62,8 @@ def row(tally: Tally) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TRIALS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TRIALS | SLOW))
+    parser.add_argument("--tries", type=int, help="of each kind")
     parser.add_argument("--short", action="store_true", help="few tries of each kind")
     options = parser.parse_args()
     say = sys.stdout.write
@@ -60,7 +72,7 @@ def main() -> int:
     clean = True
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
         for name in options.names or TRIALS:
-            tally = run_trial(name, Path(folder), options.short)
+            tally = run_trial(name, Path(folder), options.short, options.tries)
             say(row(tally) + "\n")
             for note in tally.notes:
                 say(f"    {note}\n")

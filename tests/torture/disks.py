@@ -10,18 +10,17 @@ from pathlib import Path
 
 from tests.torture.world import Ended, Tally, World, ended, figures
 
-_SOURCE = Path(__file__).with_name("failing.c")
 
-
-def layer(folder: Path) -> Path | None:
-    """Build the layer that fails; None where there is no compiler."""
+def layer(folder: Path, name: str = "failing") -> Path | None:
+    """Build the layer that fails, or another one; None where there is no compiler."""
+    source = str(Path(__file__).with_name(f"{name}.c"))
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         return None
     folder.mkdir(parents=True, exist_ok=True)
-    built = folder / "failing.so"
+    built = folder / f"{name}.so"
     subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", str(built), str(_SOURCE), "-ldl"],
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(built), source, "-ldl"],
         check=True,
         capture_output=True,
     )

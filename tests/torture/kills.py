@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -27,12 +29,14 @@ def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
         tally.lost += 1
         tally.note(f"the first run failed: {whole.err.strip()[-300:]}")
         return tally
+    if not tally.sees(planted_loss(Path(project))):
+        return tally
     kept = _listed(world, project, tally)
     for k in range(tries):
         jobs = ["--jobs", "2"] if k % 2 else []
         process = world.start("run", "study.toml", "--project", project, "--json", *jobs)
         _wait(process, drawn.uniform(0.2, 1.1 * length))
-        seen = _committed(project)
+        seen = committed(project)
         process.send_signal(signal.SIGKILL)
         end = ended(process)
         tally.tries += 1
@@ -40,7 +44,7 @@ def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
         tally.orphans += len(world.orphans())
         if k % 10 == 9 or k == tries - 1:
             kept = _check(world, project, tally, kept)
-        lost = seen - _committed(project)
+        lost = seen - committed(project)
         tally.lost += len(lost)
     _swept(world, project, tally)
     return tally
@@ -52,13 +56,22 @@ def _wait(process: object, seconds: float) -> None:
         time.sleep(0.005)
 
 
-def _committed(project: str) -> set[str]:
-    """Read the ids of the runs in the file, as any reader could."""
-    try:
-        with sqlite3.connect(f"file:{project}?mode=ro", uri=True, timeout=10) as database:
-            return {row[0] for row in database.execute("SELECT id FROM runs")}
-    except sqlite3.Error:
-        return set()
+def committed(project: str) -> set[str]:
+    """Read the ids of the runs in the file, as any reader could; what cannot be read raises."""
+    with contextlib.closing(sqlite3.connect(f"file:{project}", uri=True, timeout=30)) as database:
+        return {row[0] for row in database.execute("SELECT id FROM records")}
+
+
+def planted_loss(project: Path) -> int:
+    """Delete a run from a copy of a project; return how many runs are then found to be lost."""
+    copy = project.with_name("planted.aucproj")
+    shutil.copyfile(project, copy)
+    before = committed(str(copy))
+    with contextlib.closing(sqlite3.connect(copy)) as database, database:
+        database.execute("DELETE FROM records WHERE id = (SELECT min(id) FROM records)")
+    lost = len(before - committed(str(copy)))
+    copy.unlink()
+    return lost
 
 
 def _listed(world: World, project: str, tally: Tally) -> dict[str, tuple[object, ...]]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.torture.__main__ import TRIALS, run_trial
 
-NEEDS_COMPILER = ("failing-call", "full-disk")
+NEEDS_COMPILER = ("failing-call", "full-disk", "clock-back")
 
 
 @pytest.mark.slow

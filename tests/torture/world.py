@@ -67,6 +67,13 @@ class Tally:
         """Whether nothing went wrong."""
         return not (self.lost or self.silent or self.tracebacks or self.orphans or self.left)
 
+    def sees(self, planted: int) -> bool:
+        """Return whether a planted loss of one run was found; else a trial proves nothing."""
+        if planted != 1:
+            self.silent += 1
+            self.note(f"a planted loss of 1 run was counted as {planted}")
+        return planted == 1
+
     def note(self, text: str) -> None:
         """Keep what went wrong, the first few times."""
         if len(self.notes) < 12:
@@ -148,10 +155,10 @@ class World:
         return names
 
 
-def ended(process: subprocess.Popen[str]) -> Ended:
-    """Wait for a command."""
+def ended(process: subprocess.Popen[str], patience: float = PATIENCE) -> Ended:
+    """Wait for a command, as many seconds as it may take."""
     try:
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()

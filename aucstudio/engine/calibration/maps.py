@@ -23,6 +23,7 @@ import scipy
 from aucstudio.engine.types import Array
 
 TILT = 1e-6
+_LARGEST = 1e150  # what is larger overflows with the first product
 _FURTHEST = 1e100  # in units of the scale; squares of it are still finite
 
 
@@ -54,10 +55,6 @@ class Calibration(abc.ABC):
     @abc.abstractmethod
     def _map(self, u: Array) -> Array:
         """Give f(u)."""
-
-    def shifted(self, by: float) -> Calibration:
-        """Give the same map for scores to each of which ``by`` was added."""
-        return dataclasses.replace(self, centre=self.centre + by)
 
     def settings(self) -> dict[str, float]:
         """Give the numbers of the map by name."""
@@ -149,6 +146,8 @@ def restore(
         raise ValueError("the numbers of the calibration do not fit its form")
     if not all(np.isfinite(value).all() for value in given.values()):
         raise ValueError("the numbers of the calibration are not all finite")
+    if any((np.abs(value) > _LARGEST).any() for value in given.values()):
+        raise ValueError(f"the calibration holds numbers beyond {_LARGEST}")
     positive = [given[name] for name in ("scale", "slope", "low", "high") if name in given]
     if min(positive) <= 0:
         raise ValueError("the calibration does not rise with the score")

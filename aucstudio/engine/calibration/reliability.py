@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine.roc import effective_trials, group_codes
 from aucstudio.engine.types import Array
 
 MOST_BINS, LEAST_BINS = 10, 3
@@ -45,6 +47,8 @@ def reliability(
     probabilities: Array,
     bins: int | None = None,
     level: float = 0.95,
+    *,
+    groups: ArrayLike | None = None,
 ) -> Reliability:
     """Count positives in bins of about equal count; equal probabilities share a bin.
 
@@ -56,11 +60,14 @@ def reliability(
         At most so many; as many as hold 20 rows each, ten at most, if not given.
     level : float
         Of the intervals.
+    groups : array-like of shape (rows,), optional
+        Labels of the groups that rows were sampled in: the rows of a bin then count as the
+        independent trials that its share is worth, see :func:`~roc.effective_trials`.
 
     Raises
     ------
     ValueError
-        If there is no row.
+        If there is no row, or a row has no group.
     """
     if not len(positive):
         raise ValueError("a reliability diagram needs rows")
@@ -72,7 +79,12 @@ def reliability(
     starts = np.unique([0, *np.searchsorted(ordered, ordered[edges], "left")])
     rows = np.diff([*starts, len(ordered)])
     positives = np.add.reduceat(np.asarray(positive, np.int64)[order], starts)
-    low, high = wilson_interval(positives, rows, level)
+    trials: Array = rows.astype(np.float64)
+    if groups is not None:
+        units, hit = group_codes(groups, len(order))[order], np.asarray(positive)[order]
+        parts = zip(starts.tolist(), (starts + rows).tolist(), strict=True)
+        trials = np.array([effective_trials(hit[a:b], None, units[a:b]) for a, b in parts])
+    low, high = wilson_interval(positives / rows * trials, trials, level)
     return Reliability(
         rows,
         positives,
@@ -86,7 +98,7 @@ def reliability(
 
 
 def wilson_interval(
-    count: NDArray[np.int64], trials: NDArray[np.int64], level: float = 0.95
+    count: NDArray[Any], trials: NDArray[Any], level: float = 0.95
 ) -> tuple[Array, Array]:
     """Bound the shares behind ``count`` of ``trials`` (Wilson 1927); elementwise."""
     z = scipy.stats.norm.ppf((1 + level) / 2)

@@ -252,11 +252,12 @@ def seen_through(scorer: CombinationScorer, view: View | None) -> CombinationSco
     """Give a combination whose parts look at rows through a view, if there is one."""
     if view is None:
         return scorer
-    parts = [dataclasses.replace(part, scorer=_seen(part.scorer, view)) for part in scorer.parts]
+    parts = [dataclasses.replace(part, scorer=seen(part.scorer, view)) for part in scorer.parts]
     return dataclasses.replace(scorer, parts=tuple(parts))
 
 
-def _seen(scorer: Scorer, view: View) -> ViewedScorer:
+def seen(scorer: Scorer, view: View) -> ViewedScorer:
+    """Return a scorer that looks at rows through a view."""
     if isinstance(scorer, ViewedScorer):
         return ViewedScorer(scorer.scorer, scorer.view.behind(view))
     return ViewedScorer(scorer, view)

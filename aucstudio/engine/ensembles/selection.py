@@ -1,12 +1,16 @@
-"""Weights of a combination: greedy selection with replacement, in bags.
+"""Weights of a combination, from held-out scores of its members.
 
-Members join one by one, each time the one whose addition to the sum of those that joined before
-(scores on a common scale) makes the criterion largest; one may join several times. The weights
-are how often each did, up to the step where the criterion was largest. That is done in several
-bags, each with rows drawn anew from either class, and the weights are averaged, which keeps
-chance from deciding.
+For the whole curve the weights are those of a logistic regression of the class on the scores, with
+weights that are not negative and are drawn towards equal ones. Where a range of false-positive
+rates counts, they are averaged with weights that are selected for the criterion.
 
-Caruana, Niculescu-Mizil, Crew and Ksikes (2004), Ensemble selection from libraries of models.
+Greedy selection: members join one by one, each time the one whose addition to the sum of those that
+joined before makes the criterion largest; one may join several times. The weights are how often
+each did, up to the step where the criterion was largest. That is done in several bags, each with
+drawn rows of either class, and the weights are averaged.
+
+Breiman (1996), Stacked regressions. Caruana, Niculescu-Mizil, Crew and Ksikes (2004), Ensemble
+selection from libraries of models.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.roc.weights import effective_rows
@@ -28,6 +34,78 @@ _DIGITS, _SAME = 6, 1e-12
 _BELIEF = 10.0
 
 
+def choose_weights(
+    scores: Array,
+    positive: Mask,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    pulse: Callable[[float], object] = lambda fraction: None,
+    bags: int = BAGS,
+    row_weights: Array | None = None,
+) -> Array:
+    """Return the weights of members, shape (members,), which sum to 1.
+
+    Parameters
+    ----------
+    scores, positive, criterion, rng, pulse, bags, row_weights
+        As for :func:`select_in_bags`.
+    """
+    stacked = stack(scores, positive, rng, row_weights)
+    if criterion.share == 0.0:
+        pulse(1.0)
+        return stacked
+    selected = select_in_bags(scores, positive, criterion, rng, pulse, bags, row_weights)
+    return np.asarray((stacked + selected) / 2.0)
+
+
+def stack(
+    scores: Array, positive: Mask, rng: np.random.Generator, row_weights: Array | None = None
+) -> Array:
+    """Return the weights of a logistic regression on the members' scores, scaled to sum to 1.
+
+    Minimises the mean log-loss, both classes weighing the same, plus ``lambda / 2`` times the sum
+    of squares of the weights about their mean, over weights that are not negative; ``lambda`` is 10
+    divided by the rows of the rarer class.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (members, N)
+        Held-out scores on a common scale.
+    positive : ndarray of bool, shape (N,)
+    rng : Generator
+        Draws rows where a class has more than 10,000.
+    row_weights : ndarray of shape (N,), optional
+    """
+    each = np.ones(len(positive)) if row_weights is None else row_weights
+    classes = [np.flatnonzero(of & (each > 0.0)) for of in (positive, ~positive)]
+    rarer = min(effective_rows(each[rows]) for rows in classes)
+    kept = [
+        rows if len(rows) <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+        for rows in classes
+    ]
+    rows = np.concatenate(kept)
+    z, signs = scores[:, rows], np.where(positive[rows], 1.0, -1.0)
+    costs = np.concatenate([each[of] / (2.0 * each[of].sum()) for of in kept])
+    members, pull = len(scores), _BELIEF / rarer
+
+    def loss(point: Array) -> tuple[float, Array]:
+        weights = point[:-1]
+        margins = signs * (weights @ z + point[-1])
+        slopes = -signs * costs * expit(-margins)
+        away = weights - weights.mean()
+        value = costs @ np.logaddexp(0.0, -margins) + 0.5 * pull * (away @ away)
+        return float(value), np.append(z @ slopes + pull * away, slopes.sum())
+
+    start = np.append(np.full(members, 1.0 / members), 0.0)
+    bounds = [(0.0, None)] * members + [(None, None)]
+    ends = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1_000}
+    done = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=ends)
+    found = done.x[:-1]
+    if found.sum() <= 0.0:  # no member ranks better than chance
+        return np.full(members, 1.0 / members)
+    return np.asarray(found / found.sum())
+
+
 def select(
     scores: Array,
     positive: Mask,
@@ -35,7 +113,7 @@ def select(
     steps: int = STEPS,
     row_weights: Array | None = None,
 ) -> Array:
-    """Select members greedily; gives their weights, which sum to 1.
+    """Select members greedily; returns their weights, which sum to 1.
 
     Parameters
     ----------
@@ -46,7 +124,7 @@ def select(
     steps : int
         Members that join, counted with repetition.
     row_weights : ndarray of shape (N,), optional
-        What the rows weigh in the criterion.
+        How much each row counts in the criterion.
     """
     counts, total = np.zeros(len(scores)), np.zeros(scores.shape[1])
     best, kept = -np.inf, counts
@@ -62,7 +140,7 @@ def select(
 
 
 def _joined(total: Array, scores: Array) -> Array:
-    """Add up standardised scores; what differs by rounding is a tie."""
+    """Add up standardised scores; a difference by rounding is a tie."""
     return np.round(total + scores, _DIGITS)
 
 
@@ -75,7 +153,7 @@ def select_in_bags(
     bags: int = BAGS,
     row_weights: Array | None = None,
 ) -> Array:
-    """Select in several bags of drawn rows; gives the mean weights, drawn towards equal ones.
+    """Select in several bags of drawn rows; returns the mean weights, drawn towards equal ones.
 
     Parameters
     ----------
@@ -84,13 +162,13 @@ def select_in_bags(
     rng : Generator
         Draws the rows of the bags.
     pulse : callable, optional
-        Told the fraction done after each bag; what it raises ends the selection.
+        Called with the fraction done after each bag; an exception of it ends the selection.
     bags : int
     row_weights : ndarray of shape (N,), optional
         They stay with the rows that are drawn.
     """
     if row_weights is not None and not row_weights.all():
-        # A row of weight 0 is not there: a bag of such rows alone would tell nothing.
+        # A row of weight 0 takes no part: a bag of such rows alone has no criterion.
         there = row_weights > 0
         scores, positive, row_weights = scores[:, there], positive[there], row_weights[there]
     weights = np.zeros(len(scores))

@@ -107,3 +107,25 @@ def scaled_view(factors: Array) -> View:
     """Give the view of all columns, each times its factor."""
     count = len(factors)
     return View(np.arange(count), factors, np.zeros(count), np.full(count, np.nan))
+
+
+def filled_view(X: Array) -> View | None:
+    """Return the view of rows with missing values filled in and marked; None where none is missing.
+
+    A missing value becomes the median of its column (0 where all are missing). Each column with
+    missing values in X has another one beside it, which is 1 where the value is missing.
+    """
+    missing = np.isnan(X)
+    marked = np.flatnonzero(missing.any(axis=0))
+    if not len(marked):
+        return None
+    count = X.shape[1]
+    known = (column[~gaps] for column, gaps in zip(X.T, missing.T, strict=True))
+    fills = [float(np.median(values)) if len(values) else 0.0 for values in known]
+    return View(
+        np.concatenate([np.arange(count), marked]),
+        # A known value times 0 is 0; a missing one stays missing, and becomes 1.
+        np.concatenate([np.ones(count), np.zeros(len(marked))]),
+        np.zeros(count + len(marked)),
+        np.concatenate([fills, np.ones(len(marked))]),
+    )

@@ -106,12 +106,26 @@ class Shifted:
         return np.asarray(phi if self.origin is None else phi - self.origin, self.dtype)
 
     @classmethod
-    def about(cls, feature_map: FeatureMap, few: Array, dtype: type[np.floating[Any]]) -> Self:
-        """Shift by the mean of the features of some rows, in a precision."""
+    def about(
+        cls,
+        feature_map: FeatureMap,
+        few: Array,
+        dtype: type[np.floating[Any]],
+        weights: Array | None = None,
+    ) -> Self:
+        """Shift by the (weighted) mean of the features of some rows, in a precision."""
         if dtype is np.float32:
             feature_map = feature_map.in_single()
         phi = feature_map(few)
-        return cls(feature_map, phi.mean(axis=0, dtype=np.float64).astype(phi.dtype), dtype)
+        mean = mean_row(phi.astype(np.float64, copy=False), weights)
+        return cls(feature_map, mean.astype(phi.dtype), dtype)
+
+
+def mean_row(X: Array, weights: Array | None = None) -> Array:
+    """Return the (weighted) mean of the rows, of which there may be no features."""
+    if weights is None:
+        return np.asarray(X.mean(axis=0))
+    return np.asarray(weights @ X / weights.sum())
 
 
 def rows_for_mean(count: int) -> Index:
@@ -119,17 +133,18 @@ def rows_for_mean(count: int) -> Index:
     return np.arange(0, count, -(-count // _ROWS_FOR_MEAN))
 
 
-def shift_for_digits(few: Array) -> Array | None:
-    """Give the mean of some rows where subtracting it saves digits, else None.
+def shift_for_digits(few: Array, weights: Array | None = None) -> Array | None:
+    """Return the (weighted) mean of some rows where subtracting it saves digits, else None.
 
     A feature whose mean is within its standard deviation is near enough to 0.
     """
-    mean: Array = few.mean(axis=0)
-    square = np.einsum("ij,ij->j", few, few) / len(few)
+    mean = mean_row(few, weights)
+    square = mean_row(np.square(few), weights)
     return None if np.all(2 * mean**2 <= square) else mean
 
 
-def centred(X: Array) -> Array:
+def centred(X: Array, weights: Array | None = None) -> Array:
     """Shift the rows by about their mean where that saves digits; pair margins stay the same."""
-    mean = shift_for_digits(X[rows_for_mean(len(X))])
+    few = rows_for_mean(len(X))
+    mean = shift_for_digits(X[few], None if weights is None else weights[few])
     return X if mean is None else X - mean

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from aucstudio.engine.blocks import Parts, Passes
 from aucstudio.engine.features.maps import (
@@ -25,6 +25,7 @@ from aucstudio.engine.features.maps import (
     Identity,
     Shifted,
     centred,
+    mean_row,
     rows_for_mean,
 )
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
@@ -113,7 +114,7 @@ class Vectors(NumberedSpace):
         notes: tuple[str, ...] = (),
     ) -> None:
         self.matrix: Any = matrix
-        self.is_sparse = sparse.issparse(matrix)
+        self.is_sparse = scipy.sparse.issparse(matrix)
         self.size = matrix.shape[1]
         self.notes = notes
         self._directions = directions or Identity()
@@ -280,6 +281,7 @@ def mapped(
     monitor: Monitor,
     dtype: type[np.floating[Any]] = np.float64,
     notes: tuple[str, ...] = (),
+    weights: Array | None = None,
 ) -> Vectors:
     """Compute the features of all rows, less about their mean, chunk by chunk.
 
@@ -293,13 +295,17 @@ def mapped(
         ``np.float32`` halves memory and the time of what follows; errors are some 1e-7 of the
         features.
     notes : tuple of str
+    weights : ndarray of shape (N,), optional
+        Of the rows, for the mean.
 
     Raises
     ------
     Stopped
         If the callback wants to stop.
     """
-    features = Shifted.about(feature_map, X[rows_for_mean(len(X))], dtype)
+    few = rows_for_mean(len(X))
+    each = None if weights is None else weights[few]
+    features = Shifted.about(feature_map, X[few], dtype, each)
     origin = cast("Array", features.origin)
     F = np.empty((len(X), len(origin)), dtype)
     for rows in chunks(len(X)):
@@ -338,8 +344,8 @@ def chosen(
         a kernel of the caller's hides.
     """
     if settings.kernel == "linear":
-        return Vectors(X if sparse.issparse(X) else centred(X))
-    if sparse.issparse(X):
+        return Vectors(X if scipy.sparse.issparse(X) else centred(X, weights))
+    if scipy.sparse.issparse(X):
         raise InvalidSetting("kernel", "sparse rows are possible with the linear kernel only")
     if given is not None and n_landmarks is not None:
         raise InvalidSetting(
@@ -350,7 +356,7 @@ def chosen(
     kernel = settings.settle_kernel(X, given, weights)
     if given is not None or (n_landmarks is None and len(X) <= MAX_EXACT_ROWS):
         space = exact(X, kernel, monitor)
-        space.matrix -= space.matrix.mean(axis=0)  # in place; pair margins stay the same
+        space.matrix -= mean_row(space.matrix, weights)  # in place; pair margins stay the same
         return space
     count = min(n_landmarks or DEFAULT_LANDMARKS, len(X))
     landmarks = k_means(X, count, np.random.default_rng(_SEED), monitor)

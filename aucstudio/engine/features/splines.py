@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.types import Array, Index
 
 _MOST_LEVELS = 10
+_SAME_SHARE = 1e-10
 _ROWS_PER_CHUNK = 16_384
 
 
@@ -74,7 +75,7 @@ class Basis:
         return len(self.roughness)
 
 
-def basis(x: Array, n_knots: int = 10) -> Basis:
+def basis(x: Array, n_knots: int = 10, weights: Array | None = None) -> Basis:
     """Choose the functions of one feature: stumps for up to 10 distinct values, else splines.
 
     Splines are the N_l of :func:`natural_splines` in the standardised value u, scaled to a
@@ -87,30 +88,38 @@ def basis(x: Array, n_knots: int = 10) -> Basis:
         Training values; NaN where not known.
     n_knots : int
         At least 2, which leaves the straight line.
+    weights : ndarray of shape (N,), optional
+        Of the rows, greater than 0: a row of weight 2 is a row twice.
     """
-    known = x[~np.isnan(x)]
+    is_known = ~np.isnan(x)
+    known, weights = x[is_known], np.ones(len(x)) if weights is None else weights
+    shares = weights[is_known] / max(weights[is_known].sum(), np.finfo(np.float64).tiny)
     levels = np.unique(known)
     if len(levels) <= _MOST_LEVELS:
         pieces = _stumps(levels)
-        return Basis(_centred(pieces, known), np.zeros((len(pieces.coefficients),) * 2))
-    mean = known.mean()
-    scale = (known - mean).std()
-    knots = _quantiles(known, n_knots)
+        return Basis(_centred(pieces, known, shares), np.zeros((len(pieces.coefficients),) * 2))
+    mean = float(shares @ known)
+    scale = float(np.sqrt(shares @ (known - mean) ** 2))
+    knots = _quantiles(known, shares, n_knots)
     splines = natural_splines((knots - mean) / scale)
-    pieces = _centred(splines.pieces(knots, scale), known)
-    size = 1 / pieces(known).std(axis=1)
+    pieces = _centred(splines.pieces(knots, scale), known, shares)
+    size = 1 / np.sqrt(pieces(known) ** 2 @ shares)
     scaled = Pieces(pieces.breaks, pieces.origins, pieces.coefficients * size[:, None, None])
     return Basis(scaled, splines.roughness() * np.outer(size, size))
 
 
-def _quantiles(known: Array, count: int) -> Array:
-    """Give the distinct ones of the quantiles (q + 1/2) / count; repeating all values moves none.
+def _quantiles(known: Array, shares: Array, count: int) -> Array:
+    """Return the distinct ones of the quantiles (q + 1/2) / count of values with their shares.
 
-    As numpy's "averaged_inverted_cdf" without its rounding of N times a share.
+    Repeating all values moves none: numpy's "averaged_inverted_cdf", without its rounding.
     """
-    place = len(known) * (2 * np.arange(count) + 1)
-    ascending = np.sort(known)
-    low, high = ascending[(place - 1) // (2 * count)], ascending[place // (2 * count)]
+    order = np.argsort(known, kind="stable")
+    ascending, reached = known[order], np.cumsum(shares[order])
+    wanted = (np.arange(count) + 0.5) / count
+    # Where a step of the distribution ends at the very share wanted, up to rounding, the quantile
+    # is midway between the two values.
+    low = ascending[np.searchsorted(reached, wanted - _SAME_SHARE)]
+    high = ascending[np.searchsorted(reached, wanted + _SAME_SHARE, side="right")]
     return np.unique(low + (high - low) / 2)
 
 
@@ -121,11 +130,11 @@ def _stumps(levels: Array) -> Pieces:
     return Pieces(thresholds, np.zeros(len(thresholds) + 1), coefficients)
 
 
-def _centred(pieces: Pieces, known: Array) -> Pieces:
+def _centred(pieces: Pieces, known: Array, shares: Array) -> Pieces:
     if not len(pieces.coefficients):
         return pieces
     coefficients = pieces.coefficients.copy()
-    coefficients[:, :, 0] -= pieces(known).mean(axis=1)[:, None]
+    coefficients[:, :, 0] -= (pieces(known) @ shares)[:, None]
     return Pieces(pieces.breaks, pieces.origins, coefficients)
 
 

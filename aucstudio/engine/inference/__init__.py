@@ -33,27 +33,15 @@ from aucstudio.engine.inference.resampling import Progress
 from aucstudio.engine.inference.results import Interval, TestResult
 from aucstudio.engine.inference.same_rows import NotSameRows, check_same_rows
 from aucstudio.engine.inference.splits import splits_interval, splits_test, variance_factor
-from aucstudio.engine.inference.tables import (
-    Friedman,
-    Nemenyi,
-    Wilcoxon,
-    friedman,
-    nemenyi,
-    wilcoxon,
-)
 
 __all__ = [
-    "Array",
     "Band",
-    "Friedman",
     "GroupArea",
     "Interval",
-    "Nemenyi",
     "NotSameRows",
     "Placements",
     "Progress",
     "TestResult",
-    "Wilcoxon",
     "auc_power",
     "auc_sample_size",
     "auc_se",
@@ -69,11 +57,9 @@ __all__ = [
     "delong_test",
     "difference_se",
     "equality_test",
-    "friedman",
     "holm",
     "interval_of",
     "kolmogorov_band",
-    "nemenyi",
     "pauc_interval",
     "pauc_test",
     "pointwise_band",
@@ -83,5 +69,4 @@ __all__ = [
     "splits_interval",
     "splits_test",
     "variance_factor",
-    "wilcoxon",
 ]

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.inference.resampling import Progress, resamples
 from aucstudio.engine.inference.results import check_level
-from aucstudio.engine.types import Array
+from aucstudio.engine.inference.sampling import Sampling
+from aucstudio.engine.types import Array, RowNumbers
 
 GRID = np.linspace(0.0, 1.0, 201)
 GRID.setflags(write=False)
@@ -52,27 +53,33 @@ def kolmogorov_band(
     *,
     grid: ArrayLike = GRID,
     positive: object = None,
+    weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Band:
     """Bound the whole ROC curve by Kolmogorov's bounds of both classes, for any sample size.
 
     The score distribution of each class lies within its bounds with probability sqrt(level), so
     with probability ``level`` or more every point of the curve lies in a rectangle round its
     estimate, and the curve within the rectangles' union. The band is wide, but needs neither
-    large samples nor resampling.
+    large samples nor resampling. Weighted rows, and groups of rows, count as so many rows of equal
+    weight: a group as one row, which its rows could at worst repeat.
 
     Parameters
     ----------
     y, score : array-like of shape (n_samples,)
     level : float
     grid : array-like
-        FPRs to give the bounds at.
+        FPRs at which to compute the bounds.
     positive : label, optional
+    weights, weight_kind, groups
+        As for :func:`~inference.delong_interval`.
 
     Raises
     ------
     ValueError
         If level is outside (0, 1) or an FPR outside [0, 1], and for input that
-        :func:`~roc.split_scores` refuses.
+        :meth:`~roc.Ranking.of` refuses.
 
     Notes
     -----
@@ -80,12 +87,11 @@ def kolmogorov_band(
     Kolmogorov's statistic.
     """
     check_level(level)
-    curve = roc.roc_curve(y, score, positive=positive)
-    dx, dy = (
-        float(scipy.stats.kstwo.ppf(math.sqrt(level), k))
-        for k in (curve.negatives, curve.positives)
-    )
-    return _displaced(curve, dx, dy, grid, level, "Kolmogorov bounds")
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
+    m, n = (max(1, math.floor(units + 1e-9)) for units in Sampling.of(ranking).groups)
+    dx, dy = (float(scipy.stats.kstwo.ppf(math.sqrt(level), k)) for k in (n, m))
+    return _displaced(ranking.curve, dx, dy, grid, level, "Kolmogorov bounds")
 
 
 def bootstrap_band(
@@ -98,6 +104,9 @@ def bootstrap_band(
     seed: int = 0,
     progress: Progress | None = None,
     positive: object = None,
+    weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Band:
     """Bound the whole ROC curve by a band of fixed width, chosen by the stratified bootstrap.
 
@@ -112,11 +121,13 @@ def bootstrap_band(
     y, score : array-like of shape (n_samples,)
     level : float
     grid : array-like
-        FPRs to give the bounds at.
+        FPRs at which to compute the bounds.
     draws, seed : int
     progress : callable, optional
-        Hears the fraction done now and then; returning True stops.
+        Receives the fraction done now and then; returning True stops.
     positive : label, optional
+    weights, weight_kind, groups
+        As for :func:`~inference.bootstrap_interval`.
 
     Raises
     ------
@@ -132,9 +143,15 @@ def bootstrap_band(
     ours.
     """
     check_level(level)
-    curve = roc.roc_curve(y, score, positive=positive)
-    m, n = curve.positives, curve.negatives
-    drawn = _largest_deviations(curve, draws, seed, progress)
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
+    m, n = Sampling.of(ranking).groups
+    # With every vertex where it can be had, for long curves are thinned evenly.
+    counted = weights is not None and weight_kind == roc.FREQUENCY
+    curve = ranking.curve
+    if not counted:
+        curve = roc.roc_curve(y, score, positive=positive, weights=weights)
+    drawn = _largest_deviations(ranking, curve, draws, seed, progress)
     floor = math.log(2 / (1 - level)) / math.sqrt(min(m, n))
     c = max(float(np.quantile(drawn, level)), floor)
     method = f"fixed width, {draws} bootstrap draws"
@@ -142,24 +159,27 @@ def bootstrap_band(
 
 
 def _largest_deviations(
-    curve: roc.Curve, draws: int, seed: int, progress: Progress | None
+    ranking: roc.Ranking, curve: roc.Curve, draws: int, seed: int, progress: Progress | None
 ) -> Array:
-    """Draw the half-width c that each resampled curve needs."""
-    m, n = curve.positives, curve.negatives
+    """Draw the half-width c that each resampled curve needs, with units of groups or rows."""
+    m, n = Sampling.of(ranking).groups
     vertices = _thinned(curve)
-    # Rows numbered in descending order of score: a vertex predicts the first fp and tp positive.
-    u, v = _turned(vertices.fp, vertices.tp, n, m)
+    rows = vertices.behind or vertices
+    u, v = _turned(vertices.fpr, vertices.tpr, n, m)
     deviations = np.empty(draws)
-    for part, positives, negatives in resamples(m, n, draws, seed, progress):
-        tp, fp = _counts(positives, vertices.tp), _counts(negatives, vertices.fp)
-        drawn_u, drawn_v = _turned(fp, tp, n, m)
+    units = ranking.units and (ranking.units[0][::-1], ranking.units[1][::-1])
+    # Rows in descending order of score: a vertex predicts the first fp and tp positive.
+    sizes = len(ranking.s), len(ranking.t)
+    for part, positives, negatives in resamples(*sizes, draws, seed, progress, units):
+        tpr = _rates(positives, rows.tp, ranking.weight_s)
+        fpr = _rates(negatives, rows.fp, ranking.weight_t)
         deviations[part] = [
             max(
                 np.abs(np.interp(u, *resampled) - v).max(),
                 np.abs(np.interp(resampled[0], u, v) - resampled[1]).max(),
             )
             / 2
-            for resampled in zip(drawn_u, drawn_v, strict=True)
+            for resampled in zip(*_turned(fpr, tpr, n, m), strict=True)
         ]
     return deviations
 
@@ -174,17 +194,17 @@ def _thinned(curve: roc.Curve) -> roc.Curve:
     return curve.at(kept)
 
 
-def _counts(rows: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count in each resample the drawn rows before each of the ascending ends."""
-    cell = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    cells = cell[rows] + len(ends) * np.arange(len(rows))[:, None]
-    counts = np.bincount(cells.ravel(), minlength=len(ends) * len(rows))
-    return np.cumsum(counts.reshape(len(rows), -1), axis=1)
+def _rates(times: RowNumbers, ends: NDArray[np.int64], weights: Array | None) -> Array:
+    """Compute in each resample the share of the weight of the drawn rows before each end."""
+    drawn = times if weights is None else times * weights[::-1]
+    sums = np.cumsum(drawn, axis=1, dtype=np.float64)
+    rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
+    return rates
 
 
-def _turned(fp: NDArray[np.int64], tp: NDArray[np.int64], n: int, m: int) -> tuple[Array, Array]:
+def _turned(fpr: Array, tpr: Array, n: float, m: float) -> tuple[Array, Array]:
     """Compute u and v of vertices."""
-    x, y = fp / math.sqrt(n), tp / math.sqrt(m)
+    x, y = fpr * math.sqrt(n), tpr * math.sqrt(m)
     return x + y, y - x
 
 

@@ -1,5 +1,7 @@
 """Components of a (partial) AUC: one number a row, whose variances add up to the area's.
 
+Where rows come in groups, the components are summed by group: groups are the sampling units.
+
 Symbols: psi10 and psi01 the components of the positives and of the negatives; on [0, 1] they are
 DeLong's V10 and V01. Areas are normalised, pAUC / (beta - alpha).
 """
@@ -9,10 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.sampling import Components, row_variance
 from aucstudio.engine.types import Array
 
 Ranks = NDArray[np.intp]
@@ -44,23 +47,13 @@ def negative_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta
     return psi01
 
 
-def aligned_components(
-    y: ArrayLike, score: ArrayLike, alpha: float, beta: float, positive: object
-) -> tuple[Array, Array]:
-    """Give the components in row order, so that those of several scores match."""
-    return components_of(roc.Ranking.of(y, score, positive=positive), alpha, beta)
-
-
-def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, Array]:
-    """Do what :func:`aligned_components` does from sorted scores."""
-    ranks, n = (ranking.below, ranking.at_most), len(ranking.t)
-    psi10, psi01 = np.empty(len(ranking.s)), np.empty(n)
+def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> Components:
+    """Compute the components in row order, in which those of several scores match."""
     if ranking.is_weighted:
-        psi10[ranking.order_s], psi01[ranking.order_t] = _weighted(ranking, alpha, beta)
-    else:
-        psi10[ranking.order_s] = positive_components(*ranks, n, alpha, beta)
-        psi01[ranking.order_t] = negative_components(*ranks, n, alpha, beta)
-    return psi10, psi01
+        return ranking.in_row_order(*_weighted(ranking, alpha, beta))
+    ranks, n = (ranking.below, ranking.at_most), len(ranking.t)
+    psi10 = positive_components(*ranks, n, alpha, beta)
+    return ranking.in_row_order(psi10, negative_components(*ranks, n, alpha, beta))
 
 
 def _weighted(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, Array]:
@@ -87,88 +80,6 @@ def _weighted(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, A
     return psi10, psi01
 
 
-def row_shares(ranking: roc.Ranking) -> tuple[Array, Array] | None:
-    """Give the share of its class's weight that each row has, in row order; None if all count."""
-    if ranking.weight_s is None or ranking.weight_t is None:
-        return None
-    of_s, of_t = np.empty(len(ranking.s)), np.empty(len(ranking.t))
-    of_s[ranking.order_s] = ranking.weight_s / ranking.weight_s.sum()
-    of_t[ranking.order_t] = ranking.weight_t / ranking.weight_t.sum()
-    return of_s, of_t
-
-
-def weighted_standard_error(psi: tuple[Array, Array], shares: tuple[Array, Array]) -> float:
-    """Compute an area's standard error where rows are weighted; NaN with one row in a class.
-
-    Every row's weighted influence is squared, and divided by 1 - its share: the mean was fitted
-    to it too. Rows of equal weight give :func:`standard_error`.
-    """
-    return math.sqrt(sum(class_variances(psi, shares)))
-
-
-def _weighted_variance(of_class: Array, share: Array) -> float:
-    off = of_class - of_class[0]
-    off = off - share @ off
-    return float((share * off) ** 2 @ (1.0 / (1.0 - share)))
-
-
-def class_variances(
-    psi: tuple[Array, Array], shares: tuple[Array, Array] | None
-) -> tuple[float, float]:
-    """Give what positives and negatives add to the variance of an area.
-
-    Both are NaN with fewer than two rows in a class; ``shares`` are those of weighted rows.
-    """
-    if min(map(len, psi)) < 2:
-        return math.nan, math.nan
-    if shares is not None:
-        of_s, of_t = map(_weighted_variance, psi, shares)
-    else:
-        of_s, of_t = (_variance(of_class) / len(of_class) for of_class in psi)
-    return of_s, of_t
-
-
-def standard_error(psi10: Array, psi01: Array) -> float:
-    """Compute the area's standard error; NaN with fewer than two rows in a class."""
-    return math.sqrt(sum(class_variances((psi10, psi01), None)))
-
-
-def difference_variances(
-    a: tuple[Array, Array], b: tuple[Array, Array], shares: tuple[Array, Array] | None
-) -> tuple[float, float]:
-    """Give what positives and negatives add to the variance of a difference of two areas.
-
-    Each is NaN with fewer than two rows in a class; ``shares`` are those of weighted rows.
-    """
-    if min(map(len, a)) < 2:
-        return math.nan, math.nan
-    if shares is not None:
-        apart = (x - y for x, y in zip(a, b, strict=True))
-        of_s, of_t = map(_weighted_variance, apart, shares)
-    else:
-        of_s, of_t = (_difference_variance(x, y) / len(x) for x, y in zip(a, b, strict=True))
-    return of_s, of_t
-
-
-def degrees_of_freedom(variances: tuple[float, float], sizes: tuple[float, float]) -> float:
-    """Give those of the sum of the variances of two means (Welch and Satterthwaite)."""
-    spread = sum(v**2 / (size - 1) for v, size in zip(variances, sizes, strict=True))
-    return sum(variances) ** 2 / spread
-
-
-@kernel
-def _difference_variance(x: Array, y: Array) -> float:
-    """Compute the variance of x - y, in two passes and without a place for it."""
-    first, total, squares = x[0] - y[0], 0.0, 0.0
-    # Taking one value off first makes the variance of equal numbers exactly 0.
-    for i in range(len(x)):
-        total += x[i] - y[i] - first
-    mean = total / len(x)
-    for i in range(len(x)):
-        squares += (x[i] - y[i] - first - mean) ** 2
-    return squares / (len(x) - 1)
-
-
 def rank_standard_error(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> float:
     """Do what :func:`standard_error` does with both classes' components, straight from the ranks.
 
@@ -180,7 +91,7 @@ def rank_standard_error(below: Ranks, at_most: Ranks, n: int, alpha: float, beta
     psi10 = positive_components(below, at_most, n, alpha, beta)
     unit = 2 * m * (beta - alpha)  # psi01 counts halves of a positive
     psi01_variance = _winsorised_variance(below, at_most, n, *_band_ends(n, alpha, beta)) / unit**2
-    return math.sqrt(_variance(psi10) / m + psi01_variance / n)
+    return math.sqrt(row_variance(psi10) / m + psi01_variance / n)
 
 
 @kernel
@@ -208,8 +119,3 @@ def _band_ends(n: int, alpha: float, beta: float) -> tuple[int, int]:
     """Give the ascending ranks, from 0, of the lowest and highest negative inside the band."""
     first, last = roc.band_ranks(n, alpha, beta)
     return n - last, n - first
-
-
-def _variance(psi: Array) -> float:
-    # Taking one value off first makes the variance of equal numbers exactly 0.
-    return float((psi - psi[0]).var(ddof=1))

@@ -11,7 +11,6 @@ from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.resampling import resamples
 from aucstudio.engine.inference.results import Interval, check_level
-from aucstudio.engine.roc.curve import positive_mask
 from aucstudio.engine.roc.thresholds import check_costs
 from aucstudio.engine.types import Array, Index, RowNumbers
 
@@ -31,6 +30,8 @@ def cost_threshold_interval(
     progress: Callable[[float], object] | None = None,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Interval:
     """Bound :func:`~roc.cost_threshold` by percentiles of the stratified bootstrap.
 
@@ -46,10 +47,14 @@ def cost_threshold_interval(
     level : float
     seed : int
     progress : callable, optional
-        Hears the fraction done now and then; returning True stops.
+        Receives the fraction done now and then; returning True stops.
     positive : label, optional
     weights : array-like of shape (n_samples,), optional
         They stay with the rows that are drawn.
+    weight_kind : {"sampling", "frequency"}
+        A row of frequency weight k is drawn as k rows are.
+    groups : array-like of shape (n_samples,), optional
+        Labels of the groups that rows were sampled in, which are drawn as a whole.
 
     Raises
     ------
@@ -60,26 +65,27 @@ def cost_threshold_interval(
     """
     check_level(level)
     check_costs(prior, cost_fp, cost_fn)
-    s, t = roc.split_scores(y, score, positive)
-    of_s = of_t = _NONE
-    if weights is not None:
-        mask = positive_mask(y, positive)
-        each = roc.check_weights(weights, mask)
-        of_s, of_t = each[mask], each[~mask]
-        s, t, of_s, of_t = s[of_s > 0], t[of_t > 0], of_s[of_s > 0], of_t[of_t > 0]
-    m = len(s)
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
+    s, t = ranking.in_row_order(ranking.s, ranking.t)
+    m, of_s, of_t, units = len(s), _NONE, _NONE, ranking.units
+    if ranking.weight_s is not None and ranking.weight_t is not None:
+        of_s, of_t = ranking.in_row_order(ranking.weight_s, ranking.weight_t)
+    if units is not None:
+        units = ranking.in_row_order(*units)
     ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
     scores = ascending[::-1]  # as a curve runs
     place = len(scores) - 1 - group
     gains = cost_fn * prior / m, cost_fp * (1 - prior) / len(t)
     places = place[:m], place[m:], of_s, of_t
     placed = np.empty(draws)
-    for part, positives, negatives in resamples(m, len(t), draws, seed, progress):
+    for part, positives, negatives in resamples(m, len(t), draws, seed, progress, units):
         ends = _cheapest(positives, negatives, *places, *gains, len(scores))
         placed[part] = [_cut(scores, above, below) for above, below in ends]
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
-    curve = roc.roc_curve(y, score, positive=positive, weights=weights)
-    value = roc.cost_threshold(curve, cost_fp, cost_fn, prior)
+    value = roc.cost_threshold(
+        roc.roc_curve(y, score, positive=positive, weights=weights), cost_fp, cost_fn, prior
+    )
     method = f"stratified bootstrap, {draws} draws"
     return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
 
@@ -107,12 +113,12 @@ def _cheapest(
     for draw in range(len(positives)):
         tp, fp = np.zeros(groups), np.zeros(groups)
         total_s, total_t = 0.0, 0.0
-        for row in positives[draw]:
-            weight = weight_s[row] if weighted else 1.0
+        for row in range(positives.shape[1]):
+            weight = positives[draw, row] * (weight_s[row] if weighted else 1.0)
             tp[place_s[row]] += weight
             total_s += weight
-        for row in negatives[draw]:
-            weight = weight_t[row] if weighted else 1.0
+        for row in range(negatives.shape[1]):
+            weight = negatives[draw, row] * (weight_t[row] if weighted else 1.0)
             fp[place_t[row]] += weight
             total_t += weight
         unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.components import (
-    aligned_components,
-    rank_standard_error,
-)
+from aucstudio.engine.inference.components import rank_standard_error
 from aucstudio.engine.inference.partial import Placements, area_interval, interval_of
 from aucstudio.engine.inference.results import Interval, TestResult, check_level
+from aucstudio.engine.inference.sampling import Variance
 from aucstudio.engine.types import Array
 
 
@@ -22,6 +23,8 @@ def delong_interval(
     *,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Interval:
     """Estimate the AUC with DeLong's standard error, in O(N log N), and its interval.
 
@@ -33,30 +36,41 @@ def delong_interval(
     trials: so many disjoint pairs of a positive and a negative are independent, and all of them
     came out alike. With fewer than two rows in a class the bounds are NaN.
 
-    Where rows are weighted the variance is the sum of their squared weighted influences, as for
-    rows drawn one by one with their weights, and k rows decide as much as (sum w)^2 / sum w^2 of
-    equal weight would.
+    Parameters
+    ----------
+    y, score : array-like of shape (n_samples,)
+    level : float
+    positive : label, optional
+    weights : array-like of shape (n_samples,), optional
+    weight_kind : {"sampling", "frequency"}
+        With sampling weights the variance is the sum of the squared weighted influences of rows,
+        as for rows drawn one by one with their weights, and k rows decide as much as
+        (sum w)^2 / sum w^2 of equal weight would. A frequency weight counts equal rows.
+    groups : array-like of shape (n_samples,), optional
+        Labels of the groups that rows were sampled in. The variance is then Obuchowski's, by sums
+        of the components over each group, with Student's quantile; a class needs 5 groups.
 
     Raises
     ------
     ValueError
-        If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
+        If level is outside (0, 1), and for input that :meth:`~roc.Ranking.of` refuses.
     """
     check_level(level)
-    if weights is not None:
-        weighted = roc.Ranking.of(y, score, positive=positive, weights=weights)
-        return interval_of(weighted, 0.0, 1.0, level)
+    if weights is not None or groups is not None:
+        sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+        return interval_of(roc.Ranking.of(y, score, positive=positive, **sampled), 0.0, 1.0, level)
     s, t = roc.sorted_scores(y, score, positive)
     # The same area with both the classes and the order reversed: fewer are looked up.
     few, many = (s, t) if len(s) <= len(t) else (-t[::-1], -s[::-1])
     below, at_most = roc.look_up(many, few)
     se = rank_standard_error(below, at_most, len(many), 0.0, 1.0)
-    value, sizes = roc.pair_share(below, at_most, len(many)), (len(s), len(t))
+    value = roc.pair_share(below, at_most, len(many))
 
     def ranking() -> roc.Ranking:
         return roc.Ranking.of_sorted(s, t)
 
-    return area_interval(value, se, (0.0, 1.0), level, sizes, ranking)
+    known = Variance.of_rows(se, (len(s), len(t)))
+    return area_interval(value, known, (0.0, 1.0), level, ranking)
 
 
 def delong_test(
@@ -67,19 +81,22 @@ def delong_test(
     *,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> TestResult:
     """Test whether two scores of the same rows have equal AUC (paired DeLong test).
 
     Identical rankings give z = 0 and p = 1. Where the variance vanishes although the AUCs differ,
-    p is that of a sign test on min(m, n) disjoint pairs.
+    p is that of a sign test on min(m, n) disjoint pairs. Weights and groups are those of
+    :func:`delong_interval`.
 
     Raises
     ------
     ValueError
-        If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
+        If level is outside (0, 1), and for input that :meth:`~roc.Ranking.of` refuses.
     """
     check_level(level)
-    a, b = _whole(y, (score_a, score_b), positive, weights)
+    a, b = _whole(y, (score_a, score_b), positive, weights, weight_kind, groups)
     return a.delong(b, level)
 
 
@@ -91,6 +108,8 @@ def auc_test(
     *,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> TestResult:
     """Do what :func:`delong_test` does, as few rows allow.
 
@@ -100,46 +119,57 @@ def auc_test(
     against 4 to 5. With fewer than 5 rows of a class there is no p.
     """
     check_level(level)
-    a, b = _whole(y, (score_a, score_b), positive, weights)
+    a, b = _whole(y, (score_a, score_b), positive, weights, weight_kind, groups)
     return a.test(b, level)
 
 
 def _whole(
     y: ArrayLike,
-    scores: tuple[ArrayLike, ArrayLike],
+    scores: Sequence[ArrayLike],
     positive: object,
     weights: ArrayLike | None,
-) -> tuple[Placements, Placements]:
-    a, b = (
-        Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), 0.0, 1.0)
-        for of in scores
-    )
-    return a, b
+    weight_kind: str,
+    groups: ArrayLike | None,
+) -> list[Placements]:
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    rankings = (roc.Ranking.of(y, of, positive=positive, **sampled) for of in scores)
+    return [Placements.of(ranking, 0.0, 1.0) for ranking in rankings]
 
 
-def delong_covariance(y: ArrayLike, scores: ArrayLike, *, positive: object = None) -> Array:
+def delong_covariance(
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    positive: object = None,
+    weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
+) -> Array:
     """Estimate the covariance matrix of the AUCs of several scores of the same rows.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
     scores : array-like of shape (n_samples, n_scores)
+    positive, weights, weight_kind, groups
+        As for :func:`delong_interval`.
 
     Returns
     -------
     ndarray of shape (n_scores, n_scores)
-        NaN with fewer than two rows in a class.
+        NaN with fewer than two rows, or groups, in a class.
 
     Raises
     ------
     ValueError
-        For input that :func:`~roc.split_scores` refuses.
+        For input that :meth:`~roc.Ranking.of` refuses.
     """
     columns = np.atleast_2d(np.asarray(scores).T)
-    parts = [aligned_components(y, of, 0.0, 1.0, positive) for of in columns]
-    total = np.zeros((len(parts), len(parts)))
-    for psi in (np.stack(of_class) for of_class in zip(*parts, strict=True)):
-        centred = psi - psi.mean(axis=1, keepdims=True)
-        size = psi.shape[1]
-        total += centred @ centred.T / (size * (size - 1)) if size > 1 else np.nan
+    parts = _whole(y, list(columns), positive, weights, weight_kind, groups)
+    alone = [one.variance.se**2 for one in parts]
+    total = np.diag(alone)
+    for i, j in itertools.combinations(range(len(parts)), 2):
+        # The variance of a difference is the sum of both less twice the covariance.
+        apart = parts[i].sampling.variance(parts[i].psi, parts[j].psi).se ** 2
+        total[i, j] = total[j, i] = (alone[i] + alone[j] - apart) / 2
     return total

@@ -1,8 +1,13 @@
-"""Whether areas of different rows are equal: one for each group of rows."""
+"""Whether areas of different rows are equal: one for each subgroup of the rows.
+
+Subgroups are independent where their rows are. Where rows were sampled in groups, a group may have
+rows of several subgroups, and their areas are correlated.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -10,9 +15,11 @@ import numpy as np
 import scipy
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.components import class_variances
-from aucstudio.engine.inference.partial import LEAST, LEAST_OF_CLASS, Placements, class_sizes
+from aucstudio.engine.inference.partial import LEAST, LEAST_OF_CLASS, Placements
 from aucstudio.engine.inference.staircases import deciding_of
+from aucstudio.engine.types import Array, Index
+
+_MOST = 0.99  # correlation, so that the matrix of a few areas can be inverted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,25 +35,57 @@ class GroupArea:
         Positives and negatives; weighted rows count by what they say.
     deciding : float
         Negatives that decide the range.
+    units : ndarray of int
+        The groups that the rows were sampled in, where several subgroups may share them.
+    influences : ndarray
+        What each adds to the estimate beyond the mean.
     """
 
     value: float
     variances: tuple[float, float]
     sizes: tuple[float, float]
     deciding: float
+    units: Index = dataclasses.field(default_factory=lambda: np.empty(0, np.intp))
+    influences: Array = dataclasses.field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def of(cls, rankings: Sequence[roc.Ranking], alpha: float, beta: float) -> GroupArea:
-        """Average the area over folds, each with rows of both classes, weighted by their pairs."""
+    def of(
+        cls,
+        rankings: Sequence[roc.Ranking],
+        alpha: float,
+        beta: float,
+        labels: Sequence[Index] | None = None,
+    ) -> GroupArea:
+        """Average the area over folds, each with rows of both classes, weighted by their pairs.
+
+        Parameters
+        ----------
+        rankings : sequence of Ranking
+        alpha, beta : float
+        labels : sequence of ndarray of int, optional
+            For each fold, the numbers by which its groups are known in all subgroups, no two
+            folds sharing any.
+        """
         folds = [Placements.of(one, alpha, beta) for one in rankings]
         pairs = np.array([one.curve.positives * one.curve.negatives for one in rankings], float)
         shares = pairs / pairs.sum()
-        parts = [class_variances((fold.psi10, fold.psi01), fold.shares) for fold in folds]
+        parts = [
+            (fold.variance.positives, fold.variance.negatives + fold.variance.shared)
+            for fold in folds
+        ]
         of_s, of_t = (shares**2 @ np.array(parts)).tolist()
-        m, n = np.sum([class_sizes(one) for one in rankings], axis=0).tolist()
-        deciding = sum(deciding_of(fold.ranking, *fold.band, fold.area).negatives for fold in folds)
+        units, influences = np.empty(0, np.intp), np.empty(0)
+        if labels is not None:
+            units = np.concatenate(labels)
+            added = zip(folds, shares, strict=True)
+            influences = np.concatenate([share * fold.influences() for fold, share in added])
+        m, n = np.sum([fold.variance.sizes for fold in folds], axis=0).tolist()
+        deciding = sum(
+            deciding_of(fold.ranking, *fold.band, fold.area, fold.variance.sizes).negatives
+            for fold in folds
+        )
         value = float(shares @ [fold.area for fold in folds])
-        return cls(value, (of_s, of_t), (m, n), deciding)
+        return cls(value, (of_s, of_t), (m, n), deciding, units, influences)
 
     @property
     def speaks(self) -> bool:
@@ -81,5 +120,21 @@ def equality_test(areas: Sequence[GroupArea]) -> float:
     variances = (np.maximum(of_row, pooled) / sizes).sum(axis=1)
     if not variances.all():
         return math.nan
-    spread = (values - np.average(values, weights=1 / variances)) ** 2 / variances
-    return float(scipy.special.chdtrc(len(told) - 1, spread.sum()))
+    errors = np.sqrt(variances)
+    inverse = np.linalg.pinv(_correlations(told) * np.outer(errors, errors))
+    centred = values - inverse.sum(axis=0) @ values / inverse.sum()
+    return float(scipy.special.chdtrc(len(told) - 1, centred @ inverse @ centred))
+
+
+def _correlations(areas: Sequence[GroupArea]) -> Array:
+    """Estimate the correlations of areas by the sampling units that they share."""
+    found = np.eye(len(areas))
+    for i, j in itertools.combinations(range(len(areas)), 2):
+        a, b = areas[i], areas[j]
+        _, of_a, of_b = np.intersect1d(a.units, b.units, return_indices=True)
+        covariance = float(a.influences[of_a] @ b.influences[of_b])
+        if len(of_a) > 1 and covariance:
+            spread = math.sqrt(sum(a.variances) * sum(b.variances))
+            shared = len(of_a) / (len(of_a) - 1) * covariance / spread if spread else 0.0
+            found[i, j] = found[j, i] = min(max(shared, -_MOST), _MOST)
+    return found

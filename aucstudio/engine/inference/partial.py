@@ -11,18 +11,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from functools import cached_property
 
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.components import (
-    components_of,
-    degrees_of_freedom,
-    difference_variances,
-    rank_standard_error,
-    row_shares,
-    weighted_standard_error,
-)
+from aucstudio.engine.inference.components import components_of, rank_standard_error
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -31,11 +25,14 @@ from aucstudio.engine.inference.results import (
     check_level,
     comparison,
     logit_interval,
+    quantile_level,
     silent,
     studentised,
+    widened,
 )
+from aucstudio.engine.inference.sampling import Components, Sampling, Variance
+from aucstudio.engine.inference.spacings import DRAWS
 from aucstudio.engine.inference.staircases import (
-    DRAWS,
     Deciding,
     bounds,
     decided_by,
@@ -53,8 +50,6 @@ LEAST = 3
 LEAST_OF_CLASS = 5
 """Rows of each class for a test of whole areas to speak."""
 
-ONE_ROW = "a class has fewer than two rows"
-_ONE_WEIGHT = "the weights of a class say less than two rows would"
 _FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"
 _DRAWN = f"order statistics, {DRAWS} draws"
 
@@ -71,16 +66,16 @@ def pauc_interval(
     *,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Interval:
     """Estimate the normalised partial AUC; over [0, 1] as :func:`delong_interval`.
 
     Where fewer than 60 rows decide it, the bounds are quantiles over curves drawn from the order
     statistics of both classes, which carry the uncertainty of the threshold at the band's end;
     the fewer rows, the nearer they are to the outermost curves that the order of the rows
-    allows. Otherwise they are value -+ z se on the scale of the logit. The draws are the same in
-    every call.
-
-    Weighted rows count by what they say: k of them as (sum w)^2 / sum w^2 rows of equal weight.
+    allows. Where more do, they are value -+ z se on the scale of the logit. The draws are the
+    same in every call.
 
     Parameters
     ----------
@@ -90,88 +85,98 @@ def pauc_interval(
     level : float
     positive : label, optional
     weights : array-like of shape (n_samples,), optional
+    weight_kind : {"sampling", "frequency"}
+        Whether a weight is an inverse sampling probability: k rows count as
+        (sum w)^2 / sum w^2 rows of equal weight; or a number of equal rows, each of which counts.
+    groups : array-like of shape (n_samples,), optional
+        Labels of the groups that rows were sampled in, such as patients with several rows. Groups
+        are then the sampling units: components are summed by group, each draw has one weight a
+        group, Student's t takes the place of z, and rows count by the design effect.
 
     Returns
     -------
     Interval
-        The bounds are NaN, with the reason, where the band holds less than one negative and
-        where a class has fewer than two rows.
+        The bounds are NaN, with the reason, where the band holds less than one negative, where a
+        class has fewer than two rows, and where it comes from fewer than 5 groups.
 
     Raises
     ------
     ValueError
         Unless 0 <= alpha < beta <= 1 and 0 < level < 1, and for input that
-        :func:`~roc.split_scores` refuses.
+        :meth:`~roc.Ranking.of` refuses.
     """
-    if weights is not None:
-        ranking = roc.Ranking.of(y, score, positive=positive, weights=weights)
-        return interval_of(ranking, alpha, beta, level)
-    s, t = roc.sorted_scores(y, score, positive)
-    return interval_of(roc.Ranking.of_sorted(s, t), alpha, beta, level)
+    if weights is None and groups is None:
+        s, t = roc.sorted_scores(y, score, positive)
+        return interval_of(roc.Ranking.of_sorted(s, t), alpha, beta, level)
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
+    return interval_of(ranking, alpha, beta, level)
 
 
 def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -> Interval:
     """Compute :func:`pauc_interval` from sorted scores; on [0, 1] :func:`delong_interval`."""
     check_level(level)
-    shares = row_shares(ranking)
-    if shares is None:
-        se = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), alpha, beta)
-    else:
-        se = weighted_standard_error(components_of(ranking, alpha, beta), shares)
     band = float(alpha), float(beta)
     area = ranking.auc if band == _WHOLE else roc.partial_auc_of(ranking.curve, *band).normalized
-    return area_interval(area, se, band, level, class_sizes(ranking), lambda: ranking)
-
-
-def class_sizes(ranking: roc.Ranking) -> tuple[float, float]:
-    """Count positives and negatives; weighted rows by what they say."""
-    if ranking.weight_s is None or ranking.weight_t is None:
-        return len(ranking.s), len(ranking.t)
-    return roc.effective_rows(ranking.weight_s), roc.effective_rows(ranking.weight_t)
+    if not ranking.is_weighted and ranking.units is None:
+        se = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), alpha, beta)
+        known = Variance.of_rows(se, (len(ranking.s), len(ranking.t)))
+        return area_interval(area, known, band, level, lambda: ranking)
+    sampling = Sampling.of(ranking)
+    if reason := sampling.too_few:
+        return absent_interval(area, level, reason)
+    found = sampling.variance(components_of(ranking, alpha, beta))
+    found = dataclasses.replace(found, degrees=_degrees(sampling, found))
+    return area_interval(area, found, band, level, lambda: ranking)
 
 
 def area_interval(
     value: float,
-    se: float,
+    variance: Variance,
     band: Band,
     level: float,
-    sizes: tuple[float, float],
     ranking: Callable[[], roc.Ranking],
 ) -> Interval:
-    """Bound a normalised area whose value and standard error are known.
+    """Bound a normalised area whose value and variance are known.
 
     Parameters
     ----------
-    value, se : float
+    value : float
+    variance : Variance
+        Its degrees of freedom are infinite where the bounds are to be normal.
     band : (float, float)
     level : float
-    sizes : (float, float)
-        Positives and negatives; weighted rows count by what they say.
     ranking : callable
-        Gives the scores, which are asked for where few rows decide.
+        Returns the sorted scores, which are asked for where few rows decide.
     """
+    se, sizes = variance.se, variance.sizes
     m, n = sizes
     if min(sizes) < 2:
-        return absent_interval(value, level, _too_few_words(ranking()))
+        return absent_interval(value, level, Sampling.of(ranking()).too_few)
     whole = band == _WHOLE
     # Sorting is put off until it is asked for: the whole curve has all rows.
-    rows = decided_by(m, n, n, band, value) if whole else deciding_of(ranking(), *band, value)
+    rows = (
+        decided_by(m, n, n, band, value) if whole else deciding_of(ranking(), *band, value, sizes)
+    )
     if rows.negatives < 1:
         return absent_interval(value, level, few_words(rows))
     method = "DeLong" if whole else "placements"
     if se == 0 and (whole or len(ranking().curve.corners().fp) == 2):  # all scores are equal
-        return binomial_interval(value, level, method, _trials(ranking(), *band))
+        return binomial_interval(value, level, method, _trials(ranking(), *band, sizes))
     few = min(rows.low, rows.high) < PLENTY
-    drawn = drawn_areas([ranking()], *band) if few else None
+    drawn = drawn_areas([ranking()], *band, sizes) if few else None
     if drawn is None:
-        return logit_interval(value, se, level, method)
+        return logit_interval(value, se, level, method, variance.degrees)
     lower, upper = drawn[0]
-    low, high = bounds(lower, upper, rows, level)
-    if whole:  # its components show what they can, however few rows rank wrongly
-        plain = logit_interval(value, se, level, method)
+    few_groups = math.isfinite(variance.degrees)
+    outer = level if whole else quantile_level(level, variance.degrees)
+    low, high = widened(value, *bounds(lower, upper, rows, outer), variance.widening)
+    if whole or (few_groups and se > 0 and 0 < value < 1):
+        # The components show what they can, however few rows decide.
+        plain = logit_interval(value, se, level, method, variance.degrees)
         low, high = min(low, plain.low), max(high, plain.high)
-    else:
-        se = float(((lower + upper) / 2).std(ddof=1))
+    if not whole:
+        se = variance.widening * float(((lower + upper) / 2).std(ddof=1))
     return Interval(value, min(low, value), max(high, value), level, _DRAWN, se)
 
 
@@ -185,6 +190,8 @@ def pauc_test(
     *,
     positive: object = None,
     weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> TestResult:
     """Test whether two scores of the same rows have equal partial AUC.
 
@@ -192,23 +199,25 @@ def pauc_test(
     Elsewhere, where 60 rows or more decide the areas, it goes by the variance of the differences
     of their components, too. Where fewer do, z is the mean over drawn curves of both scores,
     middle minus middle, over their standard deviation, and follows Student's t with twice as many
-    degrees of freedom as rows decide. Identical rankings give z = 0 and p = 1.
+    degrees of freedom as rows decide. Identical rankings give z = 0 and p = 1. Weights and groups
+    are those of :func:`pauc_interval`.
 
     Returns
     -------
     TestResult
         p, z and the bounds are NaN, with the reason, where fewer than 3 negatives or positives
-        decide the band, or a class has fewer than two rows.
+        decide the band, a class has fewer than two rows, or it comes from fewer than 5 groups.
 
     Raises
     ------
     ValueError
         Unless 0 <= alpha < beta <= 1 and 0 < level < 1, and for input that
-        :func:`~roc.split_scores` refuses.
+        :meth:`~roc.Ranking.of` refuses.
     """
     check_level(level)
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
     a, b = (
-        Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), alpha, beta)
+        Placements.of(roc.Ranking.of(y, of, positive=positive, **sampled), alpha, beta)
         for of in (score_a, score_b)
     )
     whole = (alpha, beta) == _WHOLE
@@ -224,21 +233,16 @@ class Placements:
     ranking : Ranking
     band : (float, float)
     area : float
-    psi10, psi01 : ndarray
-        Its components in the order of the rows.
-    trials : int
-        Disjoint pairs, for where the variance vanishes.
-    shares : tuple of two ndarray or None
-        Of each row in the weight of its class, where rows are weighted.
+    psi : (ndarray, ndarray)
+        Its components psi10 and psi01 in the order of the rows.
+    sampling : Sampling
     """
 
     ranking: roc.Ranking
     band: Band
     area: float
-    psi10: Array
-    psi01: Array
-    trials: int
-    shares: tuple[Array, Array] | None = None
+    psi: Components
+    sampling: Sampling
 
     @classmethod
     def of(cls, ranking: roc.Ranking, alpha: float, beta: float) -> Placements:
@@ -247,59 +251,98 @@ class Placements:
         area = ranking.auc
         if band != _WHOLE:
             area = roc.partial_auc_of(ranking.curve, alpha, beta).normalized
-        trials = _trials(ranking, *band)
-        return cls(ranking, band, area, *components, trials, row_shares(ranking))
+        return cls(ranking, band, area, components, Sampling.of(ranking))
+
+    @cached_property
+    def variance(self) -> Variance:
+        """The variance of the area; its degrees of freedom are infinite but for few groups."""
+        found = self.sampling.variance(self.psi)
+        return dataclasses.replace(found, degrees=_degrees(self.sampling, found))
+
+    def difference_variance(self, other: Placements, *, few: bool = False) -> Variance:
+        """Estimate the variance of the difference from another scorer of the same rows.
+
+        Its degrees of freedom are infinite but for few groups, with ``few`` for few rows too.
+        """
+        found = self.sampling.variance(self.psi, other.psi)
+        return dataclasses.replace(found, degrees=_degrees(self.sampling, found, few=few))
+
+    def influences(self) -> Array:
+        """Return what each group of the ranking adds to the area beyond the mean, by number."""
+        units = self.ranking.unit_s, self.ranking.unit_t
+        if units[0] is None or units[1] is None:
+            raise ValueError("The rows come in no groups.")
+        rows = self.ranking.in_row_order(units[0], units[1])
+        return self.sampling.influences(self.psi, rows)
+
+    def trials(self, sizes: tuple[float, float]) -> int:
+        """Count disjoint pairs of a positive and a negative of the band."""
+        return _trials(self.ranking, *self.band, sizes)
 
     def delong(self, other: Placements, level: float = 0.95) -> TestResult:
         """Test the difference from another scorer by the variance of components alone."""
-        return self._by_variance(other, level, few=False)
+        return self._by_variance(other, level, few=False)[0]
 
     def test(self, other: Placements, level: float = 0.95) -> TestResult:
         """Do the same as few rows allow: what the program says of two scorers rests on this."""
-        plain = self._by_variance(other, level, few=self.band == _WHOLE)
+        plain, variance = self._by_variance(other, level, few=self.band == _WHOLE)
         difference = plain.difference
         if self.band == _WHOLE or math.isnan(plain.se) or plain.se == difference == 0:
             return plain
-        rows = deciding_of(self.ranking, *self.band, (self.area + other.area) / 2)
+        sizes = self._sizes(other)
+        rows = deciding_of(self.ranking, *self.band, (self.area + other.area) / 2, sizes)
         fewest = min(rows.negatives, rows.positives)
         if fewest < LEAST:
             return silent(difference, level, few_words(rows))
         few = fewest < PLENTY and plain.se > 0
-        drawn = drawn_areas([self.ranking, other.ranking], *self.band) if few else None
+        drawn = drawn_areas([self.ranking, other.ranking], *self.band, sizes) if few else None
         if drawn is None:
             return plain
         (lower_a, upper_a), (lower_b, upper_b) = drawn
         middle = (lower_a + upper_a - lower_b - upper_b) / 2
-        spread = float(middle.std(ddof=1))
-        return studentised(difference, float(middle.mean()), spread, level, 2 * fewest)
+        spread = variance.widening * float(middle.std(ddof=1))
+        degrees = min(variance.degrees, 2 * fewest)
+        return studentised(difference, float(middle.mean()), spread, level, degrees)
 
-    def _by_variance(self, other: Placements, level: float, *, few: bool) -> TestResult:
-        difference, sizes = self.area - other.area, class_sizes(self.ranking)
-        if min(sizes) < 2:
-            return silent(difference, level, _too_few_words(self.ranking))
-        parts = (self.psi10, self.psi01), (other.psi10, other.psi01), self.shares
-        variances = difference_variances(*parts)
-        se = math.sqrt(sum(variances))
-        if not few or se == 0 or min(sizes) >= PLENTY:
-            return comparison(difference, se, level, self.trials)
-        if min(sizes) < LEAST_OF_CLASS:
-            return silent(difference, level, _FEW_OF_CLASS)
-        degrees = degrees_of_freedom(variances, sizes)
-        return studentised(difference, difference, se, level, degrees)
+    def _sizes(self, other: Placements) -> tuple[float, float]:
+        """Count the rows of both classes; in groups, by the larger design effect of the two."""
+        if not self.sampling.clustered:
+            return self.sampling.singles
+        m, n = map(min, self.variance.sizes, other.variance.sizes)
+        return m, n
+
+    def _by_variance(
+        self, other: Placements, level: float, *, few: bool
+    ) -> tuple[TestResult, Variance]:
+        """Test by the variance of the difference, which is returned too."""
+        difference, sizes = self.area - other.area, self._sizes(other)
+        if reason := self.sampling.too_few:
+            return silent(difference, level, reason), Variance.of_rows(math.nan, sizes)
+        found = self.difference_variance(other, few=few)
+        if few and min(sizes) < LEAST_OF_CLASS and found.se > 0:
+            return silent(difference, level, _FEW_OF_CLASS), found
+        trials = self.trials(sizes)
+        return comparison(difference, found.se, level, trials, found.degrees), found
 
 
-def _trials(ranking: roc.Ranking, alpha: float, beta: float) -> int:
-    """Count disjoint pairs of a positive and a negative of the band."""
-    m = class_sizes(ranking)[0]
+def _trials(ranking: roc.Ranking, alpha: float, beta: float, sizes: tuple[float, float]) -> int:
+    m, n = sizes
+    if ranking.units is not None:
+        return max(1, int(min(m, n * (beta - alpha))))
     if ranking.is_weighted:
         return max(1, int(min(m, ranking.curve.effective(alpha, beta))))
     first, last = roc.band_ranks(len(ranking.t), alpha, beta)
     return int(min(m, last - first + 1))
 
 
-def _too_few_words(ranking: roc.Ranking) -> str:
-    few = min(len(ranking.s), len(ranking.t)) < 2
-    return ONE_ROW if few or not ranking.is_weighted else _ONE_WEIGHT
+def _degrees(sampling: Sampling, variance: Variance, *, few: bool = False) -> float:
+    """Return the degrees of freedom to go by: infinite where plenty of units decide.
+
+    With ``few`` rows count as units also where they do not come in groups.
+    """
+    units = sampling.groups if sampling.clustered else variance.sizes
+    few = few or sampling.clustered
+    return variance.degrees if few and min(units) < PLENTY else math.inf
 
 
 def few_words(rows: Deciding) -> str:

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.bands import GRID, Band
-from aucstudio.engine.inference.results import check_level
+from aucstudio.engine.inference.partial import Placements
+from aucstudio.engine.inference.results import check_level, quantile_level, widened
+from aucstudio.engine.inference.staircases import drawn_heights
 from aucstudio.engine.types import Array
 
 _NODES = 64  # equally likely values that stand for a binomial distribution
@@ -27,6 +29,9 @@ def pointwise_band(
     *,
     grid: ArrayLike = GRID,
     positive: object = None,
+    weights: ArrayLike | None = None,
+    weight_kind: str = roc.SAMPLING,
+    groups: ArrayLike | None = None,
 ) -> Band:
     """Bound the TPR at each FPR of a grid by melding two binomial statements.
 
@@ -42,25 +47,33 @@ def pointwise_band(
     y, score : array-like of shape (n_samples,)
     level : float
     grid : array-like
-        FPRs to give the bounds at.
+        FPRs at which to compute the bounds.
     positive : label, optional
+    weights, weight_kind, groups
+        As for :func:`~inference.delong_interval`. Where rows have sampling weights or come in
+        groups, the bounds are quantiles over drawn curves as in
+        :func:`~inference.pauc_interval`; they are NaN where it has none.
 
     Raises
     ------
     ValueError
         If level is outside (0, 1) or an FPR outside [0, 1], and for input that
-        :func:`~roc.split_scores` refuses.
+        :meth:`~roc.Ranking.of` refuses.
 
     Notes
     -----
     Source of melding: Fay, Proschan and Brittain, Biometrics 71 (2015).
     """
     check_level(level)
-    s, t = roc.sorted_scores(y, score, positive)
-    m, n = len(s), len(t)
     x = np.asarray(grid, dtype=np.float64)
     if not ((x >= 0) & (x <= 1)).all():
         raise ValueError("The FPRs of grid must lie within [0, 1].")
+    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
+    if ranking.is_weighted or ranking.units is not None:
+        return _drawn_band(ranking, x, level)
+    s, t = ranking.s, ranking.t
+    m, n = len(s), len(t)
     K = _binomial_nodes(n, x)
     below, at_most = roc.look_up(s, t[::-1])  # of the positives, for each v_(j)
     upper = m - np.append(m, at_most)[K]  # positives above v_(K)
@@ -69,6 +82,30 @@ def pointwise_band(
     low, high = (_quantile(a, b, share) for share in ((1 - level) / 2, (1 + level) / 2))
     low[x == 1], high[x == 1] = 1.0, 1.0
     return Band(x, low, high, level, "melded binomial bounds")
+
+
+def _drawn_band(ranking: roc.Ranking, x: Array, level: float) -> Band:
+    """Bound the TPR by drawn curves, of which each has one weight for a row or a group."""
+    one = Placements.of(ranking, 0.0, 1.0)
+    if one.sampling.too_few:
+        none = np.full(len(x), np.nan)
+        return Band(x, none, none, level, "none")
+    order = np.argsort(x)
+    lower, upper = drawn_heights(ranking, x[order], one.variance.sizes)
+    outer = quantile_level(level, one.variance.degrees)
+    low, high = np.empty(len(x)), np.empty(len(x))
+    low[order] = np.quantile(lower, (1 - outer) / 2, axis=0)
+    high[order] = np.quantile(upper, (1 + outer) / 2, axis=0)
+    low[x == 1], high[x == 1] = 1.0, 1.0
+    at = roc.tpr_at(ranking.curve, x)
+    low, high = np.minimum(low, at), np.maximum(high, at)
+    if one.variance.widening > 1:
+        ends = [
+            widened(*of, one.variance.widening)
+            for of in zip(at.tolist(), low.tolist(), high.tolist(), strict=True)
+        ]
+        low, high = np.array(ends).T
+    return Band(x, low, high, level, "order statistics, drawn curves")
 
 
 def _binomial_nodes(n: int, x: Array) -> NDArray[np.intp]:

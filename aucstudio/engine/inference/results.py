@@ -93,18 +93,49 @@ def binomial_interval(value: float, level: float, method: str, trials: int) -> I
     return Interval(value, q * value, 1 - q * (1 - value), level, method, 0.0)
 
 
-def logit_interval(value: float, se: float, level: float, method: str) -> Interval:
-    """Make the normal bounds of a share strictly within (0, 1) on the scale of its logit."""
-    reach = float(scipy.special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
+def quantile_level(level: float, degrees: float) -> float:
+    """Return the level whose normal quantile is Student's for ``level``.
+
+    Percentiles over draws are too narrow by as much as a normal quantile is where few units vary.
+    Source: Hesterberg, The American Statistician 69 (2015), expanded percentiles.
+    """
+    if math.isinf(degrees):
+        return level
+    reach = float(scipy.special.stdtrit(degrees, (1 + level) / 2))
+    return 2 * float(scipy.special.ndtr(reach)) - 1
+
+
+def logit_interval(
+    value: float, se: float, level: float, method: str, degrees: float = math.inf
+) -> Interval:
+    """Make the bounds of a share strictly within (0, 1) on the scale of its logit.
+
+    They are normal, or Student's where the standard error has finite degrees of freedom.
+    """
+    quantile = float(scipy.special.ndtri((1 + level) / 2))
+    if not math.isinf(degrees):
+        quantile = float(scipy.special.stdtrit(degrees, (1 + level) / 2))
+    reach = quantile * se / (value * (1 - value))
     low, high = scipy.special.expit(float(scipy.special.logit(value)) + np.array([-reach, reach]))
     return Interval(value, float(low), float(high), level, f"{method}, logit scale", se)
 
 
-def comparison(difference: float, se: float, level: float, trials: int) -> TestResult:
+def widened(value: float, low: float, high: float, factor: float) -> tuple[float, float]:
+    """Move the bounds of a share away from it by a factor, on the scale of the logit."""
+    if factor == 1 or not 0 < low <= value <= high < 1:
+        return low, high
+    centre, *ends = scipy.special.logit([value, low, high]).tolist()
+    lower, upper = (scipy.special.expit(centre + factor * (end - centre)) for end in ends)
+    return float(lower), float(upper)
+
+
+def comparison(
+    difference: float, se: float, level: float, trials: int, degrees: float = math.inf
+) -> TestResult:
     """Test a difference by its standard error; by a sign test where se is 0."""
     if se == 0:
         return _unanimous(difference, level, trials)
-    return studentised(difference, difference, se, level, math.inf)
+    return studentised(difference, difference, se, level, degrees)
 
 
 def studentised(

@@ -26,20 +26,19 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.sampling import Sampling
+from aucstudio.engine.inference.spacings import drawn_ends
 from aucstudio.engine.types import Array
-
-DRAWS = 1000
-_SEED = 0
 
 # A negative further than so many standard deviations and ranks off the band's end is never in it.
 _DEVIATIONS, _RANKS = 8.0, 20
 
-# More vertices cost more than they are worth: so many rows are plenty for a variance.
-_MOST_ENDS = 2000
 
 # By simulation (tests/benchmarks/inference_grid.py): with r rows to decide a bound, it needs the
 # share 1.5 / r of the way from the middle of both curves to the outer one.
 _OUTWARD = 1.5
+
+_MOST_VERTICES = 900  # of a whole curve whose heights are drawn
 
 Ranks = NDArray[np.intp]
 
@@ -64,18 +63,26 @@ class Deciding:
     high: float
 
 
-def deciding(m: int, n: int, alpha: float, beta: float, area: float) -> Deciding:
+def deciding(m: float, n: float, alpha: float, beta: float, area: float) -> Deciding:
     """Count the rows that decide a normalised area over a band."""
     return decided_by(m, n * beta, n * (1 - alpha), (alpha, beta), area)
 
 
-def deciding_of(ranking: roc.Ranking, alpha: float, beta: float, area: float) -> Deciding:
-    """Do what :func:`deciding` does for sorted scores: weighted rows count by what they say."""
-    if ranking.weight_s is None:
-        return deciding(len(ranking.s), len(ranking.t), alpha, beta, area)
-    m, curve = roc.effective_rows(ranking.weight_s), ranking.curve
-    above, below = curve.effective(0.0, beta), curve.effective(alpha, 1.0)
-    return decided_by(m, above, below, (alpha, beta), area)
+def deciding_of(
+    ranking: roc.Ranking, alpha: float, beta: float, area: float, sizes: tuple[float, float]
+) -> Deciding:
+    """Do what :func:`deciding` does for sorted scores.
+
+    ``sizes`` counts positives and negatives: weighted rows as rows of equal weight, rows in
+    groups by their design effect.
+    """
+    m, n = sizes
+    if not ranking.is_weighted:
+        return deciding(m, n, alpha, beta, area)
+    curve = ranking.curve
+    above, below, total = (curve.effective(*of) for of in ((0.0, beta), (alpha, 1.0), (0.0, 1.0)))
+    by_groups = n / total if ranking.units is not None else 1.0
+    return decided_by(m, by_groups * above, by_groups * below, (alpha, beta), area)
 
 
 def decided_by(
@@ -94,7 +101,10 @@ def decided_by(
 
 
 def drawn_areas(
-    rankings: Sequence[roc.Ranking], alpha: float, beta: float
+    rankings: Sequence[roc.Ranking],
+    alpha: float,
+    beta: float,
+    sizes: tuple[float, float] | None = None,
 ) -> list[tuple[Array, Array]] | None:
     """Draw the normalised areas under the lower and the upper curve of each score.
 
@@ -103,25 +113,18 @@ def drawn_areas(
     rankings : sequence of Ranking
         Of the same rows.
     alpha, beta : float
+    sizes : (float, float), optional
+        Positives and negatives: rows in groups by their design effect.
 
     Returns
     -------
     list of (lower, upper), each of shape (DRAWS,); None where the curves have too many
     vertices near the band, which means that there are plenty of rows.
     """
-    parts = [_near(one.curve, alpha, beta) for one in rankings]
-    rng = np.random.default_rng(_SEED)
-    drawn = []
-    for of_class in (0, 1):
-        orders = [(one.order_s, one.order_t)[of_class][::-1] for one in rankings]
-        ends = [_rows(part)[of_class] for part in parts]
-        spacings = _Spacings.of(orders, ends, _weights(rankings[0])[of_class])
-        if spacings is None:
-            return None
-        sums = rng.standard_gamma(spacings.sizes, (DRAWS, len(spacings.sizes)))
-        if spacings.units is not None:
-            sums *= spacings.units
-        drawn.append((spacings, sums))
+    parts = [_near(one, alpha, beta) for one in rankings]
+    drawn = drawn_ends(rankings, parts, sizes)
+    if drawn is None:
+        return None
     (up, of_up), (along, of_along) = drawn
     return [
         _areas(
@@ -132,18 +135,35 @@ def drawn_areas(
     ]
 
 
-def _rows(curve: roc.Curve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    counts = curve.behind or curve
-    return counts.tp, counts.fp
+def drawn_heights(
+    ranking: roc.Ranking, grid: Array, sizes: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Draw the TPRs of the lower and the upper curve of a score at some FPRs.
 
+    Parameters
+    ----------
+    ranking : Ranking
+    grid : ndarray of shape (n_points,)
+        Ascending FPRs.
+    sizes : (float, float)
+        Positives and negatives: rows in groups by their design effect.
 
-def _weights(ranking: roc.Ranking) -> tuple[Array | None, Array | None]:
-    """Give the weights of both classes in row order."""
-    if ranking.weight_s is None or ranking.weight_t is None:
-        return None, None
-    of_s, of_t = np.empty(len(ranking.s)), np.empty(len(ranking.t))
-    of_s[ranking.order_s], of_t[ranking.order_t] = ranking.weight_s, ranking.weight_t
-    return of_s, of_t
+    Returns
+    -------
+    lower, upper : ndarray of shape (DRAWS, n_points)
+    """
+    curve = ranking.curve.corners()
+    if len(curve.fp) > _MOST_VERTICES:
+        along = curve.fpr + curve.tpr
+        kept = np.zeros(len(along), dtype=bool)
+        kept[np.searchsorted(along, np.linspace(0, along[-1], _MOST_VERTICES))] = True
+        curve = curve.at(kept)
+    drawn = drawn_ends([ranking], [curve], sizes)
+    assert drawn is not None  # so few vertices never are too many
+    (up, of_up), (along_x, of_along) = drawn
+    ends = of_along, along_x.place[0], along_x.ends[0], of_up, up.place[0], up.ends[0]
+    lower, upper = _heights(*ends, np.asarray(grid, dtype=np.float64))
+    return lower, upper
 
 
 def bounds(lower: Array, upper: Array, rows: Deciding, level: float) -> tuple[float, float]:
@@ -158,9 +178,12 @@ def _outward(rows: float) -> float:
     return min(1.0, _OUTWARD / rows) if rows > 0 else 1.0
 
 
-def _near(curve: roc.Curve, alpha: float, beta: float) -> roc.Curve:
+def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.Curve:
     """Leave out the vertices that cannot come near the band."""
+    curve = ranking.curve
     n = curve.effective()
+    if ranking.units is not None:
+        n = Sampling.of(ranking).groups[1]
     unit = curve.negatives / n
 
     def reach(share: float) -> float:
@@ -170,60 +193,6 @@ def _near(curve: roc.Curve, alpha: float, beta: float) -> roc.Curve:
     last = np.searchsorted(curve.fp, unit * (n * beta + reach(beta)), "right")
     places = np.arange(len(curve.fp))
     return curve.at((places >= first) & (places <= last)).corners()
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Spacings:
-    """Spacings of a class, put together where no score asks for the sum of a part of them.
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (n_cells,)
-        Spacings in each cell: its sum has the gamma distribution of that shape.
-    place : list of ndarray, each of shape (n_cells,)
-        For each score, at which of its ends a cell begins to count.
-    ends : list of ndarray, each of shape (2, n_vertices)
-        For each score, the ends at the vertices and one row further on, as numbers of ends.
-    units : ndarray of shape (n_cells,) or None
-        What to multiply the drawn sums of weighted rows by. Their spacings are multiplied by the
-        weights, and a sum of them has about the gamma distribution of the same mean and variance.
-    """
-
-    sizes: NDArray[np.float64]
-    place: list[Ranks]
-    ends: list[Ranks]
-    units: Array | None = None
-
-    @classmethod
-    def of(
-        cls,
-        orders: Sequence[Ranks],
-        vertices: Sequence[NDArray[np.int64]],
-        weights: Array | None = None,
-    ) -> _Spacings | None:
-        """Divide a class whose rows have these descending orders; None for too many vertices."""
-        size = len(orders[0])
-        joint = np.zeros(size + 1, dtype=np.intp)
-        shape, ends = [], []
-        for order, at in zip(orders, vertices, strict=True):
-            both = np.stack([at, at + 1])
-            sums = np.unique(np.append(both, 0))
-            if len(sums) > _MOST_ENDS:
-                return None
-            ends.append(np.searchsorted(sums, both))
-            shape.append(len(sums) + 1)
-            # The spacing above a row is its own; that below the last row belongs to nobody.
-            joint *= shape[-1]
-            joint[np.append(order, size)] += np.searchsorted(sums, np.arange(1, size + 2))
-        counts = np.bincount(joint)
-        cells = np.flatnonzero(counts)
-        place = [np.asarray(of_score) for of_score in np.unravel_index(cells, shape)]
-        if weights is None:
-            return cls(counts[cells].astype(np.float64), place, ends)
-        # What belongs to nobody weighs as the rows that decide do, on average.
-        each = np.append(weights, weights @ weights / weights.sum())
-        sums, squares = (np.bincount(joint, each**power)[cells] for power in (1, 2))
-        return cls(sums**2 / squares, place, ends, squares / sums)
 
 
 @kernel
@@ -243,13 +212,8 @@ def _areas(
     x = np.empty(max(ends_along.max(), place_along.max()) + 1)
     y = np.empty(max(ends_up.max(), place_up.max()) + 1)
     for draw in range(draws):
-        for sums, cells, place in ((x, along[draw], place_along), (y, up[draw], place_up)):
-            sums[:] = 0.0
-            for cell in range(len(cells)):
-                sums[place[cell]] += cells[cell]
-            for k in range(1, len(sums)):
-                sums[k] += sums[k - 1]
-            sums /= sums[-1]
+        _place(x, along[draw], place_along)
+        _place(y, up[draw], place_up)
         for side in range(2):
             # The lower curve is further along the FPR, the upper one further up.
             left, height, total = alpha, y[ends_up[side, 0]], 0.0
@@ -266,3 +230,46 @@ def _areas(
             total += max(0.0, beta - left) * height
             areas[side, draw] = total / (beta - alpha)
     return areas[0], areas[1]
+
+
+@kernel
+def _place(ends: Array, cells: Array, place: Ranks) -> None:
+    """Sum drawn cells up to each end, as shares of the whole."""
+    ends[:] = 0.0
+    for cell in range(len(cells)):
+        ends[place[cell]] += cells[cell]
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    ends /= ends[-1]
+
+
+@kernel
+def _heights(
+    along: Array,
+    place_along: Ranks,
+    ends_along: Ranks,
+    up: Array,
+    place_up: Ranks,
+    ends_up: Ranks,
+    grid: Array,
+) -> tuple[Array, Array]:
+    """Compute the heights of both curves of each draw at ascending places."""
+    draws, vertices = len(along), ends_along.shape[1]
+    heights = np.empty((2, draws, len(grid)))
+    x = np.empty(max(ends_along.max(), place_along.max()) + 1)
+    y = np.empty(max(ends_up.max(), place_up.max()) + 1)
+    for draw in range(draws):
+        _place(x, along[draw], place_along)
+        _place(y, up[draw], place_up)
+        for side in range(2):
+            vertex, before, height = 0, 0.0, y[ends_up[side, 0]]
+            for k in range(len(grid)):
+                while vertex < vertices and x[ends_along[1 - side, vertex]] <= grid[k]:
+                    before, height = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                    vertex += 1
+                found = height
+                if 0 < vertex < vertices:
+                    at, reached = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                    found += (reached - height) * (grid[k] - before) / (at - before)
+                heights[side, draw, k] = found
+    return heights[0], heights[1]

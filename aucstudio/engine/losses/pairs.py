@@ -5,7 +5,8 @@ incidence matrix A has +1 at positive row i and -1 at negative row j, so A s giv
 A^T diag(D) A is a weighted graph Laplacian on the data rows.
 
 Symbols: s, t scores of positives and negatives; M = A s margins; m, n class sizes; N data rows;
-F (N x r) any row features; a, D one number for each pair.
+F (N x r) any row features; a, D one number for each pair; W diagonal matrix of the weights of the
+pairs, the identity where every pair counts once.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+import scipy
 
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.order import MANY, ascending
@@ -46,6 +46,17 @@ class Pairs(Protocol):
     def count(self) -> int:
         """Number of pairs."""
 
+    @property
+    def row_weights(self) -> Array:
+        """Weights of the data rows, shape (N,); a pair weighs the product of those of its rows."""
+
+    @property
+    def weight(self) -> float:
+        """Total weight of the pairs; their number where every row counts once."""
+
+    def total(self, values: Array, part: slice = ALL) -> float:
+        """Return the sum of a over the pairs, each times its weight."""
+
     def parts(self) -> Iterator[slice]:
         """Cut the first axis of a pair array into slices that fit the processor's cache."""
 
@@ -53,10 +64,10 @@ class Pairs(Protocol):
         """Give A s, or the part of it that belongs to a slice of the first axis."""
 
     def adjoint(self, values: Array, part: slice = ALL) -> Array:
-        """Give A^T a, shape (N,); with ``part``, ``values`` are that part of a."""
+        """Return A^T W a, shape (N,); with ``part``, ``values`` are that part of a."""
 
     def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
-        """Give F^T A^T diag(D) A F, shape (r, r); ``pause`` is called between blocks."""
+        """Return F^T A^T W diag(D) A F, shape (r, r); ``pause`` is called between blocks."""
 
     def rows(self, chosen: Index) -> tuple[Index, Index]:
         """Give the positive and negative data rows of pairs, by their flat position."""
@@ -68,14 +79,23 @@ class AllPairs:
     Parameters
     ----------
     positive : ndarray of bool, shape (N,)
+    weights : ndarray of shape (N,), optional
+        Of the rows: a pair weighs the product of both.
     """
 
-    def __init__(self, positive: Mask) -> None:
+    def __init__(self, positive: Mask, weights: Array | None = None) -> None:
         self._positives = np.flatnonzero(positive)
         self._negatives = np.flatnonzero(~positive)
         self.n_rows = len(positive)
         self.shape = (len(self._positives), len(self._negatives))
         self.count = self.shape[0] * self.shape[1]
+        self.row_weights = np.ones(self.n_rows) if weights is None else weights
+        self._p, self._q = self.row_weights[self._positives], self.row_weights[self._negatives]
+        self.weight = float(self._p.sum() * self._q.sum())
+
+    def total(self, values: Array, part: slice = ALL) -> float:
+        """Return the sum over the pairs, each times its weight."""
+        return float(self._p[part] @ values @ self._q)
 
     def parts(self) -> Iterator[slice]:
         """Cut the positives into slices."""
@@ -86,19 +106,20 @@ class AllPairs:
         return np.subtract.outer(scores[self._positives[part]], scores[self._negatives])
 
     def adjoint(self, values: Array, part: slice = ALL) -> Array:
-        """Give row sums at the positives and minus column sums at the negatives."""
-        sums = np.zeros(self.n_rows)
-        sums[self._positives[part]] = values.sum(axis=1)
-        sums[self._negatives] = -values.sum(axis=0)
+        """Return weighted row sums at the positives and minus column sums at the negatives."""
+        sums, p = np.zeros(self.n_rows), self._p[part]
+        sums[self._positives[part]] = p * (values @ self._q)
+        sums[self._negatives] = -self._q * (p @ values)
         return sums
 
     def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
-        """Give F^T A^T diag(D) A F from products with the m x n matrix D."""
+        """Return F^T A^T W diag(D) A F from products with the m x n matrix D."""
+        p, q = self._p[:, None], self._q[:, None]
 
         def across(G: Array) -> Array:
             moved = np.empty_like(G)
-            moved[self._positives] = D @ G[self._negatives]
-            moved[self._negatives] = D.T @ G[self._positives]
+            moved[self._positives] = p * (D @ (q * G[self._negatives]))
+            moved[self._negatives] = q * (D.T @ (p * G[self._positives]))
             return moved
 
         return _laplacian_gram(np.abs(self.adjoint(D)), across, F, pause)
@@ -126,6 +147,11 @@ class PairList:
         self.n_rows = n_rows
         self.shape = (len(self._pos),)
         self.count = len(self._pos)
+        self.row_weights, self.weight = np.ones(n_rows), float(self.count)
+
+    def total(self, values: Array, part: slice = ALL) -> float:
+        """Return the sum over the pairs, each of which counts once."""
+        return float(values.sum())
 
     def parts(self) -> Iterator[slice]:
         """Cut the list into slices."""
@@ -147,7 +173,7 @@ class PairList:
     def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
         """Give F^T A^T diag(D) A F from products with a sparse N x N matrix."""
         size = (self.n_rows, self.n_rows)
-        W = sparse.coo_array((D, (self._pos, self._neg)), shape=size).tocsr()
+        W = scipy.sparse.coo_array((D, (self._pos, self._neg)), shape=size).tocsr()
         W = (W + W.T).tocsr()
         degree = self._sum_at(self._pos, D) + self._sum_at(self._neg, D)
         return _laplacian_gram(degree, lambda G: W @ G, F, pause)
@@ -343,6 +369,8 @@ def neighbour_pairs(
 
 
 def _nearest(among: Array, queries: Array, k: int, report: Callable[[float], None]) -> Index:
+    from sklearn.neighbors import NearestNeighbors
+
     search = NearestNeighbors(n_neighbors=min(k, len(among))).fit(among)
     found = []
     for rows in _slices(len(queries), _QUERIES_PER_CHUNK):

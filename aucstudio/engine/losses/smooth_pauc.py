@@ -15,8 +15,8 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.polynomial import chebyshev
-from scipy.special import ndtr
 
 from aucstudio.engine.roc.band import position
 from aucstudio.engine.types import Array, Mask
@@ -113,7 +113,7 @@ def smooth_area(s: Array, t: Array, parts: Fan) -> float:
     p, g = high.gather(parts.p[parts.p > 0]), low.gather(parts.g[parts.g > 0])
     total = float(parts.r.sum() * parts.g.sum())
     for block in _blocks(len(g), len(p)):
-        total += float(p @ ndtr(high.points[:, None] - low.points[block]) @ g[block])
+        total += float(p @ scipy.special.ndtr(high.points[:, None] - low.points[block]) @ g[block])
     return total / (len(s) * len(t))
 
 

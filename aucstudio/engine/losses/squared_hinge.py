@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from aucstudio.engine.types import Array, Index, Mask
 
@@ -152,7 +152,7 @@ class SquaredHingePoint:
         square -= across.T
         return square
 
-    def _segments(self, dtype: Any) -> sparse.csc_array:
+    def _segments(self, dtype: Any) -> scipy.sparse.csc_array:
         """Give the matrix that sums the rows of the negatives in each segment, in data order."""
         hinge, N = self._hinge, len(self._hinge.is_positive)
         segment = np.empty(N, dtype=np.intp)
@@ -162,7 +162,7 @@ class SquaredHingePoint:
         if hinge.weights is not None:
             ones = hinge.weights[hinge.negatives].astype(dtype)
         shape = (len(hinge.positives) + 1, N)
-        return sparse.csc_array((ones, segment[hinge.negatives], ends), shape=shape)
+        return scipy.sparse.csc_array((ones, segment[hinge.negatives], ends), shape=shape)
 
     def _per_row(self, at_positives: Array, at_negatives: Array) -> Array:
         """Put numbers for the sorted rows of both classes, times 2 / mn, in the data's order."""

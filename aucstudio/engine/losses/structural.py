@@ -10,8 +10,8 @@ last of the ceil(n beta) highest; R_0(beta) the surrogate of [0, beta].
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.roc import rank_weights
@@ -64,7 +64,9 @@ class StructuralRisk:
 
     def _counts(self, c: Array, s: Array) -> NDArray[np.intp]:
         """Find r_i for each positive: the most violated ordering."""
-        fitted: Array = c if self._decreasing else isotonic_regression(c, increasing=False).x
+        fitted: Array = (
+            c if self._decreasing else scipy.optimize.isotonic_regression(c, increasing=False).x
+        )
         return np.searchsorted(-fitted, -s)
 
 
@@ -127,7 +129,7 @@ class TightRisk:
     def _counts(self, c: Array, s: Array) -> NDArray[np.intp]:
         fitted: Array = c
         if not self._decreasing:
-            fitted = isotonic_regression(c, weights=self._f, increasing=False).x
+            fitted = scipy.optimize.isotonic_regression(c, weights=self._f, increasing=False).x
         return np.searchsorted(-fitted, -s)
 
 

@@ -12,11 +12,11 @@ from aucstudio.engine.roc.curve import sorted_scores
 from aucstudio.engine.types import Array
 
 
-def check_band(alpha: float, beta: float, rate: str = "FPR") -> None:
+def check_band(alpha: float, beta: float) -> None:
     """Raise ValueError unless 0 <= alpha < beta <= 1."""
     if not 0 <= alpha < beta <= 1:
         raise ValueError(
-            f"The {rate} range needs 0 <= alpha < beta <= 1; it is alpha = {alpha}, beta = {beta}."
+            f"The FPR range needs 0 <= alpha < beta <= 1; it is alpha = {alpha}, beta = {beta}."
         )
 
 
@@ -33,22 +33,22 @@ def position(n: int, share: float) -> float:
     return nearest if abs(place - nearest) <= 1e-14 * n else place
 
 
-def band_coverage(rate: str, low: float, high: float, n: int, row: str) -> str:
-    """Say how much of n rows a band of a rate covers: ``FPR ≤ 0.001 covers 3 negatives``."""
+def band_coverage(low: float, high: float, n: int) -> str:
+    """Word how many of n negatives a range of FPR covers: ``FPR ≤ 0.001 covers 3 negatives``."""
     if low == 0:
-        band = f"{rate} ≤ {high:g}"
+        band = f"FPR ≤ {high:g}"
     else:
-        band = f"{rate} ≥ {low:g}" if high == 1 else f"{rate} {low:g} … {high:g}"
+        band = f"FPR ≥ {low:g}" if high == 1 else f"FPR {low:g} … {high:g}"
     first, last = band_ranks(n, low, high)
     covered = position(n, high) - position(n, low)
-    return f"{band} covers {_amount(covered, last - first + 1, row)}"
+    return f"{band} covers {_amount(covered, last - first + 1)}"
 
 
-def _amount(covered: float, count: int, row: str) -> str:
-    """Word how many rows a band touches: these decide it, the outermost ones perhaps in part."""
+def _amount(covered: float, count: int) -> str:
+    """Word how many negatives a range touches, the outermost ones perhaps in part."""
     if covered < 0.995:
-        return f"part of one {row}" if count == 1 else f"less than one {row}"
-    return f"{count:,} {row}{'' if count == 1 else 's'}"
+        return "part of one negative" if count == 1 else "less than one negative"
+    return f"{count:,} negative{'' if count == 1 else 's'}"
 
 
 def rank_weights(n: int, alpha: float, beta: float) -> Array:

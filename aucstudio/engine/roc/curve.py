@@ -28,12 +28,16 @@ class Curve:
         A vertex predicts positive where score >= threshold; the first is +inf.
     behind : Behind or None
         The rows behind these sums, where they are weighted.
+    trials : (ndarray, ndarray) or None
+        Where rows come in groups, how many independent rows the TPR and the FPR at each vertex
+        are worth.
     """
 
     fp: NDArray[Any]
     tp: NDArray[Any]
     thresholds: Scores
     behind: Behind | None = None
+    trials: tuple[Array, Array] | None = None
 
     @property
     def positives(self) -> Any:
@@ -80,7 +84,8 @@ class Curve:
     def at(self, kept: Mask) -> Curve:
         """Give the polyline of some of the vertices."""
         behind = self.behind and self.behind.at(kept)
-        return Curve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind)
+        trials = self.trials and (self.trials[0][kept], self.trials[1][kept])
+        return Curve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind, trials)
 
 
 def turns(curve: Curve) -> NDArray[Any]:

@@ -1,8 +1,9 @@
 """Interior point for the box-constrained dual of a pairwise hinge problem.
 
-Solves min_a 1/2 a^T Q a - rho 1^T a subject to 0 <= a <= c, with Q = A F F^T A^T never formed: A is
-the incidence matrix of :mod:`aucstudio.engine.losses.pairs`. Its primal is
-min_w 1/2 |w|^2 + c sum_pairs (rho - M)_+ with w = F^T A^T a and M = A F w.
+Solves min_a 1/2 a^T W Q W a - rho 1^T W a subject to 0 <= a <= c. Q = A F F^T A^T is never formed;
+A is the incidence matrix of :mod:`aucstudio.engine.losses.pairs`, W the weights of the pairs. The
+primal is min_w 1/2 |w|^2 + c sum_pairs W (rho - M)_+ with w = F^T A^T W a and M = A F w. A pair of
+weight k takes the same steps as k equal pairs: every sum over the pairs is weighted.
 
 Symbols: a multipliers, b = c - a; z, u multipliers of a >= 0 and b >= 0; Theta = z/a + u/b;
 D = 1/Theta; mu mean complementarity; P, P - gap primal and dual value.
@@ -32,7 +33,7 @@ class PairSolution(RowDirection):
     Attributes
     ----------
     multipliers : ndarray of the pairs' shape
-        a, strictly within (0, c); the coefficients are A^T a.
+        a, strictly within (0, c); the coefficients are A^T W a.
     """
 
     multipliers: Array
@@ -106,7 +107,7 @@ class _InteriorPoint:
         """Give beta and w of equal multipliers: the present ones, or less if less is better."""
         beta = self._sum_over_pairs(lambda part: self._a[part])
         w = self._F.T @ beta
-        linear, square = self._margin * float(self._a.sum()), float(w @ w)
+        linear, square = self._margin * self._pairs.total(self._a), float(w @ w)
         share = 1.0 if linear >= square else linear / square
         return share * beta, share * w
 
@@ -124,9 +125,9 @@ class _InteriorPoint:
             D = 1.0 / (self._z[part] / self._a[part] + self._u[part] / self._b[part])
             self._D[part] = D
             self._drive += pairs.adjoint(D * short, part)
-            hinge += float(np.maximum(short, 0.0).sum())
+            hinge += pairs.total(np.maximum(short, 0.0), part)
         objective = 0.5 * float(w @ w) + self._c * hinge
-        dual = self._margin * float(self._a.sum()) - 0.5 * float(from_a @ from_a)
+        dual = self._margin * pairs.total(self._a) - 0.5 * float(from_a @ from_a)
         self._bound = max(self._bound, dual)
         if objective < self._best.objective:
             np.copyto(self._best.multipliers, self._a)
@@ -144,7 +145,7 @@ class _InteriorPoint:
         self._pause()
         L = cholesky(S)
         reach, cross = self._predict(self._target(L, self._drive))
-        mu = (1.0 - reach) * self._mu + reach**2 * cross / (2 * self._pairs.count)
+        mu = (1.0 - reach) * self._mu + reach**2 * cross / (2 * self._pairs.weight)
         centring = min(max(mu / self._mu, 0.0), 1.0) ** 3
         drive = self._correct(centring * self._mu)
         self._move(min(1.0, TO_BOUNDARY * self._direct(self._target(L, drive))))
@@ -156,7 +157,8 @@ class _InteriorPoint:
         return total
 
     def _mean(self, x: Array, y: Array) -> float:
-        return float(np.vdot(x, y)) / self._pairs.count
+        parts = self._pairs.parts()
+        return sum(self._pairs.total(x[p] * y[p], p) for p in parts) / self._pairs.weight
 
     def _target(self, L: Symmetric, drive: Array) -> Array:
         """Give the scores to aim at: F (w + y), where (I + F^T A^T D A F) y = F^T drive."""
@@ -181,7 +183,7 @@ class _InteriorPoint:
             steepest = max(steepest, -to_a.min(), 1.0 + to_a.max(), to_b.max(), 1.0 - to_b.min())
             self._p[part] = self._z[part] * da * (1.0 + to_a)
             self._q[part] = self._u[part] * da * (1.0 - to_b)
-            cross += float(self._q[part].sum() - self._p[part].sum())
+            cross += self._pairs.total(self._q[part] - self._p[part], part)
         return 1.0 / steepest, cross
 
     def _correct(self, centre: float) -> Array:

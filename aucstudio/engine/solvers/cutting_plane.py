@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.monitor import Monitor
@@ -24,7 +24,7 @@ from aucstudio.engine.solvers.look import Reporter
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array
 
-Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"
+Rows: TypeAlias = "Array | scipy.sparse.csr_array | scipy.sparse.csr_matrix"
 Meant = Callable[[Array, Array], float]
 
 _PATIENCE = 20

@@ -6,7 +6,8 @@ some twenty to thirty are enough whatever the costs: on many rows of few feature
 than coordinate descent takes, whose number of sweeps grows with the costs.
 
 Symbols: y_i = +-1 class; c_i cost of row i; x = (a; c - a), all positive, and z their complements;
-D = 1 / (z/x of a + z/x of c - a); S Newton matrix of (w, b); kappa mean complementarity.
+D = 1 / (z/x of a + z/x of c - a); S Newton matrix of (w, b); kappa complementarity; q_i weight of
+row i, with x z = q kappa on the central path, so that a row of weight 2 takes the steps of two.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def solve_hinge(
     tol: float,
     monitor: Monitor,
     scorer: Callable[[Array], Scorer] = LinearScorer,
+    weights: Array | None = None,
     max_iter: int = 200,
 ) -> WithConstant:
     """Solve by Mehrotra's predictor-corrector method.
@@ -49,6 +51,8 @@ def solve_hinge(
     monitor : Monitor
     scorer : callable
         Makes a scorer from w; called only if the monitor's listener wants one.
+    weights : ndarray of shape (N,), optional
+        Of the rows; ``loss`` has them among its costs.
     max_iter : int
 
     Returns
@@ -57,15 +61,18 @@ def solve_hinge(
         The iterate of the smallest objective, whether or not a limit, a stop or rounding came
         before the tolerance.
     """
-    solver = _InteriorPoint(F, loss, tol, monitor)
+    q = np.ones(len(F)) if weights is None else weights
+    solver = _InteriorPoint(F, loss, q, tol, monitor)
     return run(solver, monitor, lambda found: scorer(found.weights), max_iter)
 
 
 class _InteriorPoint:
     """The iterate, the best of those seen, and one Newton step."""
 
-    def __init__(self, F: Array, loss: FreeConstantHinge, tol: float, monitor: Monitor) -> None:
-        self._F, self._loss, self._tol = F, loss, tol
+    def __init__(
+        self, F: Array, loss: FreeConstantHinge, q: Array, tol: float, monitor: Monitor
+    ) -> None:
+        self._F, self._loss, self._q, self._tol = F, loss, q, tol
         self._pause = functools.partial(monitor.stage, "Newton step")
         a = 0.5 * self._balanced(loss.costs)
         self._x, self._z = np.stack([a, loss.costs - a]), np.ones((2, len(a)))
@@ -105,10 +112,9 @@ class _InteriorPoint:
         system.factorise()
         _, _, dx, dz = self._direction(system, D, toward[:, 0], none)
         reach = min(1.0, self._reach(dx, dz))
-        kappa = float(np.mean(x * z))
-        after = float(np.mean((x + reach * dx) * (z + reach * dz)))
-        centre = min(max(after / kappa, 0.0), 1.0) ** 3 * kappa
-        push = (centre - dx * dz) / x
+        before, after = float((x * z).sum()), float(((x + reach * dx) * (z + reach * dz)).sum())
+        kappa = min(max(after / before, 0.0), 1.0) ** 3 * before / (2 * self._q.sum())
+        push = (kappa * self._q - dx * dz) / x
         second = self._aim(D, push)
         toward = np.append(self._F.T @ second, second.sum())
         dp, df, dx, dz = self._direction(system, D, toward, push)

@@ -17,7 +17,9 @@ Found = TypeVar("Found", bound=Solution, covariant=True)
 Result = TypeVar("Result", bound=Solution)
 TO_BOUNDARY = 0.995
 
-_PATIENCE = 5
+# Steps without a smaller gap after which rounding is taken to prevent one. Where equal scores are
+# the optimum, the bound alone has to rise, which takes up to ten.
+_PATIENCE = 12
 
 
 class InteriorPoint(Protocol[Found]):

@@ -32,7 +32,11 @@ class Reporter:
         return self._tell()
 
     def stop(self) -> bool:
-        """Tell the monitor only if it has been told nothing for a while."""
+        """Report from within an iteration, if nothing was reported for a while."""
         if time.perf_counter() - self._last < INTERVAL:
             return self._monitor.stopped
-        return self.report()
+        self._monitor.is_partial = True
+        try:
+            return self.report()
+        finally:
+            self._monitor.is_partial = False

@@ -1,13 +1,14 @@
 """Coordinate descent for the box-constrained dual of a pairwise hinge problem under a kernel.
 
-Solves min_a 1/2 a^T Q a - rho 1^T a subject to 0 <= a <= c, with Q = A K A^T never formed: A is the
-incidence matrix of :mod:`aucstudio.engine.losses.pairs`, K the kernel matrix of the rows that take
-part. Its primal is min_f 1/2 |f|^2 + c sum_pairs (rho - M)_+ with
-f = sum_l beta_l k(x_l, .). There is no equality constraint, so that a single multiplier can move.
+Solves min_a 1/2 a^T W Q W a - rho 1^T W a subject to 0 <= a <= c, with Q = A K A^T never formed: A
+is the incidence matrix of :mod:`aucstudio.engine.losses.pairs`, W the weights of the pairs, K the
+kernel matrix of the rows that take part. Its primal is
+min_f 1/2 |f|^2 + c sum_pairs W (rho - M)_+ with f = sum_l beta_l k(x_l, .). There is no equality
+constraint, so that a single multiplier can move.
 
-Symbols: a multipliers, beta = A^T a weights of the rows, s = K beta their scores, M = A s; a pair
-(i, j) has slope rho - (s_i - s_j) and curvature q = k_ii - 2 k_ij + k_jj in the dual; P, P - gap
-primal and dual value.
+Symbols: a multipliers, beta = A^T W a coefficients of the rows, u weights of the rows, s = K beta
+their scores, M = A s; a pair (i, j) has slope rho - (s_i - s_j) and curvature
+q = k_ii - 2 k_ij + k_jj in the dual; P, P - gap primal and dual value.
 """
 
 from __future__ import annotations
@@ -165,6 +166,7 @@ class _Descent:
     ) -> None:
         self._pairs, self._K, self._c, self._margin, self._tol = pairs, K, c, margin, tol
         self._i, self._j = pairs.rows(np.arange(pairs.count))
+        self._u = pairs.row_weights
         self._q = _curvatures(K, self._i, self._j, pause)
         self._a, self._s = np.zeros(pairs.count), np.zeros(len(K))
         self._walk = np.zeros(3)
@@ -187,7 +189,7 @@ class _Descent:
 
     def advance(self) -> None:
         """Do one slice of work."""
-        problem = self._K, self._i, self._j, self._q, self._margin, self._c
+        problem = self._K, self._i, self._j, self._u, self._q, self._margin, self._c
         left = _sweep(*problem, self._a, self._s, self._walk, self._slice)
         self.work += self._slice - left
         self.at_rest = left > 0.0
@@ -205,9 +207,9 @@ class _Descent:
         square, hinge = float(beta @ self._s), 0.0
         for part in pairs.parts():
             short = self._margin - pairs.margins(self._s, part)
-            hinge += float(np.maximum(short, 0.0).sum())
+            hinge += pairs.total(np.maximum(short, 0.0), part)
         objective = 0.5 * square + self._c * hinge
-        self._bound = max(self._bound, self._margin * float(a.sum()) - 0.5 * square)
+        self._bound = max(self._bound, self._margin * pairs.total(a) - 0.5 * square)
         if objective < self.best.objective:
             self.best = KernelSolution(multipliers=a.copy(), coefficients=beta, objective=objective)
         gap = max(self.best.objective - self._bound, 0.0)
@@ -236,6 +238,7 @@ def _sweep(
     K: Array,
     i: Index,
     j: Index,
+    u: Array,
     q: Array,
     margin: float,
     c: float,
@@ -252,8 +255,9 @@ def _sweep(
     p, enough, largest = int(walk[0]), walk[1], walk[2]
     while work > 0.0:
         slope = margin - (s[i[p]] - s[j[p]])
-        moved = min(max(a[p] + slope / q[p], 0.0), c)
-        step = moved - a[p]
+        weight = u[i[p]] * u[j[p]]
+        moved = min(max(a[p] + slope / (weight * q[p]), 0.0), c)
+        step = weight * (moved - a[p])
         gain = step * (slope - 0.5 * step * q[p])
         largest = max(largest, gain)
         work -= _WORK_PER_VISIT

@@ -46,6 +46,10 @@ class Trained:
         The FPR range that was used in the end.
     weights : ndarray of shape (N,) or None
         What the rows weighed in the fit.
+    converged : bool
+        Whether the fit was stored as one that reached its optimum.
+    needed : float or None
+        The gap at which it was to end; None where that is not known.
     """
 
     method: str
@@ -59,6 +63,8 @@ class Trained:
     gap: float | None
     trained_range: tuple[float, float] | None = None
     weights: Array | None = None
+    converged: bool = False
+    needed: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

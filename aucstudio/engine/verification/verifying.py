@@ -27,6 +27,9 @@ Mask = NDArray[np.bool_]
 
 _AREA_ROUNDING = 1e-11
 _SCORE_ROUNDING = 1e-7
+# Of the objective: no method takes a fit for converged with a larger gap, unless its tolerance
+# allows one.
+_LARGEST_GAP = 1e-2
 _REPEATED = 1e-4  # of the spread of the scores: sums in another order
 
 
@@ -67,6 +70,7 @@ class _Verification:
         kept = trained.scores - trained.intercept
         difference, spread = self._compare_scores(kept - scores, kept), _spread(kept)
         counted = self._count(scores)
+        self._check_converged()
         solved = self._solve(scores, counted) if self._problem.is_convex else None
         repeated = None if self._problem.is_convex else self._repeat(spread)
         apart = None
@@ -109,6 +113,26 @@ class _Verification:
                 )
         return max(found.values())
 
+    def _check_converged(self) -> None:
+        """Compare the certificate of a fit stored as converged with the gap it was to end at."""
+        trained = self._trained
+        if not trained.converged or trained.gap is None:
+            return
+        allowed = self._allowed_gap()
+        if not trained.gap <= allowed * (1 + 1e-9):
+            self._faults.append(
+                f"The fit is stored as converged, and its certificate leaves a gap of "
+                f"{trained.gap:.2g}, where {allowed:.2g} was asked for."
+            )
+
+    def _allowed_gap(self) -> float:
+        """Return the largest gap of a fit that has converged."""
+        trained = self._trained
+        if trained.needed is not None:
+            return trained.needed
+        share = max(_LARGEST_GAP, float(trained.params.get("tol", 0.0)))
+        return share * abs(trained.objective)
+
     def _count(self, scores: Array) -> float | None:
         """Count the objective, and compare it with what the fit reported."""
         trained, problem = self._trained, self._problem
@@ -146,10 +170,13 @@ class _Verification:
             )
             return None
         gap, lower = trained.gap, counted - solved.objective
+        source = "the certificate"
+        if gap is None and trained.converged:  # needed is None for methods without a certificate
+            gap, source = trained.needed, "a converged fit"
         if gap is not None and lower > gap + rounding:
             self._faults.append(
                 f"An independent solver finds {solved.objective:.9g}, which is {lower:.2g} lower "
-                f"than the objective of the scorer; the certificate allows {gap:.2g}."
+                f"than the objective of the scorer; {source} allows {gap:.2g}."
             )
         return solved
 

@@ -46,7 +46,7 @@ class Chosen:
             where.append(f"Typed on another scale of scores; here the same FPR, {target.fpr:.3g}.")
         if count > 1:
             where.append(f"Split {split + 1} of {count}; each has a threshold of its own.")
-        if counts.weighted is not None:
+        if record.experiment.weight is not None:
             where.append(f"Counts are rows; shares are weighted by {record.experiment.weight}.")
         figures = ThresholdFigures.of(counts, stakes.prior)
         names = model.positive, model.negative

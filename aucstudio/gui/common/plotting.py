@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QPixmap,
     QTransform,
 )
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plots.axis_titles import TitledAxis
 from aucstudio.gui.common.plots.plot import Plot
@@ -139,6 +140,7 @@ def dress_plot(plot: pg.PlotWidget) -> None:
         axis.setTextPen(theme.muted)
         axis.setTickPen(theme.grid)
         axis.setStyle(tickLength=-4)
+        axis.label.setFont(QApplication.font())  # pyqtgraph keeps the one it was made with
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
 

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from PySide6.QtCore import (
     QIODevice,
     QMimeData,
     QPoint,
+    QPointF,
     QRect,
     QRectF,
     QSize,
@@ -31,14 +32,17 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QGuiApplication,
     QPainter,
+    QPen,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, read_drawing
 from aucstudio.gui.common.plots.paper import at_sizes
+from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
@@ -55,6 +59,8 @@ SCREEN_DPI = 96.0
 _RUN_LINE = 2.0
 _AIR = 8.0  # pixels of the plot around title and caption
 _EDGE = 4.0  # pixels around the picture
+
+LegendEntry = tuple[str, RunLook | QPen]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,6 +225,9 @@ def _record(view: PageView, size: QSize, title: str, caption: str) -> bytes:
     below = _write(painter, QApplication.font(), words, room, Qt.AlignmentFlag.AlignBottom)
     room.adjust(_EDGE, above or _EDGE, -_EDGE, -(below or _EDGE))
     with _laid_out(view, room) as places:
+        hidden = [entry for plot, _ in places for entry in plot.hidden_legend]
+    room.adjust(0, 0, 0, -_write_legend(painter, hidden, room))
+    with _laid_out(view, room) as places:
         for plot, place in places:
             plot.render(painter, place, plot.viewport().rect())
     painter.end()
@@ -237,6 +246,35 @@ def _write(
     painter.drawText(inner, flags, text)
     needed = QFontMetricsF(font, painter.device()).boundingRect(inner, flags, text)
     return needed.height() + 1.5 * _AIR
+
+
+def _write_legend(painter: QPainter, entries: Sequence[LegendEntry], room: QRectF) -> float:
+    """Write the legend that a picture has no room for at the bottom; return its height."""
+    painter.setFont(QApplication.font())
+    metrics = QFontMetricsF(QApplication.font(), painter.device())
+    line, sample = 1.25 * metrics.height(), float(SWATCH.width())
+    inner = room.adjusted(_AIR, 0, -_AIR, 0)
+    places, left, row = [], 0.0, 0
+    for words, _drawn in entries:
+        wide = sample + _AIR / 2 + metrics.horizontalAdvance(words)
+        if left and left + wide > inner.width():
+            left, row = 0.0, row + 1
+        places.append((left, row))
+        left += wide + 2 * _AIR
+    height = (row + 1) * line + _AIR / 2 if entries else 0.0
+    for (words, drawn), (left, row) in zip(entries, places, strict=True):
+        x, y = inner.left() + left, room.bottom() - height + _AIR / 2 + row * line
+        area = QRectF(x, y, sample, line)
+        if isinstance(drawn, QPen):
+            painter.setPen(drawn)
+            middle = area.center().y()
+            painter.drawLine(QPointF(area.left(), middle), QPointF(area.right(), middle))
+        else:
+            paint_sample(painter, area, drawn)
+        painter.setPen(QColor(current_theme().text))
+        text = area.adjusted(sample + _AIR / 2, 0, inner.width(), 0)
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, words)
+    return height
 
 
 def _plots(view: PageView) -> list[pg.PlotWidget]:

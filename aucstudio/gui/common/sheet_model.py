@@ -36,10 +36,11 @@ class SheetModel(QAbstractTableModel):
         self.heads, self.tips, self._words = tuple(heads), tips, frozenset(words)
         self.rows: list[Row] = []
 
-    def show_rows(self, rows: list[Row]) -> None:
-        """Show other rows."""
+    def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
+        """Show other rows, under other heads if there are any."""
         self.beginResetModel()
         self.rows = rows
+        self.heads = self.heads if heads is None else tuple(heads)
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)

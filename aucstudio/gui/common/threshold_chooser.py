@@ -41,10 +41,10 @@ RULES = {
     TYPED: "typed or dragged",
 }
 _TIPS = {
-    "fpr": "Share of the negatives that may be called positive: 0.01 or 1 %",
+    "fpr": "Share of the negatives that may be predicted positive: 0.01 or 1 %",
     "tpr": "Share of the positives that must be found: 0.9 or 90 %",
-    "precision": "Share of those called positive that must be: 0.5 or 50 %",
-    ALERTS: "How many cases of a day may be called positive",
+    "precision": "Share of the predicted positives that must be positive: 0.5 or 50 %",
+    ALERTS: "How many cases a day may be predicted positive",
 }
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
 _USUAL_FPR = 0.01
@@ -129,7 +129,7 @@ class ThresholdChooser(QWidget):
         self.prior.setPlaceholderText("data\u2019s")
         miss = "How many false alarms one missed positive is worth"
         self.miss = self._field("miss", "Cost of a miss in false alarms", miss)
-        threshold = "A row is called positive where its score is greater than this"
+        threshold = "The positive class is predicted where the score is greater than this"
         self.threshold = self._field("threshold", "Threshold", threshold)
 
     def _field(self, what: str, accessible: str, tip: str) -> QLineEdit:

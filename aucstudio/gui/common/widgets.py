@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -24,6 +26,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QLabel,
+    QLayout,
     QLineEdit,
     QMessageBox,
     QPushButton,
@@ -110,6 +113,26 @@ class Card(QFrame):
             self.rows.addWidget(label(title.upper(), "heading"))
 
 
+def order_tabs(layout: QLayout) -> None:
+    """Make Tab visit the controls in the order of a layout, also those added later."""
+    for one, following in itertools.pairwise(_controls(layout)):
+        QWidget.setTabOrder(one, following)
+
+
+def _controls(layout: QLayout) -> Iterator[QWidget]:
+    """List the widgets of a layout that Tab reaches, in the order of the layout."""
+    for place in range(layout.count()):
+        item = layout.itemAt(place)
+        assert item is not None
+        inner, widget = item.layout(), item.widget()
+        if inner is not None:
+            yield from _controls(inner)
+        elif widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            yield widget
+        elif widget is not None and (within := widget.layout()) is not None:
+            yield from _controls(within)
+
+
 _SPARE = 4  # pixels
 
 # Wide enough for every label.
@@ -194,6 +217,23 @@ def field_label(text: str) -> QLabel:
     return _FieldLabel(text)
 
 
+class _RowHeight(QObject):
+    """Keeps the rows of a table as high as the present text size asks for."""
+
+    def __init__(self, table: QTableView, height: int) -> None:
+        super().__init__(table)
+        self._table, self._height = table, height
+        self._apply()
+
+    def _apply(self) -> None:
+        self._table.verticalHeader().setDefaultSectionSize(scaled(self._height))
+
+    def eventFilter(self, _table: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FontChange:
+            self._apply()
+        return False
+
+
 def list_rows(table: QTableView, height: int) -> None:
     """Let a table read as a list: whole rows are chosen, one at a time, without grid or numbers."""
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -202,7 +242,7 @@ def list_rows(table: QTableView, height: int) -> None:
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().setVisible(False)
-    table.verticalHeader().setDefaultSectionSize(scaled(height))
+    table.installEventFilter(_RowHeight(table, height))
     table.horizontalHeader().setHighlightSections(False)
 
 

@@ -86,7 +86,6 @@ class Actions(QObject):
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
-        self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
         self.find_best, self.add_scores, self.combine, self.cluster = (
             self._make("find_best", "Find the &best…", "Ctrl+B"),
             self._make("add_scores", "Add scor&es…", ""),
@@ -166,7 +165,7 @@ class Actions(QObject):
         runs = bar.addMenu("&Run")
         runs.setToolTipsVisible(True)
         _add(runs, self.run, self.tune, self.find_best, self.add_scores, self.combine, None)
-        _add(runs, self.stop, self.stop_all, None)
+        _add(runs, self.stop, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))
         _add(runs, self.cluster)
         self._fill_view_menu(bar.addMenu("&View"))

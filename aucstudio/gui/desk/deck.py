@@ -115,6 +115,8 @@ class Deck(QWidget):
         if tile is not None:
             with QSignalBlocker(tile):  # nobody has turned a page
                 tile.exchange(page, view)
+        page.hide()
+        page.setParent(None)  # else it would be found by its name
         page.deleteLater()
         return view
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.timers import delayed
 
 # Pixels, for text of ordinary size.
 _LEFT, _RIGHT, _SLIM_RIGHT, _WIDEST_LEFT = 328, 408, 296, 420
@@ -63,6 +64,7 @@ class Sides(QSplitter):
         self._shown = {setup: True, runs: True}
         self._at_work = True
         self._inside: tuple[QWidget, ...] = ()
+        self._soon = delayed(self, 0, self._fit)
         self._chosen = list(preferences().now.splitters.get(_NAME, ()))
         self.setStretchFactor(1, 1)
         self.setCollapsible(1, False)
@@ -96,7 +98,9 @@ class Sides(QSplitter):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._fit()
+            # Moving a column deletes a handle of the splitter, and a style sheet that is being
+            # applied still holds the widgets there were when it began: Qt would crash.
+            self._soon.start()
 
     def _fit(self) -> None:
         """Give each side a column, or a page of the left one, as there is room."""
@@ -144,7 +148,11 @@ class Sides(QSplitter):
         pages = [self.setup, *self._inside]
         for page in pages:
             self.left.setTabVisible(self.left.indexOf(page), shown[page])
-        self.left.tabBar().setVisible(sum(shown[page] for page in pages) > 1)
+        has_tabs = sum(shown[page] for page in pages) > 1
+        self.left.tabBar().setVisible(has_tabs)
+        # A tab widget passes the focus to its bar; a hidden bar would refuse it and trap Tab.
+        focus = Qt.FocusPolicy.TabFocus if has_tabs else Qt.FocusPolicy.NoFocus
+        self.left.setFocusPolicy(focus)
         self.left.setVisible(any(shown[page] for page in pages))
         if self.runs not in self._inside:
             self.runs.setVisible(shown[self.runs])

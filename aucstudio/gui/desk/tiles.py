@@ -98,7 +98,7 @@ class Tile(QTabWidget):
     def __init__(self, name: str, accessible: str) -> None:
         super().__init__()
         named(self, name, accessible)
-        self.bar = _TileBar(self)
+        self.bar = named(_TileBar(self), f"{name}_bar", accessible)
         self.setTabBar(self.bar)
         self.setDocumentMode(True)
         self.bar.setDrawBase(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signal
@@ -9,9 +10,11 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -28,6 +31,7 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
+from aucstudio.project.data.columns import NUMERIC_ROLES
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.words import as_sentence
@@ -36,13 +40,14 @@ _SIZE, _MARGIN = QSize(880, 600), 40
 _ROW_HEIGHT = 28
 _WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
 _AIR, _ARROW = 24, 12  # pixels
-_MOST_NOTES = 4  # in sight: why a column is ignored stands on its name, too
+_MOST_LINES = 5  # of notes in sight
 _GIVEN = {
     "number": ("&Number", "Learnt from as a number"),
     "category": ("Cate&gory", "Learnt from as one of several levels"),
     "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
-    "weight": ("&Weight", "How much each row counts, in training and in every figure"),
+    "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
+    "frequency": ("&Frequency", "Number of equal rows that each row stands for"),
     "ignore": ("&Ignore", "Not learnt from"),
 }
 
@@ -128,11 +133,8 @@ class ColumnsDialog(QDialog):
         layout.addWidget(self.grid, stretch=1)
         layout.addLayout(giving)
         layout.addWidget(self.told)
-        notes = list(table.notes)
-        if len(notes) > _MOST_NOTES + 1:
-            notes[_MOST_NOTES:] = [f"… and {len(notes) - _MOST_NOTES:,} more notes"]
-        if notes:
-            layout.addWidget(label("\n".join(map(as_sentence, notes)), "muted", wrap=True))
+        if table.notes:
+            layout.addWidget(_notes(table.notes))
         layout.addWidget(ends)
 
     def roles(self) -> dict[str, str]:
@@ -156,7 +158,7 @@ class ColumnsDialog(QDialog):
         if refused:
             one = f"{refused:,} column{'s' if refused > 1 else ''}"
             why = "hold text, or the label," if refused > 1 else "holds text, or the label,"
-            if role not in ("number", "weight"):
+            if role not in NUMERIC_ROLES:
                 why = "are the label" if refused > 1 else "is the label"
             tell(self.told, f"{one} {why} and cannot be {_NAMES[role]}", "error")
 
@@ -195,6 +197,7 @@ _NAMES = {
     "id": "an identifier",
     "group": "a group",
     "weight": "the weight of rows",
+    "frequency": "the frequency of rows",
     "ignore": "ignored: choose another label in the Data card first",
 }
 
@@ -208,6 +211,17 @@ def _stretches(rows: list[int]) -> list[tuple[int, int]]:
         else:
             found.append((row, row))
     return found
+
+
+def _notes(notes: Sequence[str]) -> QScrollArea:
+    """List every note on the import; beyond a few lines they scroll."""
+    words = label("\n".join(map(as_sentence, notes)), "muted", wrap=True, name="columns_notes")
+    area = named(QScrollArea(), "columns_notes_area", "Notes on the import")
+    area.setWidget(words)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setMaximumHeight(words.fontMetrics().lineSpacing() * _MOST_LINES)
+    return area
 
 
 def _facts(table: Table) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from aucstudio.gui.common.plain import tip_text
-from aucstudio.project.data.columns import spell_cell
+from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.table import Column, Table
 
 Index = QModelIndex | QPersistentModelIndex
@@ -20,6 +20,7 @@ ROLES = {
     "id": "Identifier",
     "group": "Group",
     "weight": "Weight",
+    "frequency": "Frequency",
     "ignore": "Ignore",
     "label": "Label",
 }
@@ -61,7 +62,7 @@ class ColumnsModel(QAbstractTableModel):
         """Tell whether a column of the table can be given a role here."""
         if self._roles[column] == "label":
             return False
-        return role not in ("number", "weight") or self._columns[column].kind == "number"
+        return role not in NUMERIC_ROLES or self._columns[column].kind == "number"
 
     def give(self, columns: Iterable[int], role: str) -> int:
         """Give columns of the table a role; return how many cannot have it."""

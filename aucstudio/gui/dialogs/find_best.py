@@ -36,9 +36,9 @@ from aucstudio.project.errors import InputError
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
 _ABOUT = (
-    "Methods compete on the training rows. What counts is how well they rank in this range of "
-    "false-positive rates; 0 … 1 is the whole AUC. In the end the best one is judged on rows that "
-    "no choice has seen."
+    "Methods are compared by how well they rank in this range of false-positive rates; 0 … 1 is "
+    "the whole AUC. The best one is tested on rows that no choice has seen, and then trained on "
+    "all rows."
 )
 _NOT_IN_TIME = (
     "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "
@@ -71,7 +71,8 @@ class FindBestDialog(QDialog):
         self.minutes.setRange(_LEAST_MINUTES, _MOST_MINUTES)
         self.minutes.setValue(preferences().now.best_minutes)
         self.minutes.setFixedWidth(scaled(96))
-        plain_tooltip(self.minutes, "Looked at between two fits; Stop ends it at any moment")
+        plain_tooltip(self.minutes, "Time limit; Stop ends the search at any moment")
+        self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
         self.ends = dialog_buttons(
@@ -103,6 +104,7 @@ class FindBestDialog(QDialog):
         fields.addWidget(minutes_words, 1, 0)
         fields.addWidget(self.minutes, 1, 1)
         layout.addLayout(fields)
+        layout.addWidget(self.rows)
         layout.addWidget(self.caution)
         layout.addWidget(self.problem)
         layout.addStretch(1)
@@ -112,12 +114,13 @@ class FindBestDialog(QDialog):
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:
-        """Say what so few rows let figures be worth, before anybody waits for them."""
-        # Here, as the tournament brings libraries along that the start page does without.
-        from aucstudio.project.tournament.hold_out import few_rows_words
+        """Show which rows are held out, and warn where they are few."""
+        # Imported here: the tournament needs libraries that the start page does without.
+        from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
 
         table = self._session.table
         words = ""
+        self.rows.setText(plan_words(self._session.plan.validation))
         if table is not None and table.positive is not None:
             validation = self._session.plan.validation
             with contextlib.suppress(InputError):  # beginning says what cannot be weights

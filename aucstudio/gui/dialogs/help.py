@@ -41,6 +41,7 @@ def _method_page(key: str) -> str:
         f"## {method.title}",
         f"**{method.in_words}.** {method.summary}",
         f"Trains for {AIMS[method.trains_for]}; {shape_words(method)}. {method.use_when}",
+        method.weights_words(),
         f"*{FAMILIES[method.family]}; {method.source}*",
     ]
     return "\n\n".join([*text, "\n".join([*head, *rows])])

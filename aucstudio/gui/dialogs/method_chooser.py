@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -214,8 +214,11 @@ class MethodChooser(QDialog):
 
     def _go_to(self, key: str) -> None:
         """Make a row the current one: the method's, else the first."""
-        if found := [row for row in self._rows if row.data(0, _KEY) == key] or self._rows[:1]:
+        found = [row for row in self._rows if row.data(0, _KEY) == key] or self._rows[:1]
+        if found:
             self.tree.setCurrentItem(found[0])
+        else:
+            self.tree.setCurrentIndex(QModelIndex())
         self._on_current()
 
     # ------------------------------------------------------------- what is chosen
@@ -257,17 +260,22 @@ class MethodChooser(QDialog):
         for row in self._rows:  # it may stand in several groups
             if row.data(0, _KEY) == key:
                 row.setCheckState(0, _check(on))
+        self.tree.setCurrentItem(item)
         self._name_buttons()
 
     def _on_current(self, *_items: object) -> None:
         key = self.current()
         tell(self.problem, "")
-        if key is not None:
+        if key is None:
+            self.title.setText(f"No method matches “{self.search.text().strip()}”")
+            tell(self.words, "Search for a name, a family or what a method trains for.", "")
+            tell(self.facts, "")
+        else:
             method, outlook = METHODS[key], self._outlooks.get(key)
             self.title.setText(f"{method.in_words} ({method.title})")
             tell(self.words, f"{method.use_when} {method.summary}", "")
             takes = "" if outlook is None else f" {_sentence(outlook.details)}"
-            aim = f"Trains for {AIMS[method.trains_for]}."
+            aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
             tell(self.facts, f"{aim}{takes} Source: {method.source}.")
         self._name_buttons()
 
@@ -283,10 +291,11 @@ class MethodChooser(QDialog):
             button.setAccessibleName(button.text())
             button.setEnabled(able)
         self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
-        self.choose.setEnabled(key is not None)
+        # Ticked methods are run together: one of them chosen for the form would not be all.
+        self.choose.setEnabled(key is not None and not self.ticked)
 
     def _choose(self) -> None:
-        if (key := self.current()) is not None:
+        if (key := self.current()) is not None and self.choose.isEnabled():
             self.chosen.emit(key)
             self.accept()
 

@@ -30,7 +30,11 @@ from aucstudio.project.results.operating import curve_of, model_at
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.take_model import rethresholded, validated_model
+from aucstudio.project.runs.models.take_model import (
+    rethresholded,
+    validated_model,
+    with_carried_threshold,
+)
 from aucstudio.project.runs.record import RunRecord
 
 VALIDATED, ANEW = 0, 1
@@ -75,12 +79,14 @@ class ModelChoice(QObject):
         self.target = session.focus.target if pointed else session.plan.target
         split = session.focus.split if pointed else 0
         self._split = min(split, len(run.record.splits) - 1)
-        self._anew: Model | None = None
+        # What a search for the best model trained on all rows is there already.
+        self._searched = session.study.home.refits.get(run.record.id)
+        self._anew: Model | None = self._searched
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, text in enumerate(self._choices()):
             self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
-        self.kinds.button(VALIDATED).setChecked(True)
+        self.kinds.button(VALIDATED if self._searched is None else ANEW).setChecked(True)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(ANEW).setEnabled(self._table is not None and not gone)
@@ -133,7 +139,7 @@ class ModelChoice(QObject):
         record, calibration = self._run.record, self.calibration
         if self.kinds.checkedId() == VALIDATED:
             model, k = self.validated(), self._split
-            return lambda _post: _calibrated(model, record, calibration, k, record.splits[k].model)
+            return lambda _post: _calibrated(model, record, calibration, k)
         rule, table, experiment = self.threshold_rule(), self._table, record.experiment
         members = self._members
         assert table is not None
@@ -145,18 +151,20 @@ class ModelChoice(QObject):
                     self._anew = combine_anew(experiment, members, table, post)
                 else:
                     self._anew = refit(experiment, table, post)
-            made = rethresholded(self._anew, experiment, table, rule)
-            return _calibrated(made, record, calibration, None, self._anew)
+            if self._searched is None:
+                made = rethresholded(self._anew, experiment, table, rule)
+            elif rule is not None:
+                made = with_carried_threshold(self._anew, record, table, rule)
+            else:
+                made = self._anew
+            return _calibrated(made, record, calibration, None)
 
         return make
 
     def words(self, model: Model) -> str:
-        """Say where a model that was made begins to say positive."""
-        before = self._run.record.splits[self._split].model
-        if self.kinds.checkedId() == ANEW and self._anew is not None:
-            before = self._anew
-        number = f"{before.intercept - model.intercept:.4g}".replace("-", "−")
-        return "" if self.target.rule == OWN else f"threshold {number}, {model.threshold}"
+        """Return the threshold of a model in words; empty if it is as trained."""
+        number = f"{model.threshold:.4g}".replace("-", "−")
+        return "" if self.target.rule == OWN else f"threshold {number}, {model.threshold_rule}"
 
     # ------------------------------------------------------------- showing
 
@@ -203,17 +211,19 @@ class ModelChoice(QObject):
         told = f"Figures on the {rows}{of}."
         if self.target.rule == OWN:
             return told
+        if self.kinds.checkedId() == ANEW and self._searched is not None:
+            return f"{told} The model that was refit on all rows gets this threshold, by rank."
         if self.kinds.checkedId() == ANEW:
             kept = "the same FPR" if self.target.rule == TYPED else "the rule"
-            return f"{told} The model that is trained anew gets {kept} on its own training rows."
-        return f"{told} The model's scores are shifted so that this threshold is 0."
+            return f"{told} The refit model gets {kept} on its own training rows."
+        return f"{told} The threshold is saved with the model; its scores stay the same."
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split
         which = "model" if len(splits) == 1 else f"model of split {at + 1} of {len(splits)}"
         return [
             f"The {which} that was validated ({len(splits[at].train_rows):,} training rows)",
-            "Trained anew on all labelled rows",
+            "Refit on all labelled rows",
         ]
 
 
@@ -226,7 +236,5 @@ def _members(session: Session, record: RunRecord) -> list[Named]:
     return [made[member] for member in record.experiment.members if member in made]
 
 
-def _calibrated(
-    model: Model, record: RunRecord, kind: str | None, split: int | None, trained: Model
-) -> Model:
-    return model if kind is None else calibrated(model, record, kind, split, trained)
+def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | None) -> Model:
+    return model if kind is None else calibrated(model, record, kind, split)

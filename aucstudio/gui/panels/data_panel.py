@@ -18,6 +18,7 @@ from aucstudio.gui.common.widgets import (
     fields_grid,
     label,
     named,
+    order_tabs,
     tell,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -137,6 +138,7 @@ class DataPanel(Card):
         if table is None:
             return
         self.findings.show_findings(found, table)
+        order_tabs(self.rows)
         told = {finding.sentence for finding in found if finding.kind not in QUIET}
         tell(self.notes, "\n".join(map(as_sentence, _notes(table, told))))
 
@@ -227,7 +229,6 @@ class DataPanel(Card):
 def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     gaps = sum(column.missing for column in table.features)
-    numeric = any(column.missing and column.role == "number" for column in table.features)
     dates = sum(column.role == "number" and column.is_date for column in table.columns)
     numbers = roles.count("number") - dates
     parts = [_counted(table.rows, "row")]
@@ -247,9 +248,16 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
         parts.append(table.groups.describe())
     if table.weight is not None:
         parts.append(f"rows weighted by {table.weight}")
-    what = "left to the method" if keeps_gaps else f"filled with the training {fill}"
-    told = _counted(gaps, "missing value") + (f", {what}" if numeric else "")
-    return " · ".join([*parts, told if gaps else "no missing values"])
+    missing = "no missing values"
+    if gaps:
+        numbers = any(column.missing and column.role == "number" for column in table.features)
+        levels = any(column.missing and column.role == "category" for column in table.features)
+        uses = [
+            "numbers: " + ("left to the method" if keeps_gaps else f"training {fill}")
+        ] * numbers
+        uses += ["categories: a level of their own"] * levels
+        missing = f"{_counted(gaps, 'missing value')} ({', '.join(uses)})"
+    return " · ".join([*parts, missing])
 
 
 def _counted(count: int, one: str, several: str = "") -> str:

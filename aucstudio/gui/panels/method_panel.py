@@ -21,6 +21,7 @@ from aucstudio.gui.common.widgets import (
     fields_grid,
     label,
     named,
+    order_tabs,
     tell,
     unbroken,
 )
@@ -135,6 +136,7 @@ class MethodPanel(Card):
         self.summary.setText(method.summary)
         if self._shown_method != plan.method:
             self.form.set_method(method)
+            order_tabs(self.rows)
             self._shown_method = plan.method
         self._show_settings()
         self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
@@ -21,6 +23,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.words import elapsed_words
 
 _GAP = 24  # between menus and words
+_STOP_TIP = "Stop all runs and searches; what has finished is kept"
 
 
 class ProgressStrip(QWidget):
@@ -29,7 +32,7 @@ class ProgressStrip(QWidget):
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()
         self.session = session
-        self._taken = 0  # pixels of the menu bar, by its menus
+        self._padding = 0  # pixels of the menu bar beside the text of each menu
         self.words = label("", "muted", name="progress_words")
         self.bar = named(QProgressBar(), "progress_bar", "Progress")
         self.bar.setTextVisible(False)
@@ -45,21 +48,25 @@ class ProgressStrip(QWidget):
         layout.addWidget(self.words, stretch=1)
         for widget in (self.bar, self.left):
             layout.addWidget(widget)
-        layout.addWidget(_button(stop, "strip_stop", primary=False))
-        layout.addWidget(_button(run, "strip_run", primary=True))
+        layout.addWidget(_button(stop, "strip_stop", _STOP_TIP, primary=False))
+        layout.addWidget(_button(run, "strip_run", "Run", primary=True))
         session.live_changed.connect(self.refresh)
         self.refresh()
 
     def stand_beside(self, menus: QMenuBar) -> None:
         """Take all the room that a menu bar leaves in its line."""
         menus.ensurePolished()
-        self._taken = menus.actionGeometry(menus.actions()[-1]).right() + _GAP
+        last = menus.actionGeometry(menus.actions()[-1]).right()
+        self._padding = math.ceil((last - _text_width(menus)) / len(menus.actions()))
         menus.setCornerWidget(self)
         self.show()
 
     def sizeHint(self) -> QSize:
         hint, beside = super().sizeHint(), self.parentWidget()
-        free = beside.width() - self._taken if isinstance(beside, QMenuBar) else 0
+        free = 0
+        if isinstance(beside, QMenuBar):
+            taken = _text_width(beside) + len(beside.actions()) * self._padding + _GAP
+            free = beside.width() - taken
         return QSize(max(hint.width(), free), hint.height())
 
     def refresh(self) -> None:
@@ -115,6 +122,12 @@ class ProgressStrip(QWidget):
         return f"{live.look.name}{of} · {doing}{queue}"
 
 
+def _text_width(menus: QMenuBar) -> int:
+    """Return the width of the titles of a menu bar, in pixels of its present font."""
+    metrics = menus.fontMetrics()
+    return sum(metrics.horizontalAdvance(a.text().replace("&", "")) for a in menus.actions())
+
+
 def _time_words(live: LiveRun) -> str:
     if live.fraction is None:
         return ""
@@ -126,13 +139,13 @@ def _time_words(live: LiveRun) -> str:
     return f"{percent} · {spelled} left"
 
 
-def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
+def _button(action: QAction, name: str, tip: str, *, primary: bool) -> QPushButton:
     text = action.text().replace("&", "")
     button = named(QPushButton(text), name, text)
     button.setProperty("primary", primary)
     button.setAutoDefault(True)  # Enter presses it, as Space does
     set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
-    plain_tooltip(button, f"{text} ({action.shortcut().toString()})")
+    plain_tooltip(button, f"{tip} ({action.shortcut().toString()})")
     button.setEnabled(action.isEnabled())
     button.clicked.connect(action.trigger)
     action.enabledChanged.connect(button.setEnabled)

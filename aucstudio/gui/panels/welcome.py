@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, named
+from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.examples.studies import examples
@@ -55,7 +55,7 @@ class WelcomePage(QWidget):
         self._soon = delayed(self, 0, self._read)
         page = _Column()
         page.setMaximumWidth(scaled(_WIDEST))
-        column = QVBoxLayout(page)
+        self._rows = column = QVBoxLayout(page)
         column.setSpacing(8)
         column.setContentsMargins(48, 40, 48, 32)
         column.addWidget(label("Train for the ROC curve itself", "figure"))
@@ -121,13 +121,14 @@ class WelcomePage(QWidget):
         now = datetime.datetime.now()
         lately = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
         unsaved = [(path, *unsaved_since(path)) for path in unsaved_projects()]
-        self._list("Opened lately", "recent_file", lately, now)
+        self._list("Recent", "recent_file", lately, now)
         self._list(
-            "Studies not saved under a name",
+            "Unsaved studies",
             "unsaved_study",
             [(path, name, "", began) for path, name, began in unsaved],
             now,
         )
+        order_tabs(self._rows)
         if self.isVisible():
             self._soon.start()
 
@@ -221,6 +222,7 @@ def _link(text: str, name: str, accessible: str) -> QPushButton:
     """Make a button that reads as a link."""
     button = named(QPushButton(text.replace("&", "&&")), name, accessible)
     button.setFlat(True)
+    button.setAutoDefault(True)  # Enter presses it, as Space does
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setProperty("link", True)
     return button

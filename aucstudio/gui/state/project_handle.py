@@ -11,6 +11,7 @@ from typing import Any
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.runs.verification import Verification
@@ -50,6 +51,9 @@ class ProjectHandle:
         How tournaments stand, by when they began.
     unsaved : dict
         By id, why a run could not be written into the file.
+    refits : dict of str to Model
+        By run, its model trained on all labelled rows, where one was made since the study was
+        opened.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class ProjectHandle:
         self.file = file
         self.verified = dict(verified or {})
         self.standings = dict(standings or {})
+        self.refits: dict[str, Model] = {}
         self.unsaved: dict[str, str] = {}
         self._ended = {record.id: record for record in records}
         self._flying: dict[str, Experiment] = {}

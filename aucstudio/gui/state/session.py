@@ -20,6 +20,7 @@ from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiments import experiment_file
+from aucstudio.project.words import runs_words
 from aucstudio.project.work.place import Place
 
 __all__ = ["Session", "ShownRun", "Study"]
@@ -41,6 +42,7 @@ class Session(SessionTournament):
     """
 
     opened = Signal(object)  # what was read; the study is open
+    reported = Signal(str)  # a message that is no failure
     refused = Signal(str, str, object)  # path, kind, and why it could not be opened
     not_saved = Signal(object, object)  # the save, and why
     _damage_found = Signal(object, object)  # whose; sentences by run
@@ -90,6 +92,11 @@ class Session(SessionTournament):
             self.begin_save_again()
         self.keep_plan()
         old, self.study = self.study, study
+        if old.records and not old.is_saved and study.table is not None:
+            self.reported.emit(
+                f"{old.name}: {runs_words(len(old.records))} kept in an unsaved study, listed "
+                "under File ▸ Open recent"
+            )
         if self._reader is not None:
             self._reader.stop()
         if old.busy:
@@ -253,17 +260,8 @@ class Session(SessionTournament):
 
     # ------------------------------------------------------------- ending
 
-    def stop_one(self) -> None:
-        """Stop what is told of: a file that is read or saved, else the first run in flight."""
-        if self.opener.busy:
-            self.opener.cancel()
-        elif self.saver.busy:
-            self.saver.cancel()
-        else:
-            self.stop_run()
-
     def stop(self) -> None:
-        """Stop all that can be stopped: runs, what waits, and files that are read or saved."""
+        """Stop everything: runs, the queue, searches, and files being read or saved."""
         self.opener.cancel()
         self.saver.cancel()
         super().stop()

@@ -19,6 +19,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.choosing import Target
 
 _KEEP_MILLISECONDS = 400
+_STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
 
 
 def _form(plan: Plan) -> tuple[object, ...]:
@@ -78,7 +79,8 @@ class SessionEditing(SessionReading):
         """Judge operating points for another prior or cost; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
         plan = dataclasses.replace(self.plan, stakes=stakes)
-        self.edit(plan, "Change prior and cost", "stakes")
+        text = ", ".join(_STAKES[name] for name in changes)
+        self.edit(plan, f"Change {text}", f"stakes {text}")
 
     def use_everywhere(self, target: Target) -> None:
         """Ask a target of the threshold of every run, and keep it in the project."""

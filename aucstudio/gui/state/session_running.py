@@ -28,8 +28,7 @@ from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
-from aucstudio.project.work.place import Place
-from aucstudio.project.work.processes import Here
+from aucstudio.project.work.place import Here, Place
 from aucstudio.project.work.submit import Outcome, RunTask, submit
 
 

@@ -11,8 +11,8 @@ from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.experiments.experiment import Band, DataReference
-from aucstudio.project.runs.experiments.planning import check_band, plan_experiment
+from aucstudio.project.runs.experiments.experiment import Band, DataReference, check_band
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import FAILED, RUNNING, Standing, Standings
 
@@ -37,7 +37,12 @@ class SessionTournament(SessionRunning):
         InputError
             If the rows do not allow for it, or one is under way.
         """
-        from aucstudio.project.tournament.hold_out import check_table, draw, held_out_once
+        from aucstudio.project.tournament.hold_out import (
+            check_table,
+            draw,
+            held_out_once,
+            inner_folds,
+        )
         from aucstudio.project.tournament.service import TournamentOrder
 
         table, plan = self.table, self.plan
@@ -48,13 +53,16 @@ class SessionTournament(SessionRunning):
         check_table(table)
         check_band(band)
         DataReference.to_table(table)  # it refuses what no run can be made of
-        validation = held_out_once(plan.validation)
+        validation, folds = held_out_once(plan.validation), inner_folds(plan.validation)
         if table.rows <= _QUICKLY_DRAWN:  # of more rows there are enough
-            draw(table, validation)
+            draw(table, validation, folds)
         fpr_range = None if band == WHOLE else band
         if fpr_range is not None:
             self.set_band(*band)
-        order = TournamentOrder(table, validation, fpr_range, 60.0 * minutes, plan.preparation)
+        seconds = 60.0 * minutes
+        order = TournamentOrder(
+            table, validation, fpr_range, seconds, plan.preparation, folds=folds
+        )
         self.study.tournament.begin(order)
 
     def stop(self) -> None:

@@ -15,7 +15,7 @@ from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.beside import TournamentWish
+    from aucstudio.project.tournament.beside import News, TournamentWish
     from aucstudio.project.tournament.service import TournamentOrder
 
 POLL_MILLISECONDS = 100
@@ -49,7 +49,7 @@ class TournamentRunner(QObject):
         self._home = home
         self.live: Standings | None = None
         self.stopping = False
-        self._job: Job[Standings | RunRecord, Standings] | None = None
+        self._job: Job[News, Standings] | None = None
         self._wish: TournamentWish | None = None
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
@@ -67,7 +67,7 @@ class TournamentRunner(QObject):
             return
         wish, home = TournamentWish(), self._home
 
-        def work(post: Callable[[Standings | RunRecord], bool]) -> Standings:
+        def work(post: Callable[[News], bool]) -> Standings:
             home.make_file(order.table.path)
             return hold_beside(order, home, wish, post)
 
@@ -104,8 +104,10 @@ class TournamentRunner(QObject):
         for message in news:
             if isinstance(message, RunRecord):
                 self.judged.emit(message)
-            else:
+            elif isinstance(message, Standings):
                 self.live = message
+            else:
+                self._home.refits[message.run] = message.model
         if ended:
             self._poll.stop()
             self._job = self._wish = self.live = None

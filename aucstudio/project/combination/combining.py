@@ -24,6 +24,7 @@ from aucstudio.project.combination.combined_model import combined_model
 from aucstudio.project.combination.parts import (
     Counted,
     SharedSplit,
+    known_groups,
     known_weights,
     mean_scale,
     of_rows,
@@ -232,6 +233,8 @@ class _Combining:
             trajectory=None,
             train_weights=known_weights(splits[0].train_rows, splits[0].train_weights, train),
             test_weights=part.counts,
+            test_groups=known_groups(splits[0], part.rows),
+            weight_kind=splits[0].weight_kind,
         )
 
     def _how(self, repeat: int) -> str:

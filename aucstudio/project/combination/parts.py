@@ -128,6 +128,14 @@ def known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | 
     return None if weights is None else of_rows(rows, weights, wanted)
 
 
+def known_groups(split: SplitResult, wanted: Index) -> Index | None:
+    """Return the groups of some of the held-out rows of a split."""
+    if split.test_groups is None:
+        return None
+    groups: Index = of_rows(split.test_rows, split.test_groups, wanted)
+    return groups
+
+
 def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
     """Give the values of some of the rows, which need not be sorted."""
     order = np.argsort(rows, kind="stable")

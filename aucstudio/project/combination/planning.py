@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.project.combination.sharing import Named, require_likely
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import Band, DataReference, Experiment
-from aucstudio.project.runs.experiments.planning import check_band
+from aucstudio.project.runs.experiments.experiment import (
+    Band,
+    DataReference,
+    Experiment,
+    check_band,
+)
 from aucstudio.project.words import runs_words
 
 METHOD = "auc-ensemble"
@@ -55,7 +59,7 @@ def plan_combination(
         "n_folds": FOLDS,
         "random_state": first.validation.seed,
     }
-    defaults = {n: known.default for n, known in declared_params(METHODS[METHOD]).items()}
+    defaults = {n: known.default for n, known in declared_params(DECLARED[METHOD]).items()}
     return dataclasses.replace(
         first,
         data=_united(runs),
@@ -72,11 +76,11 @@ def _library(experiments: Sequence[Experiment]) -> str:
     """List the methods with their settings, as a library that an ensemble can be trained with."""
     members = []
     for experiment in experiments:
-        known = declared_params(METHODS[experiment.method])
+        known = declared_params(DECLARED[experiment.method])
         given = {n: v for n, v in experiment.params.items() if v != known[n].default}
         members.append(Member.of(experiment.method, **given))
     text = listed(dict.fromkeys(members))
-    setting = declared_params(METHODS[METHOD])["library"]
+    setting = declared_params(DECLARED[METHOD])["library"]
     try:
         setting.check(text)
     except (InvalidSetting, ValueError):

@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.selection import select_in_bags
+from aucstudio.engine.ensembles.selection import choose_weights
 from aucstudio.engine.types import Array, Mask
 from aucstudio.project.combination.parts import Counted, both_classes
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -62,7 +62,7 @@ def choose(
     if not both_classes(positive, counts):
         return equal
     rng = np.random.default_rng((int(experiment.params["random_state"]), k))
-    weights = select_in_bags(z, positive, equal.criterion, rng, tell, row_weights=counts)
+    weights = choose_weights(z, positive, equal.criterion, rng, tell, row_weights=counts)
     return dataclasses.replace(equal, weights=weights)
 
 

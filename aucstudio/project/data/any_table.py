@@ -21,8 +21,10 @@ from aucstudio.project.data.choices import (
     listed,
     spelled_as,
 )
+from aucstudio.project.data.column_range import ColumnRange
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
+    WEIGHT_ROLES,
     ColumnChoices,
     ColumnInfo,
     recast,
@@ -40,6 +42,7 @@ from aucstudio.project.data.labels import (
 )
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
 from aucstudio.project.data.weights import usable_weights
@@ -103,6 +106,14 @@ class AnyTable(TableInfo, ColumnChoices):
         """Count the missing cells of every column."""
 
     @abc.abstractmethod
+    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
+
+    @abc.abstractmethod
+    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Return minimum and maximum of columns of numbers that have any."""
+
+    @abc.abstractmethod
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
         """Add columns without any value."""
 
@@ -122,7 +133,7 @@ class AnyTable(TableInfo, ColumnChoices):
     @functools.cached_property
     def schema(self) -> Schema:
         """What a later file with these columns is read by."""
-        missing = self.missing()
+        missing, ranges = self.missing(), self.ranges()
         columns = [
             ColumnSchema(
                 column.name,
@@ -136,12 +147,25 @@ class AnyTable(TableInfo, ColumnChoices):
                 column.same,
                 (self.rule or None) if column.name == self.label else None,
                 column.parts,
+                ranges.get(column.name),
+                self.unreadable[column.name].count if column.name in self.unreadable else 0,
             )
             for column in self.columns
         ]
         return Schema(
             tuple(columns), self.sha256, self.format, self.dialect, self.chosen, self.rows
         )
+
+    def ranges(self) -> dict[str, ColumnRange]:
+        """Return the ranges of the number columns, dates aside; none of a sparse table."""
+        numbers = [c.name for c in self.columns if c.role == "number" and not c.is_date]
+        if is_sparse(self.columns):
+            return {}
+        samples, extremes = self.sampled(numbers), self.extremes(numbers)
+        found = {
+            name: ColumnRange.of(samples[name], low, high) for name, (low, high) in extremes.items()
+        }
+        return {name: one for name, one in found.items() if one is not None}
 
     def _levels(self, column: ColumnInfo) -> tuple[str, ...] | None:
         if column.name == self.label:
@@ -170,7 +194,13 @@ class AnyTable(TableInfo, ColumnChoices):
     @property
     def weight(self) -> str | None:
         """Name of the column that weighs the rows; None if there is none."""
-        return next((column.name for column in self.columns if column.role == "weight"), None)
+        return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
+
+    @property
+    def weight_kind(self) -> str | None:
+        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
+        found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
+        return next((kind for kind in found if kind), None)
 
     @functools.cached_property
     def weights(self) -> NDArray[np.float64] | None:
@@ -179,7 +209,7 @@ class AnyTable(TableInfo, ColumnChoices):
         Raises
         ------
         InputError
-            If a weight is negative or infinite.
+            If a weight is negative or infinite, or a frequency weight no whole number.
         """
         if self.weight is None:
             return None
@@ -187,7 +217,9 @@ class AnyTable(TableInfo, ColumnChoices):
         windows = self.windows(_WINDOW, (column.name,))
         cells = np.concatenate([part.column(column.name).measured() for _, part in windows])
         labelled = self.labelled()
-        return usable_weights(self.path, column, cells[labelled], self.file_rows[labelled])
+        return usable_weights(
+            self.path, column, cells[labelled], self.file_rows[labelled], self.weight_kind
+        )
 
     @functools.cached_property
     def groups(self) -> Groups | None:

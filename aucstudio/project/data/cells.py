@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.gathering import Cells, Numbers, Texts
+from aucstudio.project.data.paths import WITHOUT_EXTENSIONS
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -66,7 +67,8 @@ class CellStore:
         self._tell_outside = tell
         self._progress = (0.0, 1.0)
         self._told = 0.0
-        self._connection = duckdb.connect(database, config={"temp_directory": str(folder)})
+        config = WITHOUT_EXTENSIONS | {"temp_directory": str(folder)}
+        self._connection = duckdb.connect(database, config=config)
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
         # What was let go of goes back at once: else it is counted beside the arrays.
@@ -158,6 +160,31 @@ class CellStore:
                 f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
             )
         ]
+
+    def extremes(
+        self, columns: Sequence[tuple[int, Sequence[float]]]
+    ) -> list[tuple[float, float] | None]:
+        """Return minimum and maximum of columns of numbers; None where a column has none.
+
+        Parameters
+        ----------
+        columns : sequence of pairs
+            A column, and the numbers in it that stand for a missing value.
+        """
+        wanted = []
+        for k, absent in columns:
+            listed = ", ".join(f"{number!r}::DOUBLE" for number in absent)
+            known = f"isfinite(c{k})" + (f" AND c{k} NOT IN ({listed})" if absent else "")
+            wanted += [f"{what}(c{k}) FILTER ({known})" for what in ("min", "max")]
+        found = [
+            value
+            for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
+            for value in self._one(
+                f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
+            )
+        ]
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [None if low is None else (float(low), float(high)) for low, high in pairs]
 
     def first(self, k: int, condition: str) -> tuple[int, float]:
         """Give the row and the number of the first cell of a column that meets a condition."""

@@ -6,7 +6,13 @@ import collections
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aucstudio.project.data.columns import ROLES, ColumnInfo, spell_number
+from aucstudio.project.data.columns import (
+    NUMERIC_ROLES,
+    ROLES,
+    WEIGHT_ROLES,
+    ColumnInfo,
+    spell_number,
+)
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
@@ -23,8 +29,8 @@ def check_role(path: Path, column: ColumnInfo, role: str) -> None:
             column=column.name,
             setting="role",
         )
-    if role in ("number", "weight") and column.kind == "text":
-        what = "a number" if role == "number" else "the weight of rows"
+    if role in NUMERIC_ROLES and column.kind == "text":
+        what = "a number" if role == "number" else f"the {role} of rows"
         raise InputError(
             f"column {column.name!r} of {path} holds text and cannot be {what}; make it a "
             "category or ignore it",
@@ -75,8 +81,8 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
 
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
     """Raise InputError if several columns are to name the rows, or to weigh them."""
-    for role, verb in (("id", "name"), ("weight", "weigh")):
-        named = [name for name, given in roles.items() if given == role]
+    for role, same, verb in (("id", {"id"}, "name"), ("weight", set(WEIGHT_ROLES), "weigh")):
+        named = [name for name, given in roles.items() if given in same]
         if len(named) > 1:
             raise InputError(
                 f"only one column can {verb} the rows of {path}; choose between {listed(named)}",

@@ -16,7 +16,10 @@ from aucstudio.project.data.different import Count
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
-ROLES = ("number", "category", "label", "group", "id", "weight", "ignore")
+ROLES = ("number", "category", "label", "group", "id", "weight", "frequency", "ignore")
+# The roles of a column that weighs the rows, and the kind of its weights.
+WEIGHT_ROLES = {"weight": "sampling", "frequency": "frequency"}
+NUMERIC_ROLES = ("number", *WEIGHT_ROLES)
 KINDS = ("number", "text")
 # Columns with more different texts are described without naming them.
 MOST_LEVELS = 300
@@ -33,7 +36,7 @@ class ColumnInfo:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "id", "weight", "ignore"}
+    role : {"number", "category", "label", "group", "id", "weight", "frequency", "ignore"}
     kind : {"number", "text"}
         What the cells are, whatever they are used for.
     missing : int

@@ -5,8 +5,20 @@ from __future__ import annotations
 import shutil
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+# No contents of a file make DuckDB fetch an extension.
+WITHOUT_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
 
 
 def require_file(path: Path) -> None:
@@ -18,16 +30,19 @@ def require_file(path: Path) -> None:
         If there is none, or something else.
     """
     try:
-        mode = path.stat().st_mode
+        found = path.stat()
     except FileNotFoundError:
         raise unreadable(path, "does not exist; check its name and folder") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise unreadable(path, f"cannot be read ({reason}); check its name") from None
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(found.st_mode):
         raise unreadable(path, "is a folder; choose a file in it")
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise unreadable(path, "is a pipe or a device; save what comes out of it as a file first")
+    if not found.st_size:
+        # Files of the system, as in /proc, have no size, and reading one may wait for ever.
+        raise unreadable(path, "is empty; choose a file with a table in it")
 
 
 def unreadable(path: Path, what: str) -> InputError:
@@ -35,16 +50,51 @@ def unreadable(path: Path, what: str) -> InputError:
     return InputError(f"{path} {what}", file=str(path))
 
 
+def duckdb_on(
+    folder: Path, *files: Path, database: str | Path = ":memory:", read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB that reads some files, writes to a folder, and reaches nothing else.
+
+    Views and macros of a database, and the contents of files, can name other files, addresses and
+    extensions: none of these is opened, and no statement can allow it again.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it may write.
+    files : Path
+        What it may read beside the database.
+    database : str or Path
+    read_only : bool
+    """
+    import duckdb
+
+    config = WITHOUT_EXTENSIONS | {"temp_directory": str(folder.absolute())}
+    connection = duckdb.connect(str(database), read_only=read_only, config=config)
+    # It compares the ends of links.
+    names = ", ".join(literal(str(path.resolve())) for path in files)
+    connection.execute(f"SET allowed_paths = [{names}]")
+    connection.execute(f"SET allowed_directories = [{literal(str(folder.resolve()))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
 def for_duckdb(path: Path, folder: Path) -> Path:
-    """Give a path that DuckDB can open: it takes UTF-8 only; a link goes to ``folder`` else."""
+    """Return a path that DuckDB can open: it takes UTF-8 only; else a link in ``folder``."""
     whole = path.absolute()
     try:
         str(whole).encode()
     except UnicodeEncodeError:
-        link = folder / f"table{len(list(folder.iterdir()))}"
-        try:
-            link.symlink_to(whole)
-        except OSError:  # Windows allows links to few
-            shutil.copyfile(whole, link)
-        return link
+        return linked(path, folder)
     return whole
+
+
+def linked(path: Path, folder: Path) -> Path:
+    """Make a link to a file, or a copy, under a plain name in ``folder``."""
+    link = folder / f"table{len(list(folder.iterdir()))}"
+    try:
+        link.symlink_to(path.absolute())
+    except OSError:  # Windows allows links to few
+        shutil.copyfile(path, link)
+    return link

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from aucstudio.project import typed
-from aucstudio.project.data.columns import KINDS, ROLES, ColumnChoices
+from aucstudio.project.data.column_range import ColumnRange
+from aucstudio.project.data.columns import KINDS, ROLES, WEIGHT_ROLES, ColumnChoices
 from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
@@ -29,7 +30,7 @@ class ColumnSchema:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "id", "weight", "ignore"}
+    role : {"number", "category", "label", "group", "id", "weight", "frequency", "ignore"}
     kind : {"number", "text"} or None
         None where an earlier program did not write it down: it is guessed, as that program did.
     number : NumberFormat or None
@@ -48,6 +49,10 @@ class ColumnSchema:
         Of the label, how its values become classes, where each is not one as it is.
     parts : tuple of str
         Of a column of dates, what is learnt from in its place.
+    range : ColumnRange or None
+        Of a number column, what numbers it holds; None for dates and sparse tables.
+    unreadable : int
+        Cells of a number column that could not be read.
     """
 
     name: str
@@ -61,6 +66,8 @@ class ColumnSchema:
     same: tuple[tuple[str, ...], ...] = ()
     rule: LabelRule | None = None
     parts: tuple[str, ...] = ()
+    range: ColumnRange | None = None
+    unreadable: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +128,13 @@ class Schema(ColumnChoices):
     @functools.cached_property
     def weight(self) -> str | None:
         """Name of the column that weighs the rows; None if there is none."""
-        return next((column.name for column in self.columns if column.role == "weight"), None)
+        return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
+
+    @functools.cached_property
+    def weight_kind(self) -> str | None:
+        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
+        found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
+        return next((kind for kind in found if kind), None)
 
     @property
     def rule(self) -> LabelRule:
@@ -183,11 +196,6 @@ class Schema(ColumnChoices):
         if len(schema.by_name) < len(schema.columns):
             raise InputError("the schema of the table is damaged: a name occurs twice")
         return schema
-
-    @classmethod
-    def of_roles(cls, sha256: str, roles: Mapping[str, str]) -> Schema:
-        """Make the schema of a table of which an earlier program stored the roles alone."""
-        return cls(tuple(ColumnSchema(name, role) for name, role in roles.items()), sha256)
 
 
 def bare(value: Any) -> Any:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.choices import MOST_CLASSES
-from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
+from aucstudio.project.data.column_range import sample_rows
+from aucstudio.project.data.columns import ROLES, Column, ColumnInfo, without
 from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
-from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
-from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
-from aucstudio.project.data.text.delimited import Delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected
 from aucstudio.project.errors import Cancelled, InputError
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.readers.reading import Plain
+    from aucstudio.project.data.text.delimited import Delimited
 
 __all__ = [
     "ROLES",
@@ -113,6 +115,23 @@ class Table(AnyTable):
     def missing(self) -> dict[str, int]:
         """Count the missing cells of every column."""
         return {column.name: column.missing for column in self.columns}
+
+    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
+        rows = sample_rows(self.rows)
+        columns = [self.column(name) for name in names]
+        return {c.name: without(c.values[rows], c.absent) for c in columns if c.kind == "number"}
+
+    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Return minimum and maximum of columns of numbers that have any."""
+        found = {}
+        for name in names:
+            cells = self.column(name).measured()
+            # Unlike nanmin they take a column without any number.
+            low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
+            if low <= high:
+                found[name] = low, high
+        return found
 
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
         return guess_role(self.column(column.name))
@@ -209,6 +228,8 @@ def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
     choices
         As for :func:`read_table`.
     """
+    from aucstudio.project.data.readers.several import join
+
     return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
 
 
@@ -220,6 +241,9 @@ def _read(
     schema: Schema | None,
     numbers: frozenset[str],
 ) -> tuple[Plain, Delimited]:
+    from aucstudio.project.data.readers.reading import make_plain, read_columns
+    from aucstudio.project.data.readers.several import read_together, several
+
     paths = several(path)
     if paths:
         return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)

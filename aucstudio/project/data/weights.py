@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.roc import effective_rows
+from aucstudio.engine.roc import FREQUENCY, effective_rows
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
@@ -17,7 +17,11 @@ _FARTHEST = 1e100  # from 1, up or down: squares of weights are added up
 
 
 def usable_weights(
-    path: object, column: ColumnInfo, cells: Array, rows: NDArray[np.int64]
+    path: object,
+    column: ColumnInfo,
+    cells: Array,
+    rows: NDArray[np.int64],
+    kind: str | None = None,
 ) -> Array:
     """Give the weights that cells stand for: a row without one counts for nothing.
 
@@ -29,11 +33,13 @@ def usable_weights(
         NaN where missing.
     rows : ndarray of int
         Which data rows of the file they are, for the sentence.
+    kind : {"sampling", "frequency"}, optional
 
     Raises
     ------
     InputError
-        If a weight is negative, infinite, or so large or small that its square is no number.
+        If a weight is negative, infinite, or so large or small that its square is no number;
+        and if a frequency weight is no whole number.
     """
     far = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
     bad = np.flatnonzero((cells < 0) | far)
@@ -47,7 +53,18 @@ def usable_weights(
             column=column.name,
             setting="weight",
         )
-    return np.where(np.isnan(cells), 0.0, cells)
+    weights = np.where(np.isnan(cells), 0.0, cells)
+    broken = np.flatnonzero(weights != np.floor(weights))
+    if kind == FREQUENCY and len(broken):
+        raise InputError(
+            f"column {column.name!r} of {path} holds frequency weights, which count rows, and "
+            f"{len(broken):,} of its cells are no whole numbers: row {int(rows[broken[0]])} has "
+            f"{weights[broken[0]]:g}; declare sampling weights, or correct the cells",
+            file=str(path),
+            column=column.name,
+            setting="weight_kind",
+        )
+    return weights
 
 
 def _what_is_wrong(weight: float) -> str:
@@ -58,8 +75,10 @@ def _what_is_wrong(weight: float) -> str:
     return "too large" if weight > 1 else "too close to 0"
 
 
-def weights_note(name: str, weights: Array, rows: NDArray[np.int64]) -> str:
-    """Say what weighs the rows of a run, how much they say then, and which say nothing.
+def weights_note(
+    name: str, weights: Array, rows: NDArray[np.int64], kind: str | None = None
+) -> str:
+    """Say what weighs the rows of a run, how much they count, and which do not count.
 
     Parameters
     ----------
@@ -68,8 +87,15 @@ def weights_note(name: str, weights: Array, rows: NDArray[np.int64]) -> str:
         Of the labelled rows.
     rows : ndarray of int
         Which data rows of the file they are.
+    kind : {"sampling", "frequency"}, optional
     """
     (nothing,) = np.nonzero(weights == 0)
+    if kind == FREQUENCY:
+        return (
+            f"Rows are weighted by {name}, in training and in every area, interval and test: its "
+            f"frequencies count {weights.sum():,.0f} rows in {len(weights) - len(nothing):,}"
+            f"{_of_nothing(rows[nothing])}."
+        )
     return (
         f"Rows are weighted by {name}, in training and in every area, interval and test: "
         f"{len(weights) - len(nothing):,} rows say as much as {effective_rows(weights):,.0f} of "

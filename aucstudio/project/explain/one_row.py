@@ -56,8 +56,7 @@ class RowDetail:
     row : int
         Its number in the table, from 0.
     score, mean : float
-        Of the row, and the mean over the background rows; on the model's scale, on which rows
-        above 0 are called positive.
+        Raw scores: of the row, and the mean over the background rows.
     parts : tuple of Moved
         The largest contribution, whatever its sign, first; they sum to ``score - mean``.
     found : Contributions

@@ -26,6 +26,7 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
+from aucstudio.engine.methods.combination._board import draw_folds
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
@@ -124,7 +125,7 @@ def judge(
         rows.words(),
         p,
         *_histogram(rows.positive, p),
-        reliability(rows.positive, p),
+        reliability(rows.positive, p, groups=rows.groups),
         decompose(brier_score, rows.positive, p),
         decompose(log_score, rows.positive, p),
         error,
@@ -178,6 +179,13 @@ def _folds(rows: HeldOut) -> NDArray[np.intp]:
             "well probabilities hold takes two or more",
             setting="calibrate",
         )
+    if rows.groups is not None:
+        drawn = draw_folds(rows.positive, rows.groups, min(_FOLDS, fewest), _SEED)
+        if len(drawn) >= 2:
+            fold = np.empty(len(rows.positive), np.intp)
+            for k, (_, held) in enumerate(drawn):
+                fold[held] = k
+            return fold
     rng = np.random.default_rng(_SEED)
     fold = np.empty(len(rows.positive), np.intp)
     for is_class in (rows.positive, ~rows.positive):

@@ -13,7 +13,7 @@ from aucstudio.project.words import counted, range_words
 # Records keep what a fit noted as sentences. These tell of a result that is not what was asked for.
 _GRAVE = re.compile(
     r"widened to|same score|score alike|not reached|had settled|wrong way round|[Oo]verfitted"
-    r"|converge|too few|too narrow|add nothing|cannot be told|apart by itself"
+    r"|converge|too few|add nothing|cannot be told|apart by itself"
 )
 _CHANCE = 0.5
 _WIDENED = "widened to"

@@ -118,12 +118,14 @@ def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
     vertex = vertex_of(curve, threshold)
     rows, weighted = curve.behind or curve, None
     (m, n), tp, fp = curve.rows, int(rows.tp[vertex]), int(rows.fp[vertex])
-    if curve.behind is not None:
+    if curve.behind is not None or curve.trials is not None:
+        sizes = roc.reflect(curve).effective(), curve.effective()
+        if curve.trials is not None:
+            sizes = float(curve.trials[0][vertex]), float(curve.trials[1][vertex])
         weighted = WeightedRates(
             float(curve.tpr[vertex]),
             float(curve.fpr[vertex]),
-            roc.reflect(curve).effective(),
-            curve.effective(),
+            *sizes,
             curve.positives / (curve.positives + curve.negatives),
         )
     return Confusion(tp, m - tp, fp, n - fp, weighted)

@@ -1,34 +1,73 @@
-"""The rows that two runs both scored, where one of them set rows without a score aside."""
+"""Held-out rows as inference takes them, and those that two runs both scored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.runs.record import RunRecord
+from aucstudio.engine import roc
+from aucstudio.project.runs.record import RunRecord, SplitResult
 
-Scores = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64] | None]
+
+class Scores(NamedTuple):
+    """Classes and scores of held-out rows, and how the rows were sampled.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray
+    weights : ndarray or None
+    weight_kind : {"sampling", "frequency"}
+    groups : ndarray of int or None
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    weight_kind: str = roc.SAMPLING
+    groups: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, split: SplitResult) -> Self:
+        """Take the held-out rows of a split."""
+        rows = split.test_positive, split.test_scores, split.test_weights
+        return cls(*rows, split.weight_kind, split.test_groups)
+
+    @property
+    def sampled(self) -> roc.Sampled:
+        """How the rows were sampled, as arguments of the engine's inference."""
+        return {"weights": self.weights, "weight_kind": self.weight_kind, "groups": self.groups}
+
+    @property
+    def independent(self) -> bool:
+        """Whether every row counts once, independently of all others."""
+        return self.weights is None and self.groups is None
+
+    def at(self, rows: NDArray[Any]) -> Scores:
+        """Return those of some of the rows: numbers or a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return Scores(self.positive[rows], self.scores[rows], weights, self.weight_kind, groups)
+
+    def ranking(self) -> roc.Ranking:
+        """Sort the scores."""
+        return roc.Ranking.of(self.positive, self.scores, **self.sampled)
 
 
 def common_scores(a: RunRecord, b: RunRecord) -> Iterator[tuple[Scores, Scores]]:
-    """Give, split by split, classes, scores and weights of both on the rows that both scored."""
+    """Return, split by split, the held-out rows that both runs scored."""
     for x, y in zip(a.splits, b.splits, strict=True):
         _, of_x, of_y = np.intersect1d(x.test_rows, y.test_rows, return_indices=True)
-        yield (
-            (x.test_positive[of_x], x.test_scores[of_x], _at(x.test_weights, of_x)),
-            (y.test_positive[of_y], y.test_scores[of_y], _at(y.test_weights, of_y)),
-        )
-
-
-def _at(weights: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    return None if weights is None else weights[rows]
+        yield Scores.of(x).at(of_x), Scores.of(y).at(of_y)
 
 
 def comparable(a: RunRecord, b: RunRecord) -> bool:
     """Tell whether there are positive and negative rows, alike in both, in every split."""
     return all(
-        np.array_equal(positive, other) and 0 < np.count_nonzero(positive) < len(positive)
-        for (positive, *_), (other, *_) in common_scores(a, b)
+        np.array_equal(one.positive, other.positive)
+        and 0 < np.count_nonzero(one.positive) < len(one.positive)
+        for one, other in common_scores(a, b)
     )

@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS, inference
+from aucstudio.engine import DECLARED, inference
 from aucstudio.engine.params import declared_params
 from aucstudio.project.results.other_rows import why_not_comparable
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
@@ -218,8 +217,10 @@ class Comparison:
         if len(peers) < 2:
             return math.nan
         values = np.array([self.runs[j].measured(self.measure).per_split for j in peers])
-        ranks = scipy.stats.rankdata(-np.round(values, _DECIMALS), axis=0)
-        return float(ranks[peers.tolist().index(k)].mean())
+        values = np.round(values, _DECIMALS)
+        own = values[peers.tolist().index(k)]
+        ranks = (values > own).sum(axis=0) + ((values == own).sum(axis=0) + 1) / 2
+        return float(np.where(np.isnan(values).any(axis=0), math.nan, ranks).mean())
 
 
 def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
@@ -238,7 +239,7 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
 
 def trained_for(record: RunRecord) -> Band | None:
     """Give the FPR range that a run's method was set to, or None where it takes none."""
-    declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
+    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
     if declared is None:
         return None
     asked = record.params.get("fpr_range", declared.default)

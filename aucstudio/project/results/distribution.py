@@ -14,13 +14,13 @@ _BINS = (20, 60)
 
 @dataclasses.dataclass(frozen=True)
 class WeightedRates:
-    """What a threshold does where rows are weighted.
+    """What a threshold does where rows are weighted or come in groups.
 
     Attributes
     ----------
     tpr, fpr : float
     positives, negatives : float
-        How many rows of equal weight would say as much.
+        How many independent rows of equal weight would say as much.
     prior : float
         Share of the positives in the whole weight.
     """
@@ -41,7 +41,7 @@ class Confusion:
     tp, fn, fp, tn : int
         Rows, whatever they weigh.
     weighted : WeightedRates or None
-        Where rows are weighted: rates are these, then.
+        Where rows are weighted or come in groups: rates are these, then.
     """
 
     tp: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -13,15 +13,13 @@ import numpy as np
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparison import AUC, PAUC, compare_runs, run_figures
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
-from aucstudio.project.results.verified import titled
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.planning import check_band
+from aucstudio.project.runs.experiments.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.words import interval_words, suggestion
-from aucstudio.project.work.workers import Workers
+from aucstudio.project.words import interval_words, suggestion, titled
+
+if TYPE_CHECKING:
+    from aucstudio.project.work.workers import Workers
 
 
 def result_document(
@@ -97,6 +95,8 @@ def named_runs(
     InputError
         If it is no project.
     """
+    from aucstudio.project.store.project.project_file import ProjectFile
+
     file = ProjectFile(project)
     contents = file.read()
     for sentence in contents.warnings(file.path):
@@ -175,6 +175,8 @@ def readable_runs(
     named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
 ) -> list[tuple[str, RunRecord]]:
     """Give the runs whose scores are whole; the figures of each are worked out by that."""
+    from aucstudio.project.results.comparison import run_figures
+
     sound = []
     for name, record in named:
         try:
@@ -190,6 +192,8 @@ def comparison_document(
     named: Sequence[tuple[str, RunRecord]], band: Band, workers: Workers | None = None
 ) -> dict[str, Any]:
     """Give the runs with their figures, and every pair of them with its tests, as plain data."""
+    from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
+
     pairs = {
         measure: [pair.as_json() for pair in compare_runs(named, band, measure, workers=workers)]
         for measure in (AUC, PAUC)

@@ -1,14 +1,16 @@
-"""How many more rows would settle what a comparison leaves open."""
+"""How many more rows, or groups of rows, would make an open comparison significant."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import scipy
 
 from aucstudio.engine import inference
 from aucstudio.project.results.comparison import UNCORRECTED, PairComparison
 from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.record import RunRecord
 
 POWER = 0.8
 _FURTHEST = 8.0  # standard errors, beyond which a normal quantile is no longer a number
@@ -54,6 +56,15 @@ def growth_to_settle(
         lambda z: inference.power_of(z, 1.0, level) - power, 1e-9, 2 * _FURTHEST
     )
     return max(1.0, (float(needed) * se / pair.difference) ** 2)
+
+
+def held_out_groups(record: RunRecord) -> int:
+    """Count the groups that a run held out, each once; 0 where rows come in no groups.
+
+    Groups are the sampling units: the standard error falls as groups are added, not rows.
+    """
+    first = [split for split in record.splits if split.repeat == record.splits[0].repeat]
+    return sum(len(np.unique(s.test_groups)) for s in first if s.test_groups is not None)
 
 
 def _quantile(error: float, splits: int) -> float:

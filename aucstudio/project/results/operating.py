@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -49,10 +50,12 @@ _curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
 def curve_of(split: SplitResult) -> roc.Curve:
     """Give the held-out ROC curve of a split; computed once."""
     if split not in _curves:
-        rows, weights = (split.test_positive, split.test_scores), split.test_weights
-        _curves[split] = (
-            roc.roc_curve(*rows) if weights is None else roc.roc_curve(*rows, weights=weights)
-        )
+        rows = Scores.of(split)
+        if rows.weight_kind == roc.FREQUENCY and rows.weights is not None:
+            times = roc.repeats(rows.weights)
+            rows = rows.at(np.repeat(np.arange(len(times)), times))._replace(weights=None)
+        made = roc.roc_curve(rows.positive, rows.scores, weights=rows.weights)
+        _curves[split] = made if rows.groups is None else rows.ranking().with_trials(made)
     return _curves[split]
 
 
@@ -95,10 +98,8 @@ def draws_for(rows: int) -> int:
 
 
 def model_at(split: SplitResult, threshold: float) -> Model:
-    """Give the model of a split, calling positive what scores above a threshold there."""
-    number = f"{threshold:.6g}".replace("-", "−")
-    words = f"where its held-out scores exceed {number}, chosen by hand"
-    return split.model.moved_to(threshold, split.test_scores, words)
+    """Return the model of a split with a threshold that was typed in."""
+    return split.model.moved_to(threshold, split.test_scores, "chosen by hand")
 
 
 # ----------------------------------------------------------------- words

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import PurePath
 
 from aucstudio.engine import inference
+from aucstudio.engine.roc import FREQUENCY
 from aucstudio.project.results.common_rows import comparable
 from aucstudio.project.results.summary import same_rows
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -87,7 +88,10 @@ def _validation(record: RunRecord) -> str:
 
 def _weighing(record: RunRecord) -> str:
     name = record.experiment.weight
-    return "each once" if name is None else f"weighted by {name}"
+    if name is None:
+        return "each once"
+    counted = record.experiment.weight_kind == FREQUENCY
+    return f"counted by {name}" if counted else f"weighted by {name}"
 
 
 def _grouping(record: RunRecord) -> str:

@@ -64,7 +64,7 @@ class _Scored:
 
     Attributes
     ----------
-    splits : list of SplitResult or (positive, scores, weights)
+    splits : list of SplitResult or Scores
     sizes : (float, float)
         Rows that the first split trains on, and rows held out.
     band : (float, float)
@@ -87,7 +87,7 @@ class _Scored:
         """Give two runs on the rows that both scored."""
         one, other = map(list, zip(*common_scores(a, b), strict=True))
         forward = a.experiment.validation.scheme == FORWARD
-        held = [len(positive) for positive, *_ in (one if forward else one[:1])]
+        held = [len(part.positive) for part in (one if forward else one[:1])]
         sizes = a.sizes[0], sum(held) / len(held)
         once = a.experiment.validation.disjoint
         return cls(one, sizes, band, once), cls(other, sizes, band, once)
@@ -95,10 +95,7 @@ class _Scored:
     def __getstate__(self) -> dict[str, Any]:
         """Travel with scores alone: sorted they are again where they arrive."""
         held_out = [
-            (split.test_positive, split.test_scores, split.test_weights)
-            if isinstance(split, SplitResult)
-            else split
-            for split in self.splits
+            Scores.of(split) if isinstance(split, SplitResult) else split for split in self.splits
         ]
         rest = {"sizes": self.sizes, "band": self.band, "disjoint": self.disjoint}
         return {"splits": held_out, **rest}
@@ -117,10 +114,7 @@ class _Scored:
         return [roc.partial_auc_of(one.curve, *self.band).normalized for one in rankings]
 
     def _ranking(self, split: SplitResult | Scores) -> roc.Ranking:
-        if isinstance(split, SplitResult):
-            return ranking(split)
-        positive, scores, weights = split
-        return roc.Ranking.of(positive, scores, weights=weights)
+        return ranking(split) if isinstance(split, SplitResult) else split.ranking()
 
 
 def _test(a: _Scored, b: _Scored) -> inference.TestResult:

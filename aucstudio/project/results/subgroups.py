@@ -30,6 +30,7 @@ from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Array = NDArray[np.float64]
 Parts = list[Scores]
+Labelled = tuple[roc.Ranking, NDArray[np.intp] | None]
 
 _MOST_POINTS = 2_000  # of a curve
 _FEW = 10  # rows of a class, that figures of a level hardly rest on
@@ -161,24 +162,23 @@ def subgroups(
     groups, ranked = [], []
     for k, level in enumerate(parting.names):
         picked = [(s, (parting.part[s.test_rows] == k) & _counts(s)) for s in splits]
-        parts = [
-            (
-                split.test_positive[rows],
-                split.test_scores[rows],
-                None if split.test_weights is None else split.test_weights[rows],
-            )
-            for split, rows in picked
-        ]
-        if any(len(positive) for positive, *_ in parts):
+        parts = [Scores.of(split).at(rows) for split, rows in picked]
+        if any(len(part.positive) for part in parts):
             ranked.append(_ranked(parts))
-            groups.append(_group(level, parts, ranked[-1], band, thresholds))
+            groups.append(_group(level, parts, [one for one, _ in ranked[-1]], band, thresholds))
     (p_auc, silent), (p_pauc, silent_pauc) = (_equality(ranked, of) for of in (WHOLE, band))
     return Subgroups(column, tuple(groups), p_auc, p_pauc, parting.merged, silent, silent_pauc)
 
 
-def _equality(groups: Sequence[Sequence[roc.Ranking]], band: Band) -> tuple[float, int]:
+def _equality(groups: Sequence[Sequence[Labelled]], band: Band) -> tuple[float, int]:
     """Test whether the areas of groups are equal; count those that are left out of it."""
-    areas = [inference.GroupArea.of(ranked, *band) for ranked in groups if ranked]
+    areas = []
+    for ranked in groups:
+        if ranked:
+            rankings, labels = zip(*ranked, strict=True)
+            known = [of_fold for of_fold in labels if of_fold is not None]
+            shared = known if len(known) == len(labels) else None
+            areas.append(inference.GroupArea.of(rankings, *band, shared))
     silent = len(groups) - sum(area.speaks for area in areas)
     return inference.equality_test(areas), silent
 
@@ -209,13 +209,16 @@ def _lowest(
     return float(negatives[order[min(place, len(order) - 1)]])
 
 
-def _ranked(parts: Parts) -> list[roc.Ranking]:
-    """Rank the rows of each fold that has both classes."""
-    return [
-        roc.Ranking.of(positive, scores, weights=weights)
-        for positive, scores, weights in parts
-        if 0 < int(np.count_nonzero(positive)) < len(positive)
-    ]
+def _ranked(parts: Parts) -> list[Labelled]:
+    """Rank the rows of each fold that has both classes, and number its groups over all folds."""
+    found: list[Labelled] = []
+    for fold, part in enumerate(parts):
+        if 0 < int(np.count_nonzero(part.positive)) < len(part.positive):
+            labels = None
+            if part.groups is not None:
+                labels = np.unique(part.groups) * len(parts) + fold
+            found.append((part.ranking(), labels))
+    return found
 
 
 def _group(
@@ -225,8 +228,8 @@ def _group(
     band: Band,
     thresholds: Sequence[float],
 ) -> Subgroup:
-    positives = sum(int(np.count_nonzero(positive)) for positive, *_ in parts)
-    rows = sum(len(positive) for positive, *_ in parts)
+    positives = sum(int(np.count_nonzero(part.positive)) for part in parts)
+    rows = sum(len(part.positive) for part in parts)
     threshold = math.nan
     if len(parts) == 1 and ranked:
         threshold = _lowest(ranked[0].t, band[1], ranked[0].weight_t)
@@ -245,17 +248,20 @@ def _group(
 
 def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:
     """Give the share of a class that is called positive, of weighted rows by what they say."""
-    called, weight = [], []
-    for (positive, scores, weights), threshold in zip(parts, thresholds, strict=False):
-        rows = positive == of
-        called.append(scores[rows] > threshold)
-        weight.append(np.ones(rows.sum()) if weights is None else weights[rows])
+    called, weight, groups = [], [], []
+    for fold, (part, threshold) in enumerate(zip(parts, thresholds, strict=False)):
+        rows = part.positive == of
+        called.append(part.scores[rows] > threshold)
+        weight.append(np.ones(rows.sum()) if part.weights is None else part.weights[rows])
+        if part.groups is not None:
+            groups.append(part.groups[rows] * len(parts) + fold)
     says, w = np.concatenate(called), np.concatenate(weight)
     if not w.any():
         return Rate.of(0.0, 0.0)
-    if (w == 1.0).all():
-        return Rate.of(int(np.count_nonzero(says)), len(w))
-    rows_said = w.sum() ** 2 / (w @ w)
+    counted = bool(parts) and parts[0].weight_kind == roc.FREQUENCY
+    if not groups and ((w == 1.0).all() or counted):
+        return Rate.of(float(w[says].sum()), float(w.sum()))
+    rows_said = roc.effective_trials(says, w, np.concatenate(groups) if groups else None)
     return Rate.of(float(w[says].sum() / w.sum() * rows_said), float(rows_said))
 
 

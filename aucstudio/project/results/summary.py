@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.project.source import Shelf
+from aucstudio.project.store.shelf import Shelf
 
 Array = NDArray[np.float64]
 
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
-NO_WEIGHTED_POINT = "there is no interval of one point of the curve where rows are weighted"
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
@@ -65,7 +65,7 @@ def ranking(split: SplitResult) -> roc.Ranking:
     known: roc.Ranking | None = _rankings.get(split)
     if known is not None:
         return known
-    made = roc.Ranking.of(split.test_positive, split.test_scores, weights=split.test_weights)
+    made = Scores.of(split).ranking()
     _rankings.put(split, made, made.nbytes)
     return made
 
@@ -119,15 +119,15 @@ def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
     """Summarise the held-out TPR at an FPR."""
 
     def bounds(split: SplitResult) -> inference.Interval:
-        if split.test_weights is not None:
-            return inference.Interval(
-                at(split), np.nan, np.nan, level, "none", np.nan, NO_WEIGHTED_POINT
-            )
+        rows = Scores.of(split)
         found = inference.pointwise_band(
-            split.test_positive, split.test_scores, level, grid=[fpr], positive=True
+            rows.positive, rows.scores, level, grid=[fpr], positive=True, **rows.sampled
         )
         low, high = float(found.low[0]), float(found.high[0])
-        return inference.Interval(at(split), low, high, level, "melded binomial bounds", np.nan)
+        reason = (
+            inference.interval_of(ranking(split), *WHOLE, level).reason if np.isnan(low) else ""
+        )
+        return inference.Interval(at(split), low, high, level, found.method, np.nan, reason)
 
     def at(split: SplitResult) -> float:
         return float(roc.tpr_at(ranking(split).curve, fpr))
@@ -193,7 +193,8 @@ def same_rows(a: RunRecord, b: RunRecord) -> bool:
     """Tell whether two runs were scored on the same rows, split by split."""
     if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
         return False
-    return a.experiment.weight == b.experiment.weight and all(
+    weighing = [(one.experiment.weight, one.experiment.weight_kind) for one in (a, b)]
+    return weighing[0] == weighing[1] and all(
         _equal(x.test_rows, y.test_rows) and _equal(x.test_positive, y.test_positive)
         for x, y in zip(a.splits, b.splits, strict=True)
     )
@@ -215,7 +216,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "status": record.status,
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
-        **({} if record.experiment.weight is None else {"weight": record.experiment.weight}),
+        **_sampling_json(record),
         "auc": {
             "value": number(area.value),
             "low": number(area.low),
@@ -248,6 +249,18 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     if record.error:
         document["error"] = record.error
     return document
+
+
+def _sampling_json(record: RunRecord) -> dict[str, Any]:
+    """Return what weighs the rows, and how many groups were held out."""
+    experiment = record.experiment
+    found: dict[str, Any] = {}
+    if experiment.weight is not None:
+        found = {"weight": experiment.weight, "weight_kind": experiment.weight_kind}
+    groups = [split.test_groups for split in record.splits]
+    if any(of_split is not None for of_split in groups):
+        found["test_groups"] = [0 if of is None else len(np.unique(of)) for of in groups]
+    return found
 
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.runs.verification import Verification
-from aucstudio.project.words import power_words, range_words, seconds_words
+from aucstudio.project.words import power_words, range_words, seconds_words, titled
 
 HEADINGS = ("What", "This program", "Another route", "Difference")
 Line = tuple[str, str, str, str]
@@ -92,11 +92,6 @@ def place_words(verification: Verification) -> str:
     if verification.splits > 1:
         which = f"Split {verification.split} of {verification.splits}. "
     return f"{which}Verified in {seconds_words(verification.found.seconds)}."
-
-
-def titled(name: str, run: str) -> str:
-    """Name a run with its id, once."""
-    return name if run in name else f"{name} ({run})"
 
 
 def as_text(verification: Verification, name: str) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from aucstudio.project.runs.grouping import (
     shared_notes,
 )
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import what_was_met
 from aucstudio.project.runs.record import (
     DONE,
     FAILED,
@@ -195,7 +194,11 @@ class _Run:
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = trained_model(self.experiment, table, part.preparation, method, rows)
-        met = () if part.test_table is None else what_was_met(model, part.test_table).notes()
+        met: Sequence[str] = ()
+        if part.test_table is not None:
+            from aucstudio.project.runs.models.input_check import what_was_met
+
+            met = what_was_met(model, part.test_table).notes()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)
         result = split_result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
@@ -268,7 +271,8 @@ class _Run:
 def _weights_note(table: AnyTable) -> tuple[str, ...]:
     if table.weight is None or table.weights is None:
         return ()
-    return (weights_note(table.weight, table.weights, table.file_rows[table.labelled()]),)
+    rows = table.file_rows[table.labelled()]
+    return (weights_note(table.weight, table.weights, rows, table.weight_kind),)
 
 
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:

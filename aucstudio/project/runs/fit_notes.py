@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.params import declared_params
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 _LEVEL = 0.99
+# Scores that differ by no more than this share of their size differ by rounding.
+_ROUNDING = 1e-9
 _FAR_BETTER = 0.1  # in AUC, beyond what chance explains
 # So rarely may one of the columns separate the classes by chance.
 _BY_CHANCE = 1e-3
@@ -22,36 +29,46 @@ def score_notes(
     test_positive: NDArray[np.bool_],
     test_scores: NDArray[np.float64],
     *,
-    memorises: bool,
+    method: type[AUCClassifier],
+    params: Mapping[str, Any],
     weights: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = (None, None),
+    weight_kind: str = roc.SAMPLING,
+    groups: NDArray[np.intp] | None = None,
 ) -> tuple[str, ...]:
-    """Say where all scores are equal, training rows are ranked upside down, or overfitted.
+    """Return notes on equal scores, training rows that are ranked upside down, and overfitting.
 
     Parameters
     ----------
     train_positive, train_scores, test_positive, test_scores : ndarray
-    memorises : bool
-        Whether the method ranks its training rows nearly perfectly as a matter of course, so
-        that their AUC says nothing.
+    method : class of the method
+    params : mapping
+        Its settings.
     weights : (ndarray or None, ndarray or None)
         Of the training and of the held-out rows, where they do not all count once.
+    weight_kind : {"sampling", "frequency"}
+    groups : ndarray of int, optional
+        Of the held-out rows.
     """
-    if (train_scores == train_scores[0]).all():
+    # Halves, because the difference of the largest numbers overflows.
+    low, high = train_scores.min() / 2, train_scores.max() / 2
+    if high - low <= _ROUNDING * max(abs(low), abs(high)):
+        helps = _alternatives([*_weaker_settings(method, params), "other columns"])
         return (
-            "All training rows have the same score, so that nothing is ranked: the columns do not "
-            "tell the classes apart at these settings, or their scale is extreme.",
+            "The best fit at these settings is a constant: all training rows have the same score, "
+            f"and nothing is ranked. What may help: {helps}.",
         )
     of_train, of_test = weights
     trained = roc.auc(train_positive, train_scores, weights=of_train)
     if trained < 0.5:
         return (
-            f"The training rows themselves are ranked the wrong way round (AUC {trained:.3f}): "
-            "few positives or extreme settings led training astray; class weights or weaker "
-            "settings help.",
+            f"Even the training rows are ranked the wrong way round (AUC {trained:.3f}): few "
+            "positives or extreme settings led training astray. What may help: "
+            f"{_alternatives([*_balance(method, params), 'less extreme settings'])}.",
         )
-    if memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
+    if method.memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
         return ()
-    held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, weights=of_test)
+    sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
+    held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
     if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
         return ()
     return (
@@ -59,6 +76,28 @@ def score_notes(
         f"{held_out.value:.3f} on held-out rows. Fewer columns, a smaller C "
         "or a larger regularisation narrow the difference.",
     )
+
+
+def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
+    """List the changes of declared settings that let a fit depart from a constant."""
+    known, helps = declared_params(method), _balance(method, params)
+    for name, change in (("C", "a larger {}"), ("regularization", "a smaller {}")):
+        if name in known:
+            helps.append(change.format(f"{known[name].label.lower()} {known[name].symbol}"))
+    if "min_samples_leaf" in known:
+        helps.append("fewer rows in a leaf")
+    if "kernel" in known and params.get("kernel") == "linear":
+        helps.append("a Gaussian kernel")
+    return helps
+
+
+def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
+    takes = "class_weight" in declared_params(method) and params.get("class_weight") is None
+    return ["balanced class weights"] if takes else []
+
+
+def _alternatives(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
 
 
 def leak_notes(

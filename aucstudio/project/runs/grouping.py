@@ -10,10 +10,9 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.findings.copies import shared
 from aucstudio.project.data.splitting.enough import require_groups
 from aucstudio.project.data.splitting.forward import Rows, blocks_of, time_column, times_of
-from aucstudio.project.data.splitting.groups import Groups, find_groups
+from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
@@ -130,7 +129,7 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
 def _values(name: str, table: AnyTable) -> frozenset[str]:
     if not _has(table, name):
         return frozenset()
-    return find_groups((name,), table.windows(table.rows, (name,)), table.labelled()).values[0]
+    return groups_by(table, (name,)).values[0]
 
 
 def _has(table: AnyTable, name: str) -> bool:
@@ -141,6 +140,8 @@ def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[str, ...
     """Say how many rows of a test file are trained on, where both are in memory."""
     if not isinstance(table, Table) or not isinstance(test_table, Table):
         return ()
+    from aucstudio.project.data.findings.copies import shared
+
     found = shared(table, test_table)
     return () if found is None else (f"{found.sentence[:1].upper()}{found.sentence[1:]}.",)
 
@@ -163,11 +164,7 @@ def group_notes(
         )
     else:
         kept = f"Rows of one {what} are kept together in every split ({groups.count:,} groups)."
-    notes = [
-        kept,
-        "Intervals and tests that treat rows as independent (DeLong's, bands of a curve) may be "
-        "too narrow where rows come in groups.",
-    ]
+    notes = [kept]
     different = len({split.test.tobytes() for split in splits if split.fold == 0})
     if different < validation.repeats and validation.scheme != FILE:
         notes.append(

@@ -79,8 +79,15 @@ class SplitResult:
     trained_range : (float, float) or None
         The FPR range that the method trained for in the end, which may be wider than the one it
         was set to; None where it takes none, and in records of earlier programs.
+    needed : float or None
+        The dual gap at which training was to end; None where it was not asked for, and in records
+        of earlier programs.
     train_weights, test_weights : ndarray of float, or None
         What the rows weigh, as the table has it; None where every row counts once.
+    test_groups : ndarray of int, or None
+        The group of each held-out row, as a number; None where rows come in no groups.
+    weight_kind : {"sampling", "frequency"}
+        What the weights are.
     """
 
     repeat: int
@@ -102,9 +109,12 @@ class SplitResult:
     notes: tuple[str, ...]
     trajectory: Trajectory | None
     trained_range: tuple[float, float] | None = None
+    needed: float | None = None
     # No attribute of the class, which would stand before what is read when it is asked for.
     train_weights: Array | None = dataclasses.field(default_factory=lambda: None)
     test_weights: Array | None = dataclasses.field(default_factory=lambda: None)
+    test_groups: Rows | None = dataclasses.field(default_factory=lambda: None)
+    weight_kind: str = dataclasses.field(default_factory=lambda: "sampling")
 
     @classmethod
     def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:

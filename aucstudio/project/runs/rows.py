@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.blocks import Passes
+from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.monitor import Callback, Spread
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
-from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+    from aucstudio.project.data.disk.stream import DiskTable
+    from aucstudio.project.data.disk.stream_rows import TableBlocks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -54,9 +53,11 @@ def learn(
     What is chosen is not for a method that takes values as they are. Where it takes the rows as a
     ``sparse`` matrix, zeros stay zero.
     """
-    keep_gaps = method.takes_missing
-    if isinstance(table, DiskTable):
-        return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
+    keep_gaps = None if method.in_parts and method.takes_missing else method.takes_missing
+    if on_disk := _on_disk(table):
+        from aucstudio.project.data.disk.stream_rows import learn_on_disk
+
+        return learn_on_disk(on_disk, rows, choice, keep_gaps=bool(keep_gaps))
     if method.as_given:
         return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps).unscaled()
     return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps, keep_zeros=sparse)
@@ -64,14 +65,18 @@ def learn(
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
     """Give prepared rows of a table."""
-    if isinstance(table, DiskTable):
-        return TableBlocks(table, preparation, rows)
+    if on_disk := _on_disk(table):
+        from aucstudio.project.data.disk.stream_rows import TableBlocks
+
+        return TableBlocks(on_disk, preparation, rows)
     return matrix(preparation, in_memory(table), rows)
 
 
 def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
     """Give prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
     if preparation.keeps_zeros:
+        from aucstudio.project.data.sparse_rows import sparse_rows
+
         return sparse_rows(preparation, table, rows)
     return preparation.apply(table, rows, for_fit=True)
 
@@ -84,8 +89,9 @@ def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]
         for name, low, high in limits
         if (low > -np.inf or high < np.inf) and name not in preparation.parts
     ]
-    look = _far_on_disk if isinstance(table, DiskTable) else _far_in_memory
-    return tuple(FarCells(*found) for found in look(table, bounded))
+    on_disk = _on_disk(table)
+    found = _far_on_disk(on_disk, bounded) if on_disk else _far_in_memory(table, bounded)
+    return tuple(FarCells(*cells) for cells in found)
 
 
 def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
@@ -107,8 +113,7 @@ def _beyond(column: Column, low: float, high: float) -> Rows:
     return np.flatnonzero((column.values < low) | (column.values > high))
 
 
-def _far_on_disk(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
-    assert isinstance(table, DiskTable)
+def _far_on_disk(table: DiskTable, bounded: list[Limits]) -> Iterator[Far]:
     beyond = {
         name: f"isfinite(c{k}) AND (c{k} < '{low}'::DOUBLE OR c{k} > '{high}'::DOUBLE)"
         for name, low, high in bounded
@@ -119,6 +124,16 @@ def _far_on_disk(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
         if count:
             row, value = table.store.first(table.places[name], far)
             yield name, count, value, int(table.file_rows[row])
+
+
+def _on_disk(table: AnyTable) -> DiskTable | None:
+    """Return a table that stays on disk, None for one in memory."""
+    if isinstance(table, Table):
+        return None
+    from aucstudio.project.data.disk.stream import DiskTable
+
+    assert isinstance(table, DiskTable), f"{table.path} is neither in memory nor on disk"
+    return table
 
 
 def in_memory(table: AnyTable) -> Table:
@@ -145,7 +160,7 @@ def fit(
     parts of it.
     """
     with without_convergence_warnings():  # the notes of the fit say the same
-        if isinstance(rows, TableBlocks):
+        if isinstance(rows, RowBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
             codes = None if groups is None else groups.codes
@@ -162,7 +177,7 @@ def relative(weights: Array) -> Array:
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     """Score prepared rows."""
-    if not isinstance(rows, TableBlocks):
+    if not isinstance(rows, RowBlocks):
         return score_rows(scorer, rows, pulse)
     scores = np.empty(len(rows.positive))
     for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():

@@ -28,11 +28,11 @@ def side_by_side(
         return stopping
 
     waiting, under_way = list(reversed(tasks)), dict[Future[Any], Any]()
-    processors = _processors()
-    with threadpool_limits(1), ThreadPoolExecutor(processors, initializer=_alone) as pool:
+    at_once = processors()
+    with threadpool_limits(1), ThreadPoolExecutor(at_once, initializer=_alone) as pool:
         try:
             while waiting or under_way:
-                while waiting and len(under_way) < processors:
+                while waiting and len(under_way) < at_once:
                     task = waiting.pop()
                     under_way[pool.submit(work, task, is_stopping)] = task
                 done, _ = wait(under_way, _LOOK_SECONDS, FIRST_COMPLETED)
@@ -49,6 +49,7 @@ def _alone() -> None:
     threadpool_limits(1, user_api="openmp")
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Return how many tasks are done at once."""
     limits: list[int] = [found["num_threads"] for found in threadpool_info()]
     return max(1, min([os.cpu_count() or 1, *limits]))

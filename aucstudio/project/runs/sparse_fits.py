@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
@@ -39,7 +39,7 @@ def fits_sparse(
     table: AnyTable,
 ) -> bool:
     """Tell whether a method, at every setting that is tried, takes the rows as a sparse matrix."""
-    known = METHODS[method]
+    known = DECLARED[method]
     if not known.takes_sparse or not is_sparse(table.columns) or preparation.makes_ranks:
         return False
     if any(0.0 in column.absent or column.parts for column in table.features):
@@ -83,7 +83,7 @@ def _stored(table: Table) -> int:
 
 def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory: float) -> str:
     """Say why a fit on a sparse table does not fit into memory, and what does."""
-    method = METHODS[experiment.method]
+    method = DECLARED[experiment.method]
     why = method.title
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
         why = "leave-pair-out"
@@ -100,5 +100,5 @@ def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory
 
 def sparse_methods() -> str:
     """Name the methods that take sparse rows."""
-    *titles, last = (method.title for method in METHODS.values() if method.takes_sparse)
+    *titles, last = (method.title for method in DECLARED.values() if method.takes_sparse)
     return f"{', '.join(titles)} and {last}, each with a linear kernel,"

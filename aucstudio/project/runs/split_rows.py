@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -49,6 +49,8 @@ class SplitRows:
     notes: tuple[str, ...]
     train_weights: Array | None = None
     test_weights: Array | None = None
+    test_groups: Rows | None = None
+    weight_kind: str = "sampling"
 
 
 def rows_of_split(
@@ -84,7 +86,20 @@ def rows_of_split(
         (*notes, *_preparation_notes(preparation, table)),
         part_weights(table, split.train, "training part"),
         part_weights(held, split.test, "held-out part"),
+        _test_groups(table, held, split.test),
+        table.weight_kind or "sampling",
     )
+
+
+def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
+    """Number the groups of held-out rows by the columns that group the rows of the table."""
+    grouping = [column.name for column in table.columns if column.role == "group"]
+    known = {column.name for column in held.columns}
+    names = tuple(name for name in grouping if name in known)
+    if not names:
+        return None
+    groups = held.groups if held is table else groups_by(held, names)
+    return None if groups is None else groups.part(places).codes
 
 
 def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
@@ -173,15 +188,21 @@ def split_result(
                 method.train_scores_,
                 part.test_positive,
                 test_scores,
-                memorises=method.memorises,
+                method=type(method),
+                params=method.get_params(deep=False),
                 weights=(part.train_weights, part.test_weights),
+                weight_kind=part.weight_kind,
+                groups=part.test_groups,
             ),
             *_leak_notes(part, test_scores),
         ),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
+        needed=None if method.dual_gap_ is None else float(method.needed_gap_),
         trained_range=getattr(method, "fpr_range_used_", None),
         train_weights=part.train_weights,
         test_weights=part.test_weights,
+        test_groups=part.test_groups,
+        weight_kind=part.weight_kind,
     )
 
 

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
 from aucstudio.project.data.parquet import count_cells
 from aucstudio.project.data.preparing.preparation_choice import (
     MIN_MAX,
@@ -80,7 +80,7 @@ def table_reader(
     InputError
         If the method needs all rows in memory, and the table must or shall stay on disk.
     """
-    block_bytes = BLOCK_BYTES if block_size is None else read_size(block_size)
+    given: dict[str, Any] = {} if block_size is None else {"block_bytes": read_size(block_size)}
     needed, memory, said = 0.0, machine_memory(), ""
     if not stream and block_size is None:
         needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
@@ -90,8 +90,8 @@ def table_reader(
             f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
             f"{bytes_words(memory)}"
         )
-    if method is not None and method in METHODS and not METHODS[method].adds_up:
-        able = ", ".join(key for key, other in METHODS.items() if other.adds_up)
+    if method is not None and method in DECLARED and not DECLARED[method].adds_up:
+        able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
         reason = f"{said}: " if said else ""
         raise InputError(
             f"{reason}{method} needs all rows in memory at once; for a table that stays on disk "
@@ -99,7 +99,9 @@ def table_reader(
             file=str(path),
             setting="method",
         )
-    reader = functools.partial(open_stream, block_bytes=block_bytes)
+    from aucstudio.project.data.disk.stream import open_stream
+
+    reader = functools.partial(open_stream, **given)
     return reader, f"{said}: it stays on disk and is read in blocks" if said else ""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import setting_words, suggestion
@@ -221,7 +221,7 @@ def few_negatives_note(found: Search, negatives: int, band: tuple[float, float])
 
 def symbols(method: str) -> dict[str, str]:
     """Give each setting of a method the name it has on paper."""
-    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
+    return {n: d.symbol or d.label for n, d in declared_params(DECLARED[method]).items()}
 
 
 def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:

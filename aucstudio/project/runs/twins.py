@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -48,7 +48,7 @@ def same_scores(a: Experiment, b: Experiment) -> bool:
 
 
 def _meant(experiment: Experiment) -> Mapping[str, Any]:
-    known, params = declared_params(METHODS[experiment.method]), experiment.params
+    known, params = declared_params(DECLARED[experiment.method]), experiment.params
     return {
         name: v for name, v in params.items() if name not in known or known[name].matters(params)
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER
@@ -20,6 +21,7 @@ from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
+from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
 from aucstudio.project.runs.sparse_fits import table_bytes
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from aucstudio.engine.verification.problem import Trained
     from aucstudio.project.runs.record import SplitResult
 
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 _COPIES = 6  # of the prepared rows, and the programme's own
 
 
@@ -118,14 +122,19 @@ def verify_run(
     tell("reading the table", 0.0)
     table = open_table(record, table)
     result = record.splits[split]
-    _check_rows(record, split, table)
+    held_table = table
+    if record.experiment.test is not None:
+        test_table = record.experiment.test.open() if test_table is None else test_table
+        held_table = record.experiment.as_test(test_table)
+    _check_rows(record, split, table, held_table)
     _check_memory(result, table)
-    trained, held = _material(record, result, table, test_table)
+    trained, held, faults = _material(record, result, table, held_table)
     same = record.versions == versions()
     # The solvers, which who only reads what was found does not need.
     from aucstudio.engine.verification.verifying import verify
 
     found = verify(trained, held, tell, same_program=same)
+    found = dataclasses.replace(found, faults=(*faults, *found.faults))
     used = versions() | {"cvxopt": metadata.version("cvxopt")}
     return Verification(record.id, split + 1, len(record.splits), RunRecord.now(), used, found)
 
@@ -141,18 +150,25 @@ def open_table(record: RunRecord, table: Table | None = None) -> Table:
     return data.open() if table is None else data.seen(data.unchanged(table))
 
 
-def _check_rows(record: RunRecord, split: int, table: Table) -> None:
-    """See that the split drawn again has the rows that were trained on."""
-    drawn = splits_of(table, record.experiment.validation)
-    result = record.splits[split]
+def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) -> None:
+    """Compare the rows that were trained on and held out with those of the split drawn again."""
+    experiment, result = record.experiment, record.splits[split]
     # A run that was stopped may have finished some splits only.
-    same = [s for s in drawn if (s.repeat, s.fold) == (result.repeat, result.fold)]
-    rows = np.flatnonzero(table.labelled())
-    if not same or not np.array_equal(rows[same[0].train], result.train_rows):
+    drawn = [
+        with_scores(METHODS[experiment.method], one, table, held_table if experiment.test else None)
+        for one in splits_of(table, experiment.validation)
+        if (one.repeat, one.fold) == (result.repeat, result.fold)
+    ]
+    rows, held = (np.flatnonzero(one.labelled()) for one in (table, held_table))
+    if not any(
+        np.array_equal(rows[same.train], result.train_rows)
+        and np.array_equal(held[same.test], result.test_rows)
+        for same, _ in drawn
+    ):
         raise InputError(
-            f"{record.experiment.title} ({record.id}): drawing the split again does not give the "
+            f"{experiment.title} ({record.id}): drawing the split again does not give the "
             "rows that were kept; another version of this program or of scikit-learn drew them",
-            file=record.experiment.data.path,
+            file=experiment.data.path,
         )
 
 
@@ -172,8 +188,12 @@ def _check_memory(result: SplitResult, table: Table) -> None:
 
 
 def _material(
-    record: RunRecord, result: SplitResult, table: Table, test_table: Table | None
-) -> tuple[Trained, HeldOutRows]:
+    record: RunRecord, result: SplitResult, table: Table, held_table: Table
+) -> tuple[Trained, HeldOutRows, tuple[str, ...]]:
+    """Return what was trained and held out, with the classes of the table; and where they differ.
+
+    Scores, model and settings are those of the record.
+    """
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
     sparse = model.preparation.keeps_zeros
@@ -182,11 +202,13 @@ def _material(
     X = matrix(preparation, table, result.train_rows)
     from aucstudio.engine.verification.problem import Trained
 
+    train_positive = _classes(table, result.train_rows)
+    test_positive = _classes(held_table, result.test_rows)
     trained = Trained(
         experiment.method,
         settings_of(method, {**record.params, **model.params}),
         X,
-        result.train_positive,
+        train_positive,
         model.scorer,
         float(model.intercept),
         result.train_scores,
@@ -194,16 +216,43 @@ def _material(
         result.gap,
         result.trained_range,
         None if result.train_weights is None else relative(result.train_weights),
+        result.converged,
+        result.needed,
     )
     held_X = None
     if experiment.validation.scheme != LEAVE_PAIR_OUT:
-        held = table
-        if experiment.test is not None:
-            held = experiment.test.open() if test_table is None else test_table
-            held = experiment.as_test(held)
-        held_X = matrix(preparation, held, result.test_rows)
-    rows = result.test_positive, result.test_scores
-    return trained, HeldOutRows(*rows, experiment.band, held_X, result.test_weights)
+        held_X = matrix(preparation, held_table, result.test_rows)
+    rows = test_positive, result.test_scores
+    faults = (
+        *_class_faults("training", result.train_positive, train_positive, table, result.train_rows),
+        *_class_faults(
+            "held-out", result.test_positive, test_positive, held_table, result.test_rows
+        ),
+    )
+    held = HeldOutRows(*rows, experiment.band, held_X, result.test_weights)
+    return trained, held, faults
+
+
+def _classes(table: Table, rows: Rows) -> Mask:
+    """Return which of some rows of a table are positive."""
+    positive = np.zeros(table.rows, dtype=bool)
+    positive[np.flatnonzero(table.labelled())] = table.is_positive()
+    return positive[rows]
+
+
+def _class_faults(
+    part: str, stored: Mask, known: Mask, table: Table, rows: Rows
+) -> tuple[str, ...]:
+    """Compare stored classes with those of the table; return a sentence where they differ."""
+    if len(stored) != len(known):
+        return (f"{len(stored)} classes of {len(known)} {part} rows are stored.",)
+    wrong = np.flatnonzero(stored != known)
+    if not len(wrong):
+        return ()
+    return (
+        f"The stored classes of {len(wrong)} of {len(known)} {part} rows differ from the table, "
+        f"first in row {table.file_rows[rows[wrong[0]]]}.",
+    )
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:

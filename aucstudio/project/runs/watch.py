@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Step
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import EnsembleScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import (
@@ -27,12 +28,15 @@ from aucstudio.project.runs.tuning import Search
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# A look at the scorer costs a pass over some rows: at most 1/26 of the time goes there. Within
-# that it comes 15 times a second, at the beginning of a fit more often; what is passed on is
-# never more than that. A look of less than 3.8 ms is so passed on ten times a second or more.
+# The course of a fit is evaluated at fixed iterations: the first ones, then each a quarter further
+# on, which makes 39 for 10,000 iterations and 60 for a million. It is the same in every run of the
+# same fit, on every machine.
+_GROWTH = 1.25
+# Live pictures are looks in between that nothing is kept of. Each costs a pass over some rows: at
+# most 1/26 of the time goes there. Within that they come 15 times a second, so that a look of less
+# than 3.8 ms is passed on ten times a second or more.
 _LOOK_EVERY = 1 / 15
 _LOOK_SHARE = 25.0
-_EARLY = 1 / 32  # of the time so far
 _HELD_ROWS, _TRAIN_ROWS = 2_000, 1_000
 # Of thousands of steps a second most go untold; the curve keeps them all.
 _TELL_EVERY = 1 / 500
@@ -142,12 +146,12 @@ Weights = tuple[Array | None, Array | None]
 
 
 class Watch:
-    """The engine's callback: keeps the course, looks at the scorer at times, passes a stop on.
+    """The engine's callback: keeps the course, looks at the scorer, passes a stop on.
 
-    The course is every step, and the scores of the same rows at no more than 64 looks: of at most
-    2,000 held-out rows and 1,000 training rows in single precision, 0.8 MB a fit. A run of many
-    fits keeps fewer looks at each, so that its record holds 16 MB of scores at most (beyond some
-    650 fits two looks each).
+    The course is every step, and the scores of the same rows at fixed iterations (see
+    :func:`following`), no more than 64: of at most 2,000 held-out rows and 1,000 training rows in
+    single precision, 0.8 MB a fit. A run of many fits keeps fewer looks at each, so that its record
+    holds 16 MB of scores at most (beyond some 650 fits two looks each).
 
     Parameters
     ----------
@@ -180,18 +184,20 @@ class Watch:
         self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
         self._stages = StageLog()
         self._steps: list[tuple[int, float, float, float]] = []
+        self._due = 1
+        self._kept: tuple[Scorer, Array] | None = None
         self._began = time.perf_counter()
         self._watching = 0.0
-        self._next_look = self._next_show = self._next_tell = 0.0
+        self._next_look = self._next_tell = 0.0
 
     def __call__(self, step: Step) -> bool:
         entered = time.perf_counter()
         seconds = self.seconds()
         self._stages.hear(step, seconds)
-        if step.iteration > 0 and step.objective is not None:
+        if step.iteration > 0 and step.objective is not None and not step.is_partial:
             gap = np.nan if step.gap is None else step.gap
             self._steps.append((step.iteration, seconds, step.objective, gap))
-        look = self._look(step, seconds) if entered >= self._next_look else None
+        look = self._look(step, seconds, is_frame=entered >= self._next_look)
         stop = False
         if look is not None or step.iteration == 0 or entered >= self._next_tell:
             self._next_tell = entered + _TELL_EVERY
@@ -199,24 +205,38 @@ class Watch:
         self._watching += time.perf_counter() - entered
         return stop
 
-    def _look(self, step: Step, seconds: float) -> Look | None:
-        if step.scorer is None:
+    def _look(self, step: Step, seconds: float, *, is_frame: bool) -> Look | None:
+        """Look at the scorer where the course wants it, or for a picture; return the picture."""
+        is_kept = step.iteration >= self._due and not step.is_partial
+        if step.scorer is None or not (is_frame or is_kept):
             return None
         began = time.perf_counter()
         scorer, samples = step.scorer(), self._samples
-        held, train = samples.split(scorer(samples.rows))
-        self._looks.add(_Scored(step.iteration, seconds, _single(train), _single(held)))
+        scores = self._score(scorer)
+        held, train = samples.split(scores)
+        if is_kept:
+            self._kept = scorer, scores
+            self._looks.add(_Scored(step.iteration, seconds, _single(train), _single(held)))
+            self._due = following(step.iteration)
+        if not is_frame:
+            return None
         took = time.perf_counter() - began
-        is_due = began >= self._next_show
-        if is_due:
-            self._next_show = began + _LOOK_EVERY
-        wanted = min(began + _EARLY * seconds, self._next_show)
-        self._next_look = max(wanted, began + (_LOOK_SHARE + 1.0) * took)
-        if not is_due or not len(held):
+        self._next_look = began + max(_LOOK_EVERY, (_LOOK_SHARE + 1.0) * took)
+        if not len(held):
             return None
         shown = samples.held_positive, held, scorer, step.iteration, seconds
         weights = samples.held_weights, samples.train_weights
         return Look(*shown, samples.train_positive, train, *weights)
+
+    def _score(self, scorer: Scorer) -> Array:
+        """Score the rows looked at, of an ensemble by the trees added since the course was."""
+        if self._kept is not None and isinstance(scorer, EnsembleScorer):
+            before, scores = self._kept
+            if isinstance(before, EnsembleScorer):
+                extended = scorer.extended(before, scores, self._samples.rows)
+                if extended is not None:
+                    return extended
+        return scorer(self._samples.rows)
 
     def _tell(
         self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
@@ -272,6 +292,11 @@ class Watch:
         )
 
 
+def following(iteration: int) -> int:
+    """Return the iteration at which a course is evaluated next, after one at which it was."""
+    return max(iteration + 1, math.ceil(_GROWTH * iteration))
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Scored:
     """What is kept of a look."""
@@ -302,7 +327,7 @@ class _Samples:
         self.rows = X[self.train]
         if held is not None:
             Z, outcome = held
-            self.held = sample_rows(outcome, _HELD_ROWS)
+            self.held = held_sample(outcome)
             self.held_weights = None if of_held is None else of_held[self.held]
             self.held_positive = outcome[self.held]
             self.rows = _beneath(Z[self.held], self.rows)
@@ -315,6 +340,11 @@ class _Samples:
         """Tell how many looks one of so many fits may keep."""
         each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
         return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
+
+
+def held_sample(positive: Mask) -> NDArray[np.intp]:
+    """Choose the held-out rows that a scorer is looked at on: places among all of them."""
+    return sample_rows(positive, _HELD_ROWS)
 
 
 def _beneath(above: Any, below: Any) -> Any:

@@ -19,7 +19,8 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.salvage import salvage, write_salvage
-from aucstudio.project.store.project.source import ProjectSource, Shelf
+from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.shelf import Shelf
 from aucstudio.project.words import runs_words
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
@@ -173,7 +174,7 @@ def _problems_of(path: Path) -> tuple[list[str], int]:
     contents = read_contents(source)
     problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
     broken = [problem for record in contents.records if (problem := _problem_of(record))]
-    with source.reading() as (database, _):
+    with source.reading() as database:
         try:
             found = database.execute(f"PRAGMA quick_check({_MOST_COMPLAINTS})").fetchall()
         except FAILURES as error:

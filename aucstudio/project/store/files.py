@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import secrets
+import socket
 import stat
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +29,9 @@ _MOST_LINKS = 40
 _OPEN_FILE = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _BINARY = getattr(os, "O_BINARY", 0)  # where there are text files, as on Windows
 _LONGEST_PREFIX = 40  # characters of the name that a temporary file takes over
+# A temporary file, which names the machine and the process that writes it.
+_PARTIAL = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-[0-9a-f]{8}\.part", re.S)
+_CLOCK_SECONDS = 2.0  # by which the times of a file and of a process may differ
 
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
@@ -81,7 +87,9 @@ def replacing(target: Path) -> Iterator[Path]:
     target = _end_of_links(target)
     present = _present(target)
     prefix = target.name[:_LONGEST_PREFIX]
-    partial = target.with_name(f".{prefix}.{secrets.token_hex(6)}.part")
+    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    partial = target.with_name(f".{prefix}.{unique}.part")
+    _remove_stale(target.parent)
     try:
         yield partial
         if present is not None:
@@ -90,6 +98,38 @@ def replacing(target: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             partial.unlink()
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what killed programs of this person left half written in a folder."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            named = _PARTIAL.fullmatch(entry.name)
+            if named is None or named["host"] != _this_host():
+                continue
+            with contextlib.suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                is_ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+                if stat.S_ISREG(found.st_mode) and is_ours and _is_gone(named["pid"], found):
+                    os.unlink(entry.path)
+
+
+def _is_gone(pid: str, written: os.stat_result) -> bool:
+    """Return whether the process that wrote a file has ended; its number may be another's now."""
+    import psutil
+
+    try:
+        began: float = psutil.Process(int(pid)).create_time()
+    except psutil.NoSuchProcess:
+        return True
+    except (psutil.Error, OverflowError):
+        return False
+    return began > written.st_mtime + _CLOCK_SECONDS
+
+
+@functools.cache
+def _this_host() -> str:
+    return f"{zlib.crc32(socket.gethostname().encode(errors='replace')):08x}"
 
 
 def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> None:

@@ -2,8 +2,7 @@
 
 ``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/NAME.npy`` and ``SHA256SUMS``. Everything is
 checked before memory is taken for it: names, types and sizes against each other, then digests,
-then the numbers. Format 1 had no digests. A model with a calibration is of format 3, which
-programs that know of none refuse.
+then the numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine import calibration
-from aucstudio.engine.restoring import check_layout, restore
+from aucstudio.engine.restoring import LARGEST, check_layout, restore
 from aucstudio.project import typed
 from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -50,8 +49,7 @@ from aucstudio.project.store.arrays import (
 )
 from aucstudio.project.store.files import write_atomically
 
-FORMAT = 3
-_WITHOUT_CALIBRATION = 2
+FORMAT = 1
 
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST = 64_000_000
@@ -102,10 +100,11 @@ class _Manifest(msgspec.Struct):
     positive: str
     negative: str
     trained_on: str
+    threshold: float
+    threshold_rule: str
     intercept: float
     preparation: _Preprocessing
     scorer: _ScorerValues
-    threshold: str = "as trained"
     schema: dict[str, Any] | None = None
     calibration: _Calibration | None = None
 
@@ -121,7 +120,7 @@ def model_to_bytes(model: Model) -> bytes:
     arrays = {f"preparation.{k}": v for k, v in arrays_of(model.preparation).items()}
     arrays |= {f"scorer.{k}": v for k, v in model.scorer.arrays().items()}
     manifest: dict[str, Any] = {
-        "format": _WITHOUT_CALIBRATION,
+        "format": FORMAT,
         "program": f"AUC Studio {__version__}",
         "method": model.method,
         "params": dict(model.params),
@@ -129,7 +128,8 @@ def model_to_bytes(model: Model) -> bytes:
         "positive": model.positive,
         "negative": model.negative,
         "trained_on": model.trained_on,
-        "threshold": model.threshold,
+        "threshold": float(model.threshold),
+        "threshold_rule": model.threshold_rule,
         "intercept": float(model.intercept),
         "schema": model.schema.as_json(),
         "preparation": settings_of(model.preparation),
@@ -138,7 +138,6 @@ def model_to_bytes(model: Model) -> bytes:
     if model.calibration is not None:
         made = model.calibration
         arrays |= {f"calibration.{k}": v for k, v in made.arrays().items()}
-        manifest["format"] = FORMAT
         manifest["calibration"] = {
             "kind": made.kind,
             "form": made.form,
@@ -203,7 +202,7 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
             f"program reads up to {FORMAT}): update the program",
             file=name,
         )
-    if found > 1 and not entries.has_digests:
+    if not entries.has_digests:
         raise ValueError(f"it has no {archive.SUMS}")
     return typed.decode(text, _Manifest)
 
@@ -271,10 +270,13 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
         manifest.negative,
         manifest.trained_on,
         manifest.threshold,
+        manifest.threshold_rule,
         _schema(manifest, preparation),
         _calibration(manifest, arrays),
         "" if manifest.calibration is None else manifest.calibration.rows,
     )
+    if abs(manifest.intercept) > LARGEST:
+        raise ValueError(f"its intercept is beyond {LARGEST}")
     # What does not fit the columns must fail here, not on the first table.
     with np.errstate(all="ignore"):
         score = model.scorer(np.zeros((1, manifest.n_features)))

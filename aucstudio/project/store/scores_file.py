@@ -1,4 +1,8 @@
-"""The file of scores: row, identifier and probability if there are any, score and called class."""
+"""The file of scores: row, identifier, score, threshold, predicted class and probability.
+
+The identifier is there if one was asked for, the probability if the model is calibrated. The score
+is the model's raw score, which does not depend on the threshold.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from aucstudio.project.store.sheets import Writable, write_rows
 
 CSV, PARQUET = ".csv", ".parquet"
 
-_FIXED = ("row", "score", "probability", "label")
+_FIXED = ("row", "score", "threshold", "predicted", "probability")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,8 +39,21 @@ class Block:
     numbers: NDArray[np.int64]
     identifiers: NDArray[Any] | None
     scores: NDArray[np.float64]
+    threshold: float
+    predicted: NDArray[np.str_]
     probabilities: NDArray[np.float64] | None
-    called: NDArray[np.str_]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the file by name, in order; ``id`` stands for the identifier."""
+        found = {
+            "row": self.numbers,
+            "id": self.identifiers,
+            "score": self.scores,
+            "threshold": np.full(len(self.scores), self.threshold),
+            "predicted": self.predicted.astype(object),
+            "probability": self.probabilities,
+        }
+        return {name: cells for name, cells in found.items() if cells is not None}
 
 
 Sink = Callable[[Block], object]
@@ -69,16 +86,11 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """Score a table into several files at once; else as :func:`write_scores`."""
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
-        found = model.probabilities(scores), called_classes(model, scores)
+        predicted, probabilities = model.predicted(scores), model.probabilities(scores)
         for sink in sinks:
-            sink(Block(numbers, cells, scores, *found))
+            sink(Block(numbers, cells, scores, model.threshold, predicted, probabilities))
 
     return score_file(model, table, take, **how)
-
-
-def called_classes(model: Model, scores: NDArray[np.float64]) -> NDArray[np.str_]:
-    """Name the class that a model gives to each score; shape (rows,)."""
-    return np.where(scores > 0, model.positive, model.negative)
 
 
 # ----------------------------------------------------------------- CSV
@@ -91,17 +103,10 @@ def csv_sink(file: Writable, identifier: str | None) -> Sink:
 
     def sink(block: Block) -> None:
         nonlocal begun
-        # Pairs, as the identifier may have a name that another column has.
-        columns = [
-            ("row", block.numbers),
-            (identifier, block.identifiers),
-            ("score", block.scores),
-            ("probability", block.probabilities),
-            ("label", block.called),
-        ]
-        given = [(name, cells.tolist()) for name, cells in columns if cells is not None]
-        rows = zip(*(cells for _, cells in given), strict=True)
-        header = [] if begun else [[name for name, _ in given]]
+        columns = block.columns()
+        rows = zip(*(cells.tolist() for cells in columns.values()), strict=True)
+        # The identifier may have the name of another column.
+        header = [] if begun else [[identifier if name == "id" else name for name in columns]]
         begun = True
         write_rows(file, itertools.chain(header, rows))
 
@@ -138,21 +143,16 @@ def parquet_sink(
     with scratch.folder() as folder, duckdb.connect(str(folder / "scores.duckdb")) as rows:
         carried = [] if identifier is None else [f"{_quoted(_free(identifier))} VARCHAR"]
         given = ["probability DOUBLE"] if probability else []
-        columns = ["row BIGINT", *carried, "score DOUBLE", *given, "label VARCHAR"]
+        fixed = ["score DOUBLE", "threshold DOUBLE", "predicted VARCHAR"]
+        columns = ["row BIGINT", *carried, *fixed, *given]
         rows.execute(f"CREATE TABLE scores ({', '.join(columns)})")
 
         def sink(block: Block) -> None:
-            cells = block.identifiers
-            columns = {
-                "row": block.numbers,
-                "cells": None if cells is None else cells.astype(object),
-                "score": block.scores,
-                "probability": block.probabilities,
-                "label": block.called.astype(object),
-            }
             # DuckDB finds them by the name that they have here.
-            given = {name: column for name, column in columns.items() if column is not None}
-            rows.execute(f"INSERT INTO scores SELECT {', '.join(given)} FROM given")
+            blocks = block.columns()
+            if "id" in blocks:
+                blocks["id"] = blocks["id"].astype(object)
+            rows.execute(f"INSERT INTO scores SELECT {', '.join(blocks)} FROM blocks")
 
         try:
             yield sink

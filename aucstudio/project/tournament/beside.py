@@ -13,7 +13,7 @@ from typing import IO, Protocol
 
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament import service
-from aucstudio.project.tournament.service import Answer, TournamentEnd, TournamentOrder
+from aucstudio.project.tournament.service import Answer, RefitModel, TournamentEnd, TournamentOrder
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 from aucstudio.project.work.parcels import receive, send
 from aucstudio.project.work.processes import start_service
@@ -21,6 +21,9 @@ from aucstudio.project.work.processes import start_service
 _LISTEN_SECONDS = 0.05
 _PATIENCE_SECONDS = 60.0  # for the fits under way and a look at the held-out rows, once stopped
 _LET_GO = "it was stopped before anything was judged on the held-out rows"
+
+
+News = Standings | RunRecord | RefitModel
 
 
 class Keeper(Protocol):
@@ -53,7 +56,7 @@ def hold_beside(
     order: TournamentOrder,
     keeper: Keeper,
     wish: TournamentWish,
-    tell: Callable[[Standings | RunRecord], object],
+    tell: Callable[[News], object],
 ) -> Standings:
     """Hold a tournament; called on a thread of the window's.
 
@@ -65,7 +68,8 @@ def hold_beside(
     keeper : Keeper
     wish : TournamentWish
     tell : callable
-        Hears of each run as it is kept, and how it stands.
+        Called with each run as it is kept, with the standings, and with the model that was
+        trained on all rows.
     """
     held = _Held(order, keeper, tell)
     try:
@@ -96,7 +100,7 @@ class _Held:
         self,
         order: TournamentOrder,
         keeper: Keeper,
-        tell: Callable[[Standings | RunRecord], object],
+        tell: Callable[[News], object],
     ) -> None:
         self._keeper, self._tell = keeper, tell
         self._ids: dict[str, str] = {}
@@ -104,8 +108,11 @@ class _Held:
         self.last = Standings.begun(order.fpr_range, budget=order.seconds)
         self._tell(self.last)
 
-    def hear(self, answer: Standings | RunRecord) -> None:
-        """Take in what was told; a run is kept before anyone hears of it."""
+    def hear(self, answer: News) -> None:
+        """Handle a message of the process; a run is kept before it is passed on."""
+        if isinstance(answer, RefitModel):
+            self._tell(dataclasses.replace(answer, run=self._ids.get(answer.run, answer.run)))
+            return
         if isinstance(answer, RunRecord):
             kept = self._keeper.add_run_once(answer)
             self._ids[answer.id] = kept.id

@@ -10,34 +10,37 @@ from collections.abc import Callable
 
 @dataclasses.dataclass(eq=False)
 class Budget:
-    """Time to be spent, looked at between units of work only.
+    """The time to be spent.
 
     Attributes
     ----------
     seconds : float
     stopped : callable
-        Tells whether a person wants it to end, which is heeded at once.
+        Returns whether a person wants it to end.
     clock : callable
-        Gives seconds.
+        Returns seconds.
+    head_start : float
+        Seconds that were spent before.
     """
 
     seconds: float = math.inf
     stopped: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
+    head_start: float = 0.0
 
     def __post_init__(self) -> None:
         self._began = self.clock()
 
     @property
     def limit(self) -> float | None:
-        """Its seconds; None where there is no end to them."""
+        """The seconds; None without a limit."""
         return self.seconds if math.isfinite(self.seconds) else None
 
     @property
     def spent(self) -> float:
-        """Seconds since it was made."""
-        return self.clock() - self._began
+        """Seconds since it began."""
+        return self.head_start + self.clock() - self._began
 
     def is_over(self, reserve: float = 0.0) -> bool:
-        """Tell whether nothing more may begin; ``reserve`` is needed for what comes after."""
+        """Return whether nothing more may begin; ``reserve`` seconds are needed afterwards."""
         return self.stopped() or self.spent + reserve >= self.seconds

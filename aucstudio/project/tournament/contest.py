@@ -1,25 +1,24 @@
-"""The contest within the training rows: who is trained on which folds, and who goes on.
+"""The contest within the training rows: members of a library trained in folds, and the choice.
 
-First every method with its usual settings, on all folds. Then settings of the best methods by
-successive halving: all of them on one fold, the best third on the next, and the best of these on
-the folds that are left. What was trained once is kept, also for the combination.
-
-Jamieson and Talwalkar (2016), Non-stochastic best arm identification and hyperparameter
-optimization.
+Every member is trained on all folds or not begun. Single methods and the combination of all
+members are compared on scores of rows that had no part in any choice, see
+:mod:`aucstudio.project.tournament.nested`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import functools
+import threading
+import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED, METHODS
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.selection import select_in_bags
+from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.methods.combination._board import (
     Board,
     Outcome,
@@ -27,12 +26,14 @@ from aucstudio.engine.methods.combination._board import (
     able,
     counts,
     draw_folds,
+    share_trees,
 )
 from aucstudio.engine.methods.combination._library import Member
-from aucstudio.engine.monitor import Check, Monitor
-from aucstudio.project.runs.side_by_side import side_by_side
+from aucstudio.engine.monitor import Check, Monitor, Stopped
+from aucstudio.engine.roc import SAMPLING
+from aucstudio.project.runs.side_by_side import processors, side_by_side
 from aucstudio.project.tournament.budget import Budget
-from aucstudio.project.tournament.candidates import of_method, settings_of
+from aucstudio.project.tournament.nested import best_alone, lead_of, nested_scores
 from aucstudio.project.tournament.standings import Estimate
 from aucstudio.project.words import counted
 
@@ -40,9 +41,36 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Tell = Callable[[str, float | None], object]
 
-_REFINED = 4  # methods whose settings are tried
-_KEPT = 3  # one of so many goes on
+ERRORS = 2.0
+"""Standard errors by which a single method must lead the combination to be handed over."""
+
+_MARGIN = 1.2  # of what comes after the contest: predictions miss, and machines have other work
+_CLOSING = 0.5  # seconds for intervals and tests
+_OVERHEAD = 0.05  # seconds of a fit that its estimate leaves out
 _BAGS = 5  # of the selections that only judge the combination
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What is handed over: a single method, or the combination.
+
+    Attributes
+    ----------
+    member : Member or None
+        The single method with its settings; None for the combination.
+    inner : Estimate
+        The criterion of what is handed over, on rows that had no part in the choice.
+    lead : float or None
+        The criterion of the best single method minus that of the combination, both nested; None
+        where there is nothing to compare.
+    error : float or None
+        Standard error of the lead.
+    """
+
+    member: Member | None
+    inner: Estimate
+    lead: float | None = None
+    error: float | None = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -53,32 +81,39 @@ class Contest:
     ----------
     X : ndarray of shape (N, d)
     positive : ndarray of bool, shape (N,)
-    groups : ndarray or None
+    groups : ndarray of int or None
     weights : ndarray or None
         Of the rows, all above 0.
     criterion : Criterion
-    openers : list of Member
-        The simplest first.
+    entrants : list of Member
+        The most important first; the fastest is trained before all others.
     folds, seed : int
     budget : Budget
+    growth : float
+        Time of training everything once more in the end, relative to the time in the contest; 0
+        where nothing is trained again.
     tell : callable
-        Hears in words what is done, and the share of the time that is gone.
-    entrants : list of Member
-        All openers, those among them that the rows are too many for.
+        Called with what is being done, and the share of the time that is over.
+    declared : ndarray or None
+        The weights as the table has them, whose scale matters to frequencies.
+    weight_kind : {"sampling", "frequency"}
     course : list of (float, Member)
-        Who had been trained on all folds after how many seconds.
+        Members that were trained on all folds, and after how many seconds.
     """
 
     X: Array
     positive: Mask
-    groups: NDArray[Any] | None
+    groups: NDArray[np.intp] | None
     weights: Array | None
     criterion: Criterion
-    openers: list[Member]
+    entrants: list[Member]
     folds: int
     seed: int
     budget: Budget
+    growth: float
     tell: Tell
+    declared: Array | None = None
+    weight_kind: str = SAMPLING
 
     def __post_init__(self) -> None:
         self._folds = draw_folds(self.positive, self.groups, self.folds, self.seed)
@@ -86,18 +121,27 @@ class Contest:
         self.outcomes: dict[Task, Outcome] = {}
         self.not_begun: list[Member] = []
         self.course: list[tuple[float, Member]] = []
-        self._estimates: dict[Member, Estimate] = {}
-        self.entrants = self.openers
-        unable = [] if self.weights is None else [m for m in self.openers if not _weighs(m)]
-        self.openers = [opener for opener in self.openers if opener not in unable]
-        variants = {opener: settings_of(opener, self.seed) for opener in self.openers}
-        everyone = [*self.openers, *(one for of in variants.values() for one in of)]
-        made, too_large = able(everyone, *counts(self.positive), self.X.shape[1])
+        self._estimates: dict[tuple[Member, ...], Estimate] = {}
+        made, too_large = able(self.entrants, *counts(self.positive), self.X.shape[1])
+        unable = [] if self.weights is None else [m for m in self.entrants if not _weighs(m)]
         self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
-        self._variants = {k: [one for one in of if one in made] for k, of in variants.items()}
-        self.openers = [opener for opener in self.openers if opener in made]
-        field = self.X, self.positive, self._folds, made, self.criterion
+        dealt = {
+            member: share_trees(made[member], self.n_folds)
+            for member in self.entrants
+            if member not in self._unfit
+        }
+        field = self.X, self.positive, self._folds, dealt, self.criterion
         self.board = Board(*field, Monitor(), self.weights)
+        largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
+        m, n = (round(largest * count) for count in counts(self.positive))
+        self._expected = {
+            member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
+            for member, one in dealt.items()
+        }
+        self._admitted: dict[Member, bool] = {}
+        self._lock, self._at_once = threading.Lock(), processors()
+        self._a_look = _seconds_of_a_look(self.criterion, self.positive)
+        self._after = 0.0
 
     @property
     def n_folds(self) -> int:
@@ -106,57 +150,23 @@ class Contest:
 
     @property
     def ready(self) -> list[Member]:
-        """List those that are trained on all folds, openers first."""
-        everyone = [*self.openers, *(one for of in self._variants.values() for one in of)]
-        return [member for member in everyone if member in self.board.ready]
+        """List the members that are trained on all folds, in the order of the library."""
+        return [member for member in self.entrants if member in self.board.ready]
 
     @property
     def failed(self) -> dict[Member, str]:
-        """Why some never will be trained."""
+        """Why some members cannot be trained."""
         return {**self._unfit, **self.board.failed}
 
+    # ------------------------------------------------------------- training
+
     def play(self) -> None:
-        """Train, for as long as the budget lasts."""
-        for k, opener in enumerate(self.openers):
-            self._train([opener], range(self.n_folds), always=k == 0)
-        best = sorted(self.methods(), key=lambda method: -self.measure(self.best_of(method)))
-        chosen = [opener for opener in self.openers if opener.method in best[:_REFINED]]
-        self._halve([one for opener in chosen for one in self._variants[opener]])
-
-    def _halve(self, pool: list[Member]) -> None:
-        done = 0
-        while pool and done < self.n_folds:
-            # From the third rung on there is nothing to gain by waiting.
-            until = done + 1 if done < 2 else self.n_folds
-            self._train(pool, range(done, until))
-            done = until
-            pool = [one for one in pool if all((one, k) in self.outcomes for k in range(done))]
-            pool = sorted(pool, key=lambda one: -self._rung(one, done))
-            pool = pool[: max(2, len(pool) // _KEPT)]
-
-    def _rung(self, member: Member, count: int) -> float:
-        """Average the criterion over the first folds that have both classes."""
-        found = []
-        for k in range(count):
-            rows = self._folds[k][1]
-            positive = self.positive[rows]
-            if 0 < np.count_nonzero(positive) < len(positive):
-                held, weights = self.board.held(member, k), self._weights_of(rows)
-                found.append(self.criterion(positive, held, weights))
-        return float(np.mean(found)) if found else -np.inf
-
-    def _train(self, members: Sequence[Member], folds: Iterable[int], always: bool = False) -> None:
-        numbers = list(folds)
-        tasks = [(member, k) for k in numbers for member in members]
-
-        def work(task: Task, check: Check) -> tuple[Outcome, float] | None:
-            if task[0] in self.board.failed or (not always and self._is_over()):
-                return None
-            began = self.budget.clock()
-            return self.board.train(task, check), self.budget.clock() - began
-
-        for task, found in side_by_side(work, tasks, self.budget.stopped):
-            if found is None:
+        """Train members until all are trained or the time is over; the first is always trained."""
+        fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
+        order = sorted(self._expected, key=lambda member: member != fastest)
+        tasks = [(member, k) for member in order for k in range(self.n_folds)]
+        for task, found in side_by_side(self._work, tasks, self.budget.stopped):
+            if found is None or task[0] in self.board.failed:
                 continue
             outcome, self.seconds[task] = found
             self.board.enter(task, outcome)
@@ -164,43 +174,70 @@ class Contest:
                 self.outcomes[task] = outcome
             if task[0] in self.board.ready:
                 self.course.append((self.budget.spent, task[0]))
+                self._after = self._time_after()
             share = min(1.0, self.budget.spent / self.budget.seconds)
             self.tell(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}", share or None)
-        absent = [m for m in members if any((m, k) not in self.outcomes for k in numbers)]
-        self.not_begun += [member for member in absent if member not in self.board.failed]
+        known = {*self.board.ready, *self.failed}
+        self.not_begun = [member for member in self.entrants if member not in known]
 
-    def _is_over(self) -> bool:
-        best = [self.best_of(method) for method in self.methods()]
-        return self.budget.is_over(sum(self.fit_seconds(member) for member in best))
+    def _work(self, task: Task, check: Check) -> tuple[Outcome, float] | None:
+        member = task[0]
+        if not self._admit(member):
+            return None
+        is_first = next(iter(self._admitted)) == member
+
+        def over() -> bool:
+            return check() or (not is_first and self.budget.is_over(self._after))
+
+        began = self.budget.clock()
+        try:
+            outcome = self.board.train(task, over)
+        except Stopped:  # before there was anything to score with
+            return None
+        # What was stopped half-way is not entered.
+        return None if over() else (outcome, self.budget.clock() - began)
+
+    def _admit(self, member: Member) -> bool:
+        """Decide once whether a member can be trained on all folds within the time."""
+        with self._lock:
+            if member not in self._admitted:
+                own = self._time_of(member)
+                under_way = [m for m, yes in self._admitted.items() if yes and m not in self.ready]
+                left = sum(self._time_of(m) for m in under_way) + own
+                needed = (1.0 + self.growth) * left + self._after
+                is_first = not self._admitted
+                self._admitted[member] = is_first or not self.budget.is_over(needed)
+            return self._admitted[member] and member not in self.board.failed
+
+    def _time_of(self, member: Member) -> float:
+        """Predict the seconds of training a member on the folds that are left."""
+        known = dict(self.seconds)
+        own = [seconds for (one, _), seconds in known.items() if one == member]
+        expected = sum(self._expected[one] for one, _ in known)
+        pace = sum(known.values()) / expected if known else 1.0
+        a_fit = float(np.mean(own)) if own else pace * self._expected[member]
+        return (self.n_folds - len(own)) * a_fit / self._at_once
+
+    def _time_after(self) -> float:
+        """Predict the seconds of what comes after: judging, and training the winner once more."""
+        fits = [self.seconds[member, k] for member in self.ready for k in range(self.n_folds)]
+        judging = [self.seconds_alone(self.best_of(method)) for method in self.methods()]
+        again = self.growth * sum(fits) / self._at_once
+        # Weights are chosen for the nested estimate, for the judged model, and for the final one.
+        bags = (self.n_folds * _BAGS + (1.0 + self.growth) * BAGS) * (self.criterion.share > 0.0)
+        looks = bags * STEPS * len(self.ready) * self._a_look
+        return _MARGIN * (again + sum(judging) + looks) + _CLOSING
 
     def fit_seconds(self, member: Member) -> float:
         """Average the time of a fit."""
         return float(np.mean([self.seconds[member, k] for k in range(self.n_folds)]))
 
-    def methods(self) -> list[str]:
-        """List the methods that are trained on all folds, the simplest first."""
-        return list(dict.fromkeys(member.method for member in self.ready))
-
-    def best_of(self, method: str) -> Member:
-        """Give the settings of a method that did best on held-out rows; the usual win a tie."""
-        return max(of_method(self.ready, method), key=self.measure)
-
-    def measure(self, member: Member) -> float:
-        """Give the criterion on the scores held out in the folds."""
-        return self.estimate(member).value
-
-    def estimate(self, member: Member) -> Estimate:
-        """Give the same with its interval; computed once."""
-        if member not in self._estimates:
-            self._estimates[member] = self.estimated(self.board.scale_up(member))
-        return self._estimates[member]
-
-    def estimated(self, scores: Array) -> Estimate:
-        """Give the criterion of scores of the training rows, with its interval."""
-        return Estimate.of(self.criterion, self.positive, scores, self.weights)
-
-    def _weights_of(self, rows: NDArray[np.intp]) -> Array | None:
-        return None if self.weights is None else self.weights[rows]
+    def seconds_alone(self, member: Member) -> float:
+        """Predict the seconds of training a member as it is on all training rows."""
+        method = METHODS[member.method](**dict(member.params))
+        expected = method.estimate(*counts(self.positive), self.X.shape[1]).seconds or 0.0
+        factor = (_OVERHEAD + expected) / self._expected[member]
+        return factor * self.fit_seconds(member)
 
     def spent_on(self, method: str) -> float:
         """Add up the time of all fits of a method."""
@@ -210,17 +247,96 @@ class Contest:
         """Count the settings of a method that were trained on any fold."""
         return len({one for one, _ in self.outcomes if one.method == method})
 
-    def combine(self) -> Array:
-        """Give held-out scores of the combination, weights chosen without the rows judged."""
-        scores = np.array([self.board.scale_up(member) for member in self.ready])
-        total = np.empty(len(self.positive))
-        for k, (train, held) in enumerate(self._folds):
-            rng = np.random.default_rng((self.seed, k))
-            part = scores[:, train], self.positive[train], self.criterion, rng
-            weights = select_in_bags(*part, bags=_BAGS, row_weights=self._weights_of(train))
-            total[held] = weights @ scores[:, held]
-        return total
+    # ------------------------------------------------------------- judging
+
+    def methods(self) -> list[str]:
+        """List the methods that are trained on all folds, in the order of the library."""
+        return list(dict.fromkeys(member.method for member in self.ready))
+
+    def of_method(self, method: str) -> list[Member]:
+        """List the members of a method that are trained on all folds."""
+        return [member for member in self.ready if member.method == method]
+
+    def best_of(self, method: str) -> Member:
+        """Return the settings of a method with the highest criterion; the first wins a tie."""
+        return max(self.of_method(method), key=lambda member: self._alone((member,)).value)
+
+    def measure(self, member: Member) -> float:
+        """Return the criterion of one member on the scores held out in the folds."""
+        return self._alone((member,)).value
+
+    def estimate(self, method: str) -> Estimate:
+        """Estimate the criterion of a method, its settings chosen without the rows judged."""
+        return self._alone(tuple(self.of_method(method)))
+
+    def choose(self) -> Choice:
+        """Decide what is handed over, by the training rows alone.
+
+        The combination, unless the best single method leads it by :data:`ERRORS` standard errors.
+        """
+        ready = self.ready
+        best = max(ready, key=self.measure)
+        if len(ready) == 1:
+            return Choice(best, self._alone((best,)))
+        single, combined = self._nested(tuple(ready)), self._combination
+        rows = self.criterion, self.positive, single, combined, self.weights, self.groups
+        lead, error = lead_of(*rows)
+        if lead > ERRORS * error:
+            return Choice(best, self._alone(tuple(ready)), lead, error)
+        return Choice(None, self.combined, lead, error)
+
+    @functools.cached_property
+    def combined(self) -> Estimate:
+        """The criterion of the combination, its weights chosen without the rows judged."""
+        return self._estimated(self._combination)
+
+    @functools.cached_property
+    def _combination(self) -> Array:
+        scores = self._scores(tuple(self.ready))
+
+        def weigh(rows: NDArray[np.intp], k: int) -> Array:
+            rng, weights = np.random.default_rng((self.seed, k)), self._weights_of(rows)
+            part = scores[:, rows], self.positive[rows], self.criterion, rng
+            return choose_weights(*part, bags=_BAGS, row_weights=weights)
+
+        return nested_scores(scores, self._folds, weigh)
+
+    def _alone(self, members: tuple[Member, ...]) -> Estimate:
+        """Estimate the criterion of the best of some members, chosen without the rows judged."""
+        if members not in self._estimates:
+            self._estimates[members] = self._estimated(self._nested(members))
+        return self._estimates[members]
+
+    def _nested(self, members: tuple[Member, ...]) -> Array:
+        scores = self._scores(members)
+        if len(members) == 1:
+            return np.asarray(scores[0])
+
+        def weigh(rows: NDArray[np.intp], _: int) -> Array:
+            part = scores[:, rows], self.positive[rows], self.criterion, self._weights_of(rows)
+            return best_alone(*part)
+
+        return nested_scores(scores, self._folds, weigh)
+
+    def _scores(self, members: tuple[Member, ...]) -> Array:
+        return np.array([self.board.scale_up(member) for member in members])
+
+    def _estimated(self, scores: Array) -> Estimate:
+        sampled = self.declared, self.weight_kind, self.groups
+        return Estimate.of(self.criterion, self.positive, scores, *sampled)
+
+    def _weights_of(self, rows: NDArray[np.intp]) -> Array | None:
+        return None if self.weights is None else self.weights[rows]
+
+
+def _seconds_of_a_look(criterion: Criterion, positive: Mask) -> float:
+    """Measure the time of computing the criterion once."""
+    scores = np.linspace(0.0, 1.0, len(positive))
+    criterion(positive, scores)  # the first call may compile it
+    began = time.perf_counter()
+    criterion(positive, scores)
+    return time.perf_counter() - began
 
 
 def _weighs(member: Member) -> bool:
-    return METHODS[member.method].takes_weights
+    return DECLARED[member.method].takes_weights

@@ -1,4 +1,4 @@
-"""A tournament on a table: the contest within the training rows, and one honest look beyond."""
+"""A tournament: the contest within the training rows, one look beyond, and the final model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
-from aucstudio.engine.methods.combination._library import Member, listed
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.engine.methods.combination._library import Member, library, listed
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
@@ -20,15 +22,17 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.execute import execute_split
-from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, check_band, plan_on
+from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
+from aucstudio.project.runs.experiments.experiment import check_band
+from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.grouping import group_notes, shared_notes
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.take_model import with_carried_threshold
 from aucstudio.project.runs.record import DONE, RunRecord
-from aucstudio.project.runs.rows import prepared, relative
+from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
-from aucstudio.project.tournament.candidates import openers
-from aucstudio.project.tournament.contest import Contest, Tell
+from aucstudio.project.tournament.contest import Choice, Contest, Tell
 from aucstudio.project.tournament.hold_out import (
     FOLDS,
     counted_places,
@@ -38,18 +42,23 @@ from aucstudio.project.tournament.hold_out import (
 )
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
+    MOST_COMPLEX,
     Candidate,
     Duel,
     Entry,
     Leaderboard,
     in_order,
+    simplicity,
 )
-from aucstudio.project.tournament.standings import Estimate, Standings
-from aucstudio.project.tournament.telling import final_standings, live_standings
+from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.tournament.telling import Judged, final_standings, live_standings
+from aucstudio.project.words import seconds_words
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
 _TELL_SECONDS = 0.3  # between two standings that differ in words only
+_CLOSING = 0.5  # seconds for intervals and tests
+_COST_OF_ROWS = 1.5  # power of the rows that training takes: from 1 of trees to 2 of kernels
 
 
 def find_best(
@@ -73,25 +82,25 @@ def find_best(
     validation : Validation
         One hold-out part, or a test file, which no choice sees.
     fpr_range : (float, float), optional
-        What counts beside the AUC.
+        The range whose partial AUC counts beside the AUC.
     folds : int
         Of the training rows.
     budget : Budget, optional
     entrants : sequence of Member, optional
-        The methods that take part, the simplest first; by default those that suit the rows.
+        The members to train, the most important first; by default those of the library.
     tell : callable, optional
-        Hears in words what is done, and which share of the time is gone.
+        Called with what is being done, in words, and the share of the time that is over.
     store : RunStore, optional
         Where each run is kept as it ends.
     preparation : PreparationChoice, optional
         What is done with columns before each fit.
     watch : callable, optional
-        Hears how it stands, whenever that has changed, and of the end.
+        Called with the standings whenever they have changed, and at the end.
 
     Raises
     ------
     InputError
-        If the rows cannot be parted, or the range is none.
+        If the rows cannot be split, or the range is invalid.
     """
     if validation.splits != 1:
         raise InputError("a tournament holds out one part of the rows", setting="validation")
@@ -104,7 +113,7 @@ def find_best(
 
 @dataclasses.dataclass(eq=False)
 class _Tournament:
-    """One tournament and what it has come to."""
+    """One tournament and its state."""
 
     table: Table
     validation: Validation
@@ -118,7 +127,7 @@ class _Tournament:
 
     def __post_init__(self) -> None:
         self._band = self.range or DEFAULT_BAND
-        # A file that does not fit is told before anything is trained; nothing else looks at it.
+        # A file that does not fit is refused before anything is trained; no choice looks at it.
         self._test_table = read_held_out(self.table, self.validation)
         self._shared = shared_notes(self.table, self._test_table)
         self._begun = Standings.begun(
@@ -126,19 +135,26 @@ class _Tournament:
             budget=self.budget.limit,
             validation=self.validation,
             preparation=self.preparation,
+            folds=self.folds,
         )
         self._unsaved = ""
-        self._not_judged: list[str] = []
-        self._failed: list[str] = []
+        self._not_judged: dict[str, str] = {}
+        self._failed: dict[str, str] = {}
         self._told: tuple[object, float] = None, 0.0
-        self._records: dict[Member, RunRecord] = {}
+        self._judged: dict[Member, Judged] = {}
         self._combined: Candidate | None = None
+        self._candidates: list[Candidate] = []
+        self._first: Candidate | None = None
+        self._choice: Choice | None = None
+        self._model: Model | None = None
+        self._not_refit = ""
 
     def hold(self, entrants: Sequence[Member] | None) -> Leaderboard:
         contest = self._contest = self._make_contest(entrants)
         contest.play()
-        entries = self._judge(self._plan())
-        order = in_order(entries)
+        self._choose()
+        entries = self._judge()
+        order = in_order(entries, self._first)
         budget = self.budget
         # What time cut short is known before the last looks are taken.
         over = bool(contest.not_begun or self._not_judged)
@@ -152,30 +168,33 @@ class _Tournament:
             budget.spent,
             len(contest.outcomes) + sum(entry.record is not None for entry in entries),
             tuple(dict.fromkeys(member.text for member in contest.not_begun))
-            + tuple(self._not_judged),
-            (*(f"{m.text}: {why}" for m, why in contest.failed.items()), *self._failed),
+            + tuple(f"{method} on the held-out rows" for method in self._not_judged),
+            (*(f"{m.text}: {why}" for m, why in contest.failed.items()), *self._failed.values()),
             self._notes(),
             self._unsaved,
             not self._shared,
+            self._choice,
+            self._model,
+            self._not_refit,
         )
         if self.watch is not None:
             self.watch(final_standings(self._live(""), board))
         return board
 
     def _say(self, words: str, share: float | None) -> None:
-        """Tell of the work; and how it stands, as soon as anyone's standing has changed."""
+        """Report the work, and the standings as soon as one of them has changed."""
         self.tell(words, share)
         if self.watch is None:
             return
         known, when = self._told
-        now = (len(self._contest.course), len(self._records), self._combined is not None)
+        now = (len(self._contest.course), len(self._judged), self._combined is not None)
         if now != known or self.budget.spent > when + _TELL_SECONDS:
             self._told = now, self.budget.spent
             self.watch(self._live(words))
 
     def _live(self, words: str) -> Standings:
         start = dataclasses.replace(self._begun, doing=words)
-        parts = self._contest, self._held, self._combined, self._records
+        parts = self._contest, self._held, self._combined, self._judged
         return live_standings(start, *parts)
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
@@ -183,40 +202,59 @@ class _Tournament:
         split = self._split = draw(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
-        preparation = learn_preparation(table, labelled[split.train], self.preparation)
+        # As the combination prepares its rows, whose models are those of the contest.
+        preparation = learn(METHODS[COMBINATION], table, labelled[split.train], self.preparation)
         X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
         positive = table.is_positive()[places]
         groups = None if table.groups is None else table.groups.part(places).codes
-        weights = None if table.weights is None else relative(table.weights[places])
+        declared = None if table.weights is None else table.weights[places]
+        weights = None if declared is None else relative(declared)
         seed = validation.seed
-        members = openers(len(places), seed, self.range) if entrants is None else entrants
+        members = (
+            library("thorough", len(places), seed, X.shape[1]) if entrants is None else entrants
+        )
         criterion = Criterion.of_range(self.range, positive, weights)
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
-        return Contest(*parts, self.budget, self._say)
+        growth = 0.0 if self._is_whole else (len(labelled) / len(places)) ** _COST_OF_ROWS
+        kind = table.weight_kind or SAMPLING
+        return Contest(*parts, self.budget, growth, self._say, declared, kind)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the model that is judged is trained on all labelled rows."""
+        return self._test_table is not None
 
     def _held_classes(self, split: Split) -> NDArray[np.bool_]:
-        """Give the classes of the held-out rows that weigh anything."""
+        """Return the classes of the held-out rows whose weight is above 0."""
         held, places = self.table, split.test
         if self._test_table is not None:
             held = self._test_table
             places = np.arange(len(held.is_positive()))
         return held.is_positive()[counted_places(held, places)]
 
-    def _plan(self) -> list[Candidate]:
-        """List what is to be judged on the held-out rows, the simplest first."""
+    def _choose(self) -> None:
+        """Decide what is handed over, and list what is to be judged on the held-out rows."""
         contest = self._contest
-        found = [
-            Candidate(member, contest.estimate(member), contest.spent_on(method), member)
-            for method in contest.methods()
-            for member in [contest.best_of(method)]
-        ]
-        if contest.ready and (len(contest.ready) > 1 or self.budget.stopped()):
-            self._combined = self._combination(found[0].inner)
-            found.append(self._combined)
-        return found
+        if not contest.ready:
+            return
+        self._say("choosing weights", None)
+        choice = self._choice = contest.choose()
+        for method in contest.methods():
+            best, spent = contest.best_of(method), contest.spent_on(method)
+            is_chosen = best == choice.member
+            inner = choice.inner if is_chosen else contest.estimate(method)
+            self._candidates.append(Candidate(best, inner, spent, best))
+            if is_chosen:
+                self._first = self._candidates[-1]
+        # Once somebody stops, nothing more is trained: what is ready is judged as a combination.
+        if len(contest.ready) > 1 or self.budget.stopped():
+            self._combined = self._combination()
+            self._candidates.append(self._combined)
+            if choice.member is None or self.budget.stopped():
+                self._first = self._combined
 
-    def _combination(self, alone: Estimate) -> Candidate:
+    def _combination(self) -> Candidate:
         contest, ready = self._contest, self._contest.ready
         params = {
             "fpr_range": self.range,
@@ -224,44 +262,79 @@ class _Tournament:
             "n_folds": self.folds,
             "random_state": self.validation.seed,
         }
-        inner = alone
-        if len(ready) > 1:
-            self._say("choosing weights", None)
-            inner = contest.estimated(contest.combine())
         spent = sum(contest.seconds[m, k] for m in ready for k in range(contest.n_folds))
-        return Candidate(Member.of(COMBINATION, **params), inner, spent, None)
+        return Candidate(Member.of(COMBINATION, **params), contest.combined, spent, None)
 
-    def _judge(self, found: list[Candidate]) -> list[Entry]:
-        """Train each on all training rows and look at those held out: the best, then the cheapest.
+    def _judge(self) -> list[Entry]:
+        """Judge what is handed over, train it once more on all rows, and judge the others.
 
-        Once somebody stops, only what needs no training is judged: the combination.
+        The fastest goes first. Once somebody stops, only the combination, which needs no training,
+        is judged.
         """
-        order = sorted(found, key=lambda one: -one.inner.value)
-        order = order[:1] + sorted(order[1:], key=self._cost)
+        order = sorted(self._candidates, key=lambda one: (one is not self._first, self._cost(one)))
         for one in order:
-            free = one.opened is None
-            is_over = self.budget.is_over() and bool(self._records)
-            if not free and (self.budget.stopped() or is_over):
-                self._not_judged.append(f"{one.member.method} on the held-out rows")
+            reason = "" if one.opened is None else self._why_no_time(one)
+            if reason:
+                self._not_judged[one.member.method] = reason
             elif (record := self._record(one)) is not None:
-                self._records[one.member] = record
+                judged = Judged.of(record, self._contest.criterion)
+                self._judged[one.member] = judged
                 self._say(f"judged {one.member.method}", None)
-        criterion = self._contest.criterion
-        return [
-            Entry(one, self._records.get(one.member), criterion, k) for k, one in enumerate(found)
-        ]
+                if one is self._first:
+                    self._refit(one, record)
+        return [self._entry(one) for one in self._candidates]
+
+    def _entry(self, one: Candidate) -> Entry:
+        contest, method = self._contest, one.member.method
+        rank = MOST_COMPLEX
+        if one.opened is not None:
+            outcome = contest.outcomes[one.opened, 0]
+            assert not isinstance(outcome, Exception)
+            rank = simplicity(one.opened, outcome[0])
+        why = self._not_judged.get(method) or self._failed.get(method, "")
+        judged = self._judged.get(one.member)
+        record = None if judged is None else judged.record
+        return Entry(one, record, contest.criterion, rank, why)
+
+    def _why_no_time(self, one: Candidate) -> str:
+        if self.budget.stopped():
+            return "the search was stopped"
+        if one is not self._first and self.budget.is_over(_CLOSING + self._cost(one)):
+            return f"no time was left for a fit of about {seconds_words(self._cost(one))}"
+        return ""
 
     def _cost(self, one: Candidate) -> float:
-        """Say what judging it takes: the combination consists of models that are there."""
-        return 0.0 if one.opened is None else self._contest.fit_seconds(one.opened)
+        """Predict the seconds of judging it: the combination consists of models that are there."""
+        return 0.0 if one.opened is None else self._contest.seconds_alone(one.opened)
+
+    def _refit(self, one: Candidate, record: RunRecord) -> None:
+        """Train what is handed over once more, on all labelled rows, as far as time allows."""
+        if self._is_whole:
+            return
+        self._say(f"training {one.member.method} on all rows", None)
+        rule = ThresholdRule("fpr", fpr=self._band[1])
+
+        def over(_: object = None) -> bool:
+            return self.budget.is_over(_CLOSING)
+
+        try:
+            if over():
+                raise Stopped
+            model = refit(record.experiment, self.table, over)
+            self._model = with_carried_threshold(model, record, self.table, rule)
+        except Stopped:
+            stopped = self.budget.stopped()
+            self._not_refit = "the search was stopped" if stopped else "no time was left"
+        except (ValueError, MemoryError) as error:
+            self._not_refit = failure_sentence(error)
 
     def _record(self, one: Candidate) -> RunRecord | None:
-        stopped, trained = self.budget.stopped, one.opened is None
+        stopped, trained, member = self.budget.stopped, one.opened is None, one.member
+        is_over = stopped if one is self._first else lambda: self.budget.is_over(_CLOSING)
         # The combination is trained already, so that a stop does not keep it from being judged.
-        listen: Listener | None = None if trained else lambda _: stopped()
+        listen: Listener | None = None if trained else lambda _: is_over()
         kept = self._contest.outcomes if trained else None
-        self._say(f"held-out rows, {one.member.method}", None)
-        member = one.member
+        self._say(f"held-out rows, {member.method}", None)
         try:
             experiment = plan_on(
                 self.table,
@@ -274,14 +347,17 @@ class _Tournament:
             if self._test_table is not None:
                 experiment = experiment.tested_on(self._test_table)
         except ValueError as error:
-            self._failed.append(f"{member.text}: {error}")
+            self._failed[member.method] = f"{member.text}: {error}"
             return None
         record = execute_split(experiment, self.table, self._test_table, 0, None, listen, kept)
         if record.error:
-            self._failed.append(f"{member.text}: {record.error}")
-        if record.status != DONE or not record.splits:
-            return None
-        return self._keep(record)
+            self._failed[member.method] = f"{member.text}: {record.error}"
+        elif record.status != DONE or not record.splits:
+            why = "the search was stopped" if stopped() else "the time limit was reached"
+            self._not_judged[member.method] = why
+        else:
+            return self._keep(record)
+        return None
 
     def _keep(self, record: RunRecord) -> RunRecord:
         try:

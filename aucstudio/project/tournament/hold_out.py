@@ -1,6 +1,8 @@
-"""Which rows a tournament lays aside, and whether the others allow for one."""
+"""Which rows a tournament holds out, and whether the others allow for one."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from aucstudio.engine.methods.combination._board import draw_folds
 from aucstudio.project.data.splitting.enough import few_rows_caution
 from aucstudio.project.data.splitting.split import Split, draw_splits
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
+from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -20,12 +23,33 @@ from aucstudio.project.tournament.leaderboard import COMBINATION
 FOLDS = 5
 """Of the training rows."""
 
+_MOST_FOLDS = 20
+
 
 def held_out_once(validation: Validation) -> Validation:
     """Give the hold-out of a tournament: that of a study, its test file, or one of its size."""
     if validation.scheme in (HOLD_OUT, FILE) and validation.splits == 1:
         return validation
     return Validation(test_size=validation.test_size, seed=validation.seed)
+
+
+def inner_folds(validation: Validation) -> int:
+    """Return the number of folds of the training rows: that of a study that uses folds."""
+    return min(validation.folds, _MOST_FOLDS) if validation.scheme == K_FOLDS else FOLDS
+
+
+def plan_words(validation: Validation) -> str:
+    """Return which rows final figures come from, and how the others are used."""
+    held, folds = held_out_once(validation), inner_folds(validation)
+    if held.scheme == FILE:
+        rows = f"the rows of {Path(held.test_file).name}"
+        return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
+    why = "" if held == validation else ", whatever Validation says"
+    of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
+    return (
+        f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "
+        f"Methods are compared in {folds} folds{of} of the other rows."
+    )
 
 
 def check_table(table: Table) -> None:

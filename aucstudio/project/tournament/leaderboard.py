@@ -1,36 +1,44 @@
-"""What came of a tournament: its entries, with figures within the training rows and beyond."""
+"""The result of a tournament: its entries, with figures within the training rows and beyond."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.inference import TestResult, settled
+from aucstudio.engine.inference import TestResult
 from aucstudio.engine.methods.combination._library import Member
+from aucstudio.engine.scorers import Scorer
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.tournament.contest import Choice
 from aucstudio.project.tournament.standings import Estimate
 
 COMBINATION = "auc-ensemble"
 
+MOST_COMPLEX = 9
+"""The rank of the combination."""
+
+MOST_COST = 0.02
+"""Most that a simpler method may cost, in AUC or partial AUC, to be offered."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Candidate:
-    """What may be judged on the held-out rows.
+    """An entry that may be judged on the held-out rows.
 
     Attributes
     ----------
     member : Member
     inner : Estimate
-        On rows of the training part, held out in folds.
+        On rows of the training part, held out in folds, that had no part in the choice of its
+        settings or weights.
     seconds : float
-        What its fits took, all together.
+        Time of all its fits.
     opened : Member or None
-        Who was trained in the folds; None for the combination, which consists of their models.
+        The member that was trained in the folds; None for the combination of their models.
     """
 
     member: Member
@@ -40,12 +48,12 @@ class Candidate:
 
     @property
     def settings(self) -> str:
-        """Tell the settings that are not as usual, as far as they set it apart from others."""
+        """The settings that are not the default, as far as they set it apart from others."""
         return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in self._alike)
 
     @property
     def in_words(self) -> str:
-        """Tell the same as the form calls it."""
+        """The same in the words of the form."""
         return chosen_settings(self.member.method, dict(self.member.params), self._alike)
 
     @property
@@ -67,12 +75,15 @@ class Entry:
     criterion : Criterion
     rank : int
         How simple it is; 0 is the simplest.
+    why : str
+        Why it was not judged on the held-out rows.
     """
 
     candidate: Candidate
     record: RunRecord | None
     criterion: Criterion
     rank: int = 0
+    why: str = ""
 
     @property
     def method(self) -> str:
@@ -91,7 +102,7 @@ class Entry:
 
     @property
     def inner(self) -> float:
-        """The criterion on rows of the training part, held out in folds."""
+        """The criterion within the training part, see :class:`Candidate`."""
         return self.candidate.inner.value
 
     @property
@@ -103,7 +114,7 @@ class Entry:
     def name(self) -> str:
         """What people call it."""
         settings = self.candidate.in_words
-        return METHODS[self.method].title + (f" ({settings})" if settings else "")
+        return DECLARED[self.method].title + (f" ({settings})" if settings else "")
 
     @property
     def outer(self) -> float:
@@ -127,7 +138,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Duel:
-    """The best entry against another one on the held-out rows.
+    """The entry that is handed over against another one on the held-out rows.
 
     Attributes
     ----------
@@ -143,9 +154,9 @@ class Duel:
     p: float
 
     @property
-    def is_behind(self) -> bool:
-        """Whether the other one is worse by its own test, not corrected for the others."""
-        return settled(self.test.p) and self.test.difference > 0
+    def cost(self) -> float:
+        """The most that taking the other one may cost: the upper limit of the interval."""
+        return self.test.high
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -155,7 +166,8 @@ class Leaderboard:
     Attributes
     ----------
     entries : tuple of Entry
-        By falling inner criterion: the order is decided without the held-out rows.
+        The one that is handed over, then the others by falling inner criterion: the order is
+        decided without the held-out rows.
     duels : tuple of Duel
     band : (float, float)
         Of the partial AUC that is shown.
@@ -169,7 +181,13 @@ class Leaderboard:
     notes : tuple of str
     unsaved : str
     unseen : bool
-        Whether no held-out row is a training row too, as far as that can be told.
+        Whether no held-out row is a training row too, as far as is known.
+    choice : Choice or None
+        Why the first entry is handed over.
+    model : Model or None
+        That of the first entry, trained once more on all labelled rows.
+    not_refit : str
+        Why there is none; empty where the model that was judged was trained on all rows.
     """
 
     entries: tuple[Entry, ...]
@@ -186,18 +204,21 @@ class Leaderboard:
     unsaved: str = ""
     unseen: bool = True
 
+    choice: Choice | None = None
+    model: Model | None = None
+    not_refit: str = ""
+
     @property
     def simplest(self) -> Duel | None:
-        """The simplest entry that the held-out rows do not tell from the best, if one is simpler.
+        """The simplest entry that costs less than :data:`MOST_COST` for certain, if one is simpler.
 
-        By its own test: corrected for many, a difference would be hardest to see where most
-        methods take part. Where nothing can be tested, nothing is told apart.
+        Where the held-out rows are too few to exclude a larger loss, none is offered.
         """
         best = self.best
         simpler = [
             duel
             for duel in self.duels
-            if best is not None and duel.other.rank < best.rank and not duel.is_behind
+            if best is not None and duel.other.rank < best.rank and duel.cost <= MOST_COST
         ]
         return min(simpler, key=lambda duel: duel.other.rank, default=None)
 
@@ -207,6 +228,16 @@ class Leaderboard:
         return next((entry for entry in self.entries if entry.record is not None), None)
 
 
-def in_order(entries: list[Entry]) -> tuple[Entry, ...]:
-    """Sort by falling inner criterion; the simpler one, which comes first, wins a tie."""
-    return tuple(entries[k] for k in np.argsort([-one.inner for one in entries], kind="stable"))
+def in_order(entries: list[Entry], first: Candidate | None) -> tuple[Entry, ...]:
+    """Sort by falling inner criterion, after the one that is handed over."""
+    places = sorted(entries, key=lambda one: (one.candidate is not first, -one.inner))
+    return tuple(places)
+
+
+def simplicity(member: Member, scorer: Scorer) -> int:
+    """Return how simple a model is: 0 for a weighted sum, then curves, trees, and all others."""
+    if scorer.kind == "linear":
+        return 0
+    shapes = ("a curve per feature", "thresholds", "one tree", "trees")
+    shape = DECLARED[member.method].shape
+    return 1 + shapes.index(shape) if shape in shapes else 1 + len(shapes)

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import sys
 import threading
+import time
 from typing import IO
 
 from aucstudio.engine.methods.combination._library import Member
@@ -14,9 +15,11 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.hold_out import FOLDS
 from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.parcels import receive, send
 from aucstudio.project.work.threads import limit_threads
@@ -34,7 +37,11 @@ class TournamentOrder:
     seconds : float
     preparation : PreparationChoice
     entrants : tuple of Member or None
-        Who takes part; None for those that suit the rows.
+        The members to train; None for those of the library that suit the rows.
+    folds : int
+        Of the training rows.
+    ordered : float
+        When it was ordered, in seconds since the epoch: the start of the process counts as well.
     """
 
     table: Table
@@ -43,6 +50,8 @@ class TournamentOrder:
     seconds: float
     preparation: PreparationChoice = USUAL
     entrants: tuple[Member, ...] | None = None
+    folds: int = FOLDS
+    ordered: float = dataclasses.field(default_factory=time.time)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +67,22 @@ class TournamentEnd:
     error: str = ""
 
 
-Answer = Standings | RunRecord | TournamentEnd
+@dataclasses.dataclass(frozen=True, eq=False)
+class RefitModel:
+    """The model that is handed over, trained on all labelled rows.
+
+    Attributes
+    ----------
+    run : str
+        The id of the run that was judged.
+    model : Model
+    """
+
+    run: str
+    model: Model
+
+
+Answer = Standings | RunRecord | RefitModel | TournamentEnd
 
 
 class _Sender:
@@ -85,17 +109,21 @@ def serve() -> None:
     threading.Thread(target=_hear, args=(sys.stdin.buffer, stop), daemon=True).start()
     limit_threads(max(1, (os.cpu_count() or 1) - 1))
     error = ""
+    late = max(0.0, time.time() - order.ordered)
     try:
-        find_best(
+        board = find_best(
             order.table,
             order.validation,
             order.fpr_range,
-            budget=Budget(order.seconds, stop.is_set),
+            folds=order.folds,
+            budget=Budget(order.seconds, stop.is_set, head_start=late),
             entrants=order.entrants,
             store=_Sender(answers),
             preparation=order.preparation,
             watch=lambda standings: send(answers, standings),
         )
+        if board.best is not None and board.best.record is not None and board.model is not None:
+            send(answers, RefitModel(board.best.record.id, board.model))
     except Exception as trouble:  # noqa: BLE001  (whatever it was, the window must hear of it)
         error = failure_sentence(trouble)
     send(answers, TournamentEnd(error))

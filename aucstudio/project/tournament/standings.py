@@ -32,7 +32,7 @@ RUNNING, DONE, TIME, STOPPED = "running", "done", "time", "stopped"
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """The criterion on rows that were not trained on.
+    """The criterion on rows that were neither trained on nor had a part in a choice.
 
     Attributes
     ----------
@@ -53,15 +53,19 @@ class Estimate:
         positive: NDArray[np.bool_],
         scores: NDArray[np.float64],
         weights: NDArray[np.float64] | None = None,
+        weight_kind: str = roc.SAMPLING,
+        groups: NDArray[np.intp] | None = None,
     ) -> Estimate:
-        """Estimate it from scores of rows."""
-        ranking, share = roc.Ranking.of(positive, scores, weights=weights), criterion.share
+        """Estimate it from scores of rows; with ``groups``, groups are the sampling unit."""
+        sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
+        ranking, share = roc.Ranking.of(positive, scores, **sampled), criterion.share
         parts = [(WHOLE, 1.0 - share), ((criterion.low, criterion.high), share)]
         found = [(inference.interval_of(ranking, *b, LEVEL), s) for b, s in parts if s > 0.0]
         low, high = (float(sum(s * getattr(i, end) for i, s in found)) for end in ("low", "high"))
         value = criterion(positive, scores, weights)
-        known = np.isfinite([low, high]).all()
-        return cls(value, min(low, value), max(high, value)) if known else cls(value)
+        if not np.isfinite([low, high]).all():
+            return cls(value)
+        return cls(value, min(low, value), max(high, value))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,14 +105,17 @@ class Standing:
     tried : int
         How many settings were trained on any fold.
     inner, held_out : Estimate or None
-        On rows of the training part, held out in folds; on the rows that no choice has seen.
+        On rows of the training part, held out in folds, settings and weights chosen without the
+        rows judged; on the rows that no choice has seen.
     seconds : float
         What its fits took, all together.
     run : str
         The id of the run that was judged on the held-out rows; empty without one.
     behind : Lead or None
     why : str
-        Why it failed.
+        Why it failed, or was not tested.
+    area : Estimate or None
+        The AUC on the held-out rows; where a range was asked for, the partial AUC of the range.
     """
 
     method: str
@@ -122,6 +129,7 @@ class Standing:
     run: str = ""
     behind: Lead | None = None
     why: str = ""
+    area: Estimate | None = None
 
     @property
     def optimism(self) -> float | None:
@@ -175,13 +183,17 @@ class Verdict:
     Attributes
     ----------
     best, threshold : str
-        The best model with its figures; where it begins to call rows positive.
+        The best model with its figures; its decision threshold.
     rests : str
         The members of a combination.
     runner_up, settles : str
-        The second, and what tests tell.
+        The second, and the results of the tests.
     simpler : str
-        The simplest that is not told apart from it.
+        The simplest method that costs little for certain.
+    choice : str
+        Why the combination, or a single method, is handed over.
+    refit : str
+        Which rows the model to take away was trained on.
     """
 
     best: str
@@ -190,11 +202,14 @@ class Verdict:
     runner_up: str = ""
     settles: str = ""
     simpler: str = ""
+    choice: str = ""
+    refit: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Those that there are."""
-        return tuple(filter(None, dataclasses.astuple(self)))
+        """Return those that are not empty, in the order in which they are read."""
+        first = self.best, self.threshold, self.choice, self.refit, self.rests
+        return tuple(filter(None, (*first, self.runner_up, self.settles, self.simpler)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +223,7 @@ class Standings:
     fpr_range : (float, float) or None
         What was asked for; None is the AUC.
     share : float
-        Weight of the partial AUC of that range in what counts; the rest is the AUC's.
+        Weight of the partial AUC of that range in the ranking criterion; the rest is the AUC's.
     budget : float or None
         Seconds; None without a limit.
     validation : Validation
@@ -227,7 +242,8 @@ class Standings:
     error : str
         Why it failed.
     best, simpler : str
-        The runs of the best entry, and of the simplest one that is not told apart from it.
+        The runs of the entry that is handed over, and of the simplest one that costs little for
+        certain.
     point : OperatingPoint or None
         The threshold of the best model, at the end of the range.
     members : tuple of MemberShare
@@ -237,6 +253,8 @@ class Standings:
         What was not done, and what the figures are worth.
     id : str
         Its identity, drawn when it begins; empty for those of earlier versions.
+    folds : int
+        Of the training rows.
     """
 
     created: str
@@ -261,6 +279,7 @@ class Standings:
     verdict: Verdict | None = None
     remarks: tuple[str, ...] = ()
     id: str = ""
+    folds: int = 5
 
     @classmethod
     def begun(cls, fpr_range: Band | None, **known: Any) -> Standings:

@@ -1,4 +1,4 @@
-"""What a tournament says in the end, as text and as plain data."""
+"""The verdict of a tournament, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
@@ -18,16 +18,18 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.tournament.contest import ERRORS
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
 from aucstudio.project.tournament.standings import OperatingPoint, Verdict
-from aucstudio.project.words import counted, figure_words
+from aucstudio.project.words import counted, figure_words, range_words
 
 _NONE = "–"
 _TESTED = "paired tests, corrected for their number"
 
 
 def threshold_rule(board: Leaderboard) -> ThresholdRule:
-    """Say where the best model begins to call rows positive: at the end of the range."""
+    """Return the rule for the decision threshold: the end of the range."""
     return ThresholdRule("fpr", fpr=board.band[1])
 
 
@@ -52,7 +54,7 @@ def table_text(board: Leaderboard) -> str:
     rows: list[tuple[str, ...]] = [
         (
             "method",
-            "chosen by",
+            "cross-validated",
             "held out",
             "optimism",
             "AUC",
@@ -67,7 +69,17 @@ def table_text(board: Leaderboard) -> str:
     lines = [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    heading = f"Ranking criterion: {criterion_words(board)}"
+    return "\n".join([heading, lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def criterion_words(board: Leaderboard) -> str:
+    """Name the ranking criterion: ``51 % pAUC in FPR 0 … 0.1 and 49 % AUC``."""
+    share = round(100 * board.criterion.share)
+    if board.fpr_range is None or share == 0:
+        return "AUC"
+    part = f"pAUC in FPR {range_words(board.fpr_range)}"
+    return part if share == 100 else f"{share} % {part} and {100 - share} % AUC"
 
 
 def _row(entry: Entry, board: Leaderboard) -> tuple[str, ...]:
@@ -93,10 +105,10 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
 
 
 def verdict(board: Leaderboard) -> Verdict:
-    """Do the same, part by part."""
+    """Return the verdict, sentence by sentence."""
     best = board.best
     if best is None or best.record is None:
-        return Verdict("No method was judged on the held-out rows.")
+        return Verdict("No method was tested on the held-out rows.")
     (split,) = best.record.splits
     judged = split.test_positive
     if split.test_weights is not None:
@@ -111,12 +123,14 @@ def verdict(board: Leaderboard) -> Verdict:
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
         f"{_figure(part)}, on {len(judged)} rows{_of_file(best.record.experiment.validation)} "
         f"({counted(positives, 'positive')}){_seen_by(board)}.",
-        f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
+        f"At its threshold {point.threshold:.4g} the FPR is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It rests on {weights}." if heavy else "",
         _runner_up(board) if board.duels else "",
         _what_settles(board),
-        "" if board.simplest is None else _simpler(board.simplest),
+        "" if board.simplest is None else _simpler(board.simplest, board),
+        _choice(board),
+        _refit(board, best.record),
     )
 
 
@@ -146,61 +160,104 @@ def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
     return f"difference {_difference(duel.test)}, p = {duel.p:.2g}{many}"
 
 
+def _measure(board: Leaderboard) -> str:
+    return "AUC" if board.fpr_range is None else "pAUC of the range"
+
+
+def _choice(board: Leaderboard) -> str:
+    """Return why the combination, or a single method, is handed over."""
+    choice = board.choice
+    if choice is None or choice.lead is None or choice.error is None:
+        return ""
+    rule = (
+        f"a single method is taken only if it leads the combination by {ERRORS:g} standard errors"
+    )
+    lead = f"{figure_words(choice.lead, '+')} with a standard error of {choice.error:.3f}"
+    return (
+        f"Within the training rows the best single method minus the combination is {lead}, each "
+        f"chosen without the rows that score it; {rule}."
+    )
+
+
+def _refit(board: Leaderboard, record: RunRecord) -> str:
+    """Return which rows the model to take away was trained on."""
+    (split,) = record.splits
+    if board.model is not None:
+        return (
+            f"The model to take away was trained once more, on {board.model.trained_on}; the "
+            f"figures are those of the model trained on the {split.n_train:,} training rows."
+        )
+    if board.not_refit:
+        return (
+            f"The model to take away is the one that was judged, trained on {split.n_train:,} "
+            f"rows; it was not trained once more on all rows: {board.not_refit}."
+        )
+    return ""
+
+
 def _runner_up(board: Leaderboard) -> str:
     duel = board.duels[0]
     test = duel.test
     if not np.isfinite(test.low):
-        return f"The runner-up is {duel.other.name}; they cannot be told apart: {test.reason}."
+        return f"The runner-up is {duel.other.name}; the difference was not tested: {test.reason}."
     return f"The runner-up is {duel.other.name}: {_difference_and_p(duel, board)}."
 
 
 def _what_settles(board: Leaderboard) -> str:
-    told = [(METHODS[d.other.method].title, d.test.difference) for d in board.duels if settled(d.p)]
+    told = [
+        (DECLARED[d.other.method].title, d.test.difference) for d in board.duels if settled(d.p)
+    ]
     behind = [title for title, difference in told if difference > 0]
     ahead = [title for title, difference in told if difference < 0]
-    what = "AUC" if board.fpr_range is None else "pAUC of the range"
+    what = _measure(board)
     if not board.duels:
-        return "No other method was judged beside it, so nothing settles that it is the best."
+        return "No other method was tested on the held-out rows."
     if ahead:
-        return f"On the held-out rows {listed(ahead)} has the higher {what} ({_TESTED})."
+        return (
+            f"On the held-out rows the {what} of {listed(ahead)} is significantly higher "
+            f"({_TESTED})."
+        )
     if not behind:
-        return f"Nothing is settled: the {what} does not tell it from any other ({_TESTED})."
-    return f"The {what} settles that it is ahead of {listed(behind)} ({_TESTED})."
+        return f"No difference of the {what} on the held-out rows is significant ({_TESTED})."
+    return f"The {what} is significantly higher than that of {listed(behind)} ({_TESTED})."
 
 
-def _simpler(duel: Duel) -> str:
-    test = duel.test
-    if np.isfinite(test.low):
-        told = f"is within chance (difference {_difference(test)}, p = {test.p:.2g} by itself)"
-    else:
-        told = f"cannot be told apart from it: {test.reason}"
-    return f"{duel.other.name} is simpler and {told}: prefer it?"
+def _simpler(duel: Duel, board: Leaderboard) -> str:
+    most = 100 * max(0.0, duel.cost)
+    return (
+        f"{duel.other.name} is simpler and costs at most {most:.1f} points of {_measure(board)} "
+        f"(difference {_difference(duel.test)}, 95 % interval)."
+    )
 
 
 def remarks(board: Leaderboard) -> Iterator[str]:
-    """Say what was not done, and what the figures are worth."""
+    """Yield what was not done, and how far the figures can be trusted."""
     if board.not_begun:
-        why = "it was stopped" if board.ended == "stopped" else "the time was over"
+        why = "the search was stopped" if board.ended == "stopped" else "no time was left"
         count = len(board.not_begun)
         shown = ", ".join(board.not_begun[:3]) + (", …" if count > 3 else "")
         yield f"{count} {'was' if count == 1 else 'were'} not begun because {why}: {shown}"
+    for entry in board.entries:
+        if entry.record is None and entry.why and entry.why not in board.failed:
+            yield f"{DECLARED[entry.method].title} was not tested: {entry.why}"
     for sentence in board.failed:
         yield f"left out: {sentence}"
     if board.best is not None and board.best.method == COMBINATION:
-        yield "the combination consists of the models of the folds, so nothing was trained twice"
+        yield "the combination that was judged consists of the models of the folds"
     yield from board.notes
     if board.best is not None and board.best.record is not None:
         yield from cautions(board.best.record)
 
 
 def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:
-    """Give what ``best --json`` prints."""
+    """Return the document of ``best --json``."""
     records = [entry.record for entry in board.entries if entry.record is not None]
     duels = {id(duel.other): duel for duel in board.duels}
     document = {
         **result_document(table, records, board.band),
         "fpr_range": None if board.fpr_range is None else list(board.fpr_range),
         "criterion": dataclasses.asdict(board.criterion),
+        "choice": _choice_json(board),
         "ended": board.ended,
         "seconds": board.spent,
         "fits": board.fits,
@@ -214,12 +271,22 @@ def best_document(board: Leaderboard, table: Table, model: str | None = None) ->
     return document | ({"unsaved": board.unsaved} if board.unsaved else {})
 
 
+def _choice_json(board: Leaderboard) -> dict[str, Any] | None:
+    choice = board.choice
+    if choice is None:
+        return None
+    return {"lead": choice.lead, "error": choice.error, "errors": ERRORS}
+
+
 def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
     return {
         "method": entry.method,
         "settings": entry.settings,
         "run": None if entry.record is None else entry.record.id,
         "inner": entry.inner,
+        "inner_low": entry.candidate.inner.low,
+        "inner_high": entry.candidate.inner.high,
+        "why": entry.why,
         "held_out": number(entry.outer),
         "optimism": number(entry.optimism),
         "seconds": entry.seconds,
@@ -246,5 +313,9 @@ def _best_json(board: Leaderboard, best: Entry, model: str | None) -> dict[str, 
         "threshold": dataclasses.asdict(operating_point(board)),
         "members": [dataclasses.asdict(member) for member in best.members],
         "simpler": None if simplest is None else simplest.other.method,
+        "simpler_cost": None if simplest is None else simplest.cost,
+        "trained_on": best.record.splits[0].model.trained_on
+        if board.model is None
+        else board.model.trained_on,
         "model": model,
     }

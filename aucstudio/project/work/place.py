@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from aucstudio.engine import METHODS
+from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.watch import Listener
+
+if TYPE_CHECKING:
+    from aucstudio.project.work.processes import Processes
 
 GivenUp = Callable[[], bool]
 
@@ -69,3 +73,26 @@ class Place:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Here(Place):
+    """The present process; after it has run out of memory, another one."""
+
+    def __init__(self) -> None:
+        self._instead: Processes | None = None
+
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Make a run; one that was given up continues without a listener."""
+        if self._instead is not None:
+            return self._instead.execute(plan, listen, given_up)
+        record = execute(plan.experiment, plan.table, plan.test_table, listen)
+        if record.error == NOT_ENOUGH_MEMORY:
+            from aucstudio.project.work.processes import Processes
+
+            self._instead = Processes()
+        return record
+
+    def close(self) -> None:
+        """End the other process, if there is one."""
+        if self._instead is not None:
+            self._instead.close()

@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import IO
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.project.child_process import child_command
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import check_size_at_once
@@ -32,7 +33,6 @@ from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Listener
-from aucstudio.project.work import parent
 from aucstudio.project.work.fit_service import (
     OUT_OF_MEMORY,
     Answer,
@@ -48,10 +48,6 @@ from aucstudio.project.work.workers import WorkersLostError
 
 _LISTEN_SECONDS = 0.05
 _ENDING_SECONDS = 2.0
-_SERVE = (
-    "import sys; sys.path[:] = {path!r}; from {parent} import end_with; end_with({pid}); "
-    "from {service} import serve; serve()"
-)
 
 
 class TrainingProcess:
@@ -165,6 +161,7 @@ class TrainingProcess:
             self._fail("what the process that trained told could not be read", error)
         finally:
             self._told.put(None)
+            self._orders.put(None)  # the thread that writes ends too
 
     def _fail(self, what: str, error: Exception) -> None:
         memory = isinstance(error, MemoryError)
@@ -255,8 +252,8 @@ class Processes(Place):
         return made
 
     def _make(self) -> TrainingProcess | None:
-        if getattr(sys, "frozen", False) or self._is_closed:
-            return None  # a bundled program has no interpreter beside it
+        if self._is_closed:
+            return None
         try:
             return TrainingProcess()
         except (OSError, RuntimeError):
@@ -280,27 +277,6 @@ class Processes(Place):
         return room
 
 
-class Here(Place):
-    """The process itself; once memory has run out in it, a fresh one."""
-
-    def __init__(self) -> None:
-        self._instead: Processes | None = None
-
-    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
-        """Make a run; one that was given up goes on, and nobody listens."""
-        if self._instead is not None:
-            return self._instead.execute(plan, listen, given_up)
-        record = execute(plan.experiment, plan.table, plan.test_table, listen)
-        if record.error == NOT_ENOUGH_MEMORY:
-            self._instead = Processes()
-        return record
-
-    def close(self) -> None:
-        """End the fresh process, if there is one."""
-        if self._instead is not None:
-            self._instead.close()
-
-
 @functools.cache
 def the_processes() -> Processes:
     """Start what the windows of this program have in common."""
@@ -322,9 +298,8 @@ def start_service(module: ModuleType) -> subprocess.Popen[bytes]:
 
 
 def _spawn(service: str = serve.__module__) -> subprocess.Popen[bytes]:
-    code = _SERVE.format(path=sys.path, parent=parent.__name__, pid=os.getpid(), service=service)
     return subprocess.Popen(
-        [sys.executable, "-c", code],
+        child_command(service, os.getpid()),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # A program without a console has none to pass on.

@@ -27,13 +27,9 @@ from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Progress
-from aucstudio.project.store.project.project_file import open_or_create
 from aucstudio.project.work import signals
-from aucstudio.project.work.cluster import open_cluster
-from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.job import GRACE, NO_GRACE, Job
-from aucstudio.project.work.place import Place
-from aucstudio.project.work.processes import Here, Processes
+from aucstudio.project.work.place import Here, Place
 
 Bar = Callable[[float | None, str], None]
 
@@ -79,8 +75,15 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
         If the cluster cannot be used.
     """
     if cluster is not None:
+        from aucstudio.project.work.cluster import open_cluster
+        from aucstudio.project.work.gather import Spread
+
         return Spread(open_cluster(cluster))
-    return Here() if jobs == 1 else Processes(jobs)
+    if jobs > 1:
+        from aucstudio.project.work.processes import Processes
+
+        return Processes(jobs)
+    return Here()
 
 
 def submit(
@@ -203,7 +206,11 @@ def run_experiments(
         Before anything is run: if the place cannot run this, or the project cannot be opened.
     """
     place.check(plans)
-    file = None if project is None else open_or_create(project)
+    file = None
+    if project is not None:
+        from aucstudio.project.store.project.project_file import open_or_create
+
+        file = open_or_create(project)
     batch = _Batch(plans, place, file, bar)
     with signals.noted() as interrupted:
         try:

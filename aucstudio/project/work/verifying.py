@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import IO, Any
@@ -41,10 +40,10 @@ def verify_beside(record: RunRecord, split: int, post: Post) -> Verification:
     Stopped
     """
     try:
-        process = None if getattr(sys, "frozen", False) else start_service(verify_service)
+        process = start_service(verify_service)
     except (OSError, RuntimeError):
         process = None
-    if process is None:  # a bundled program has no interpreter beside it
+    if process is None:
         return verify_run(record, split, _teller(post))
     assert process.stdin is not None
     assert process.stdout is not None

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
@@ -20,6 +19,9 @@ from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6

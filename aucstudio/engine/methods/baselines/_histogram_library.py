@@ -11,14 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 import sklearn
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
+from aucstudio.engine.methods.baselines._settings import MOST_LEVELS
+
 MADE_FOR = "1.9"
-MOST_LEVELS = 255
 
 _NODE = np.dtype(
     [
@@ -128,7 +129,7 @@ class TreeByTree:
         trees: list[Nodes] = []
         hear(scores, trees)
         for _ in range(self.max_iter):
-            chance = expit(scores)
+            chance = scipy.special.expit(scores)
             slope, bend = costs * (chance - positive), costs * chance * (1.0 - chance)
             bend = np.maximum(bend, np.finfo(np.float64).tiny)
             tree = DecisionTreeRegressor(

@@ -9,14 +9,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.class_weight import compute_class_weight
 
 from aucstudio.engine.features.maps import rows_for_mean, shift_for_digits
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.engine.types import Array, Mask
+
+MOST_LEVELS = 255  # of a feature in scikit-learn's histogram boosting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +58,8 @@ class ClassWeightSettings:
 
         Where rows weigh ``each`` something themselves, balance is between their sums.
         """
+        from sklearn.utils.class_weight import compute_class_weight
+
         if self.class_weight is None:
             return np.ones(2)
         labels = classes[positive.astype(int)]
@@ -91,5 +94,5 @@ def centre_of(X: Array) -> Array:
 
     Sparse rows would not stay sparse about it.
     """
-    few = None if sparse.issparse(X) else shift_for_digits(X[rows_for_mean(len(X))])
+    few = None if scipy.sparse.issparse(X) else shift_for_digits(X[rows_for_mean(len(X))])
     return np.zeros(X.shape[1]) if few is None else X.mean(axis=0)

@@ -10,13 +10,12 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baselines._log_loss import LogLossMethod
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
 
@@ -30,7 +29,7 @@ class AdditiveLogistic(LogLossMethod):
     row, times N / (2 N_class) with balanced class weights, and u is the feature in standard
     deviations. N_kl are natural cubic splines, or for features with up to 10 distinct values, whose
     curves are not penalised for roughness, stumps; each has mean 0 and splines have a standard
-    deviation of 1. Knots and means are those of the rows, each counted once.
+    deviation of 1. Knots, means and deviations are those of the weighted rows.
 
     The certificate is the duality gap at the multipliers that the scores imply. A value that is not
     known adds 0. ``decision_function`` gives log-odds.
@@ -43,12 +42,11 @@ class AdditiveLogistic(LogLossMethod):
     key: ClassVar[str] = "additive-logistic"
     title: ClassVar[str] = "Additive logistic regression"
     source: ClassVar[str] = "Hastie and Tibshirani (1986), Generalized additive models"
-    summary: ClassVar[str] = "Models the log-odds as a sum of smooth curves, one for each feature."
-    in_words: ClassVar[str] = "Log-odds as a sum of curves"
+    summary: ClassVar[str] = "Models the log-odds as a sum of smooth curves, one per feature."
+    in_words: ClassVar[str] = "Logistic regression with splines"
     shape: ClassVar[str] = "a curve per feature"
     use_when: ClassVar[str] = (
-        "When single features bend and the model is to be looked through: logistic regression with "
-        "a curve in place of each weight."
+        "When single features have non-linear effects and the model must stay interpretable."
     )
     takes_missing: ClassVar[bool] = True
 
@@ -78,7 +76,7 @@ class AdditiveLogistic(LogLossMethod):
         return cost_of(N, 3.0 * NUMBER * cells, Work(numbers=60.0 * cells, steps=300), few)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        curves = _Curves(X, self.n_knots, self.smoothness, context.monitor)
+        curves = _Curves(X, self.n_knots, self.smoothness, context)
         return self._minimise(curves.values, positive, context, curves.scorer)[2]
 
 
@@ -91,18 +89,20 @@ class _Curves:
         L^-1 N of the rows.
     """
 
-    def __init__(self, X: Array, n_knots: int, smoothness: float, monitor: Monitor) -> None:
+    def __init__(self, X: Array, n_knots: int, smoothness: float, context: Context) -> None:
         self._bases: list[Basis] = []
         self._factors: list[Array] = []
         values: list[Array] = []
         for k, column in enumerate(X.T):
-            monitor.stage("splines", k / X.shape[1])
-            own = basis(column, n_knots)
+            context.monitor.stage("splines", k / X.shape[1])
+            own = basis(column, n_knots, context.weights)
             penalty = np.eye(len(own)) + smoothness * own.roughness
             L = np.asarray(np.linalg.cholesky(penalty), dtype=np.float64)
             self._bases.append(own)
             self._factors.append(L)
-            values.append(np.asarray(solve_triangular(L, own.pieces(column), lower=True)))
+            values.append(
+                np.asarray(scipy.linalg.solve_triangular(L, own.pieces(column), lower=True))
+            )
         # Where all features are constant there is no function; the library wants one.
         some = np.concatenate([np.empty((0, len(X))), *values])
         self.values = some.T if len(some) else np.zeros((len(X), 1))
@@ -111,7 +111,7 @@ class _Curves:
         """Make the scorer of weights of these functions."""
         ends = np.cumsum([len(own) for own in self._bases])
         weights = [
-            solve_triangular(L, part, lower=True, trans="T")
+            scipy.linalg.solve_triangular(L, part, lower=True, trans="T")
             for L, part in zip(self._factors, np.split(v, ends)[:-1], strict=True)
         ]
         used = [k for k, own in enumerate(weights) if own.any()]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
-
-from sklearn.ensemble import ExtraTreesClassifier
+from typing import TYPE_CHECKING, ClassVar
 
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.types import Array
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import ExtraTreesClassifier
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -31,18 +32,19 @@ class ExtraTrees(ForestClassifier):
     """
 
     key: ClassVar[str] = "extra-trees"
+    weights_differ: ClassVar[str] = "the rows of a leaf are counted, not weighed"
     title: ClassVar[str] = "Extra trees"
     source: ClassVar[str] = (
         "Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; "
         "scikit-learn's ExtraTreesClassifier"
     )
-    summary: ClassVar[str] = (
-        "Averages many deep decision trees whose thresholds are drawn at random."
-    )
-    in_words: ClassVar[str] = "Mean of many random trees"
+    summary: ClassVar[str] = "Averages many deep decision trees with random thresholds."
+    in_words: ClassVar[str] = "Randomised decision trees"
     use_when: ClassVar[str] = (
-        "Smoother than a random forest and quicker to grow; good beside it in a combination."
+        "Smoother than a random forest and faster to train; a good partner in a combination."
     )
 
     def _grower(self, weights: Array) -> ExtraTreesClassifier:
+        from sklearn.ensemble import ExtraTreesClassifier
+
         return ExtraTreesClassifier(**self._library_settings(weights))

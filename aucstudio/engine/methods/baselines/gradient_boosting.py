@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._histogram_library import (
-    MOST_LEVELS,
-    LeveledBoosting,
-    Levels,
-    LibraryDiffersError,
-    Nodes,
-    TreeByTree,
-)
-from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
+from aucstudio.engine.methods.baselines._settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
+
+if TYPE_CHECKING:
+    from aucstudio.engine.methods.baselines._histogram_library import (
+        LeveledBoosting,
+        Levels,
+        Nodes,
+        TreeByTree,
+    )
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
@@ -64,14 +64,19 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         "Friedman (2001), Greedy function approximation: a gradient boosting machine; "
         "scikit-learn's HistGradientBoostingClassifier"
     )
-    summary: ClassVar[str] = "Adds many small decision trees; often the one to beat on tables."
-    in_words: ClassVar[str] = "Boosted trees"
+    summary: ClassVar[str] = "Adds many small decision trees; often the method to beat on tables."
+    in_words: ClassVar[str] = "Boosted decision trees"
     trains_for: ClassVar[str] = "probabilities"
     shape: ClassVar[str] = "trees"
     use_when: ClassVar[str] = (
-        "The yardstick for bent and mixed features and for missing values; wants some hundred rows."
+        "A strong baseline for non-linear, mixed data with missing values; needs a few "
+        "hundred rows."
     )
     counts_rows: ClassVar[bool] = True
+    weights_differ: ClassVar[str] = (
+        "the rows of a leaf and the quantiles between which features are split are counted, not "
+        "weighed"
+    )
     takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
 
@@ -133,6 +138,8 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        from aucstudio.engine.methods.baselines._histogram_library import LibraryDiffersError
+
         monitor = context.monitor
         weights = self.weigh(self.classes_, positive, context.weights)
         cuts, levels = _bin(X, monitor)
@@ -157,10 +164,14 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         )
 
     def _tree_by_tree(self) -> TreeByTree:
+        from aucstudio.engine.methods.baselines._histogram_library import TreeByTree
+
         names = (field.name for field in dataclasses.fields(TreeByTree))
         return TreeByTree(**{name: getattr(self, name) for name in names})
 
     def _library(self, weights: Array) -> LeveledBoosting:
+        from aucstudio.engine.methods.baselines._histogram_library import LeveledBoosting
+
         # After each tree the library asks whether to stop early, which is how it is watched.
         return LeveledBoosting(
             learning_rate=self.learning_rate,

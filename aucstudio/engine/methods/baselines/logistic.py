@@ -36,9 +36,9 @@ class Logistic(LogLossMethod):
         "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"
     )
     summary: ClassVar[str] = "Models the log-odds as a weighted sum of the features."
-    in_words: ClassVar[str] = "Log-odds as a weighted sum"
+    in_words: ClassVar[str] = "Logistic regression (linear)"
     use_when: ClassVar[str] = (
-        "The first yardstick on any table: quick, linear, and often hard to beat."
+        "The first baseline on any table: fast, linear, and often hard to beat."
     )
     takes_sparse: ClassVar[bool] = True
 

@@ -39,11 +39,11 @@ class Marker(WeighsRows):
         "Hanley and McNeil (1982), The meaning and use of the area under a ROC curve"
     )
     summary: ClassVar[str] = (
-        "Takes the values of one column for scores: the column that ranks best by itself."
+        "Uses the values of one column as scores: the column that ranks best by itself."
     )
-    in_words: ClassVar[str] = "One column as it is"
+    in_words: ClassVar[str] = "One column as the score"
     use_when: ClassVar[str] = (
-        "For a marker or the scores of another program, and to see what one column does alone."
+        "For a marker or the scores of another program, and to see what one column achieves alone."
     )
     one_sided: ClassVar[bool] = True
     descends: ClassVar[bool] = False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
-
-from sklearn.ensemble import RandomForestClassifier
+from typing import TYPE_CHECKING, ClassVar
 
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.types import Array
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -31,15 +32,20 @@ class RandomForest(ForestClassifier):
     """
 
     key: ClassVar[str] = "random-forest"
+    weights_differ: ClassVar[str] = (
+        "each tree draws its rows by chance and the rows of a leaf are counted, not weighed"
+    )
     title: ClassVar[str] = "Random forest"
     source: ClassVar[str] = "Breiman (2001), Random forests; scikit-learn's RandomForestClassifier"
     summary: ClassVar[str] = (
         "Averages many deep decision trees, each grown on a sample of the rows."
     )
-    in_words: ClassVar[str] = "Mean of many deep trees"
+    in_words: ClassVar[str] = "Bagged decision trees"
     use_when: ClassVar[str] = (
-        "Strong on most tables with bent and mixed features, with hardly anything to tune."
+        "Strong on most tables with non-linear, mixed features; needs almost no tuning."
     )
 
     def _grower(self, weights: Array) -> RandomForestClassifier:
+        from sklearn.ensemble import RandomForestClassifier
+
         return RandomForestClassifier(**self._library_settings(weights))

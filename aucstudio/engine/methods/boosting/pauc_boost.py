@@ -75,15 +75,15 @@ class PAUCBoost(AUCClassifier):
         "A boosting method for maximizing the partial area under the ROC curve"
     )
     summary: ClassVar[str] = (
-        "Adds up one smooth curve per feature, each round where it most raises the area under "
-        "the part of the ROC curve between two false-positive rates."
+        "Adds one smooth curve per feature; each round takes the curve that raises the "
+        "partial AUC most."
     )
-    in_words: ClassVar[str] = "Boosted curves for an FPR range"
+    in_words: ClassVar[str] = "Boosted splines for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
     shape: ClassVar[str] = "a curve per feature"
     use_when: ClassVar[str] = (
-        "When single features bend (too low and too high are both bad) and a range of false- "
-        "positive rates counts; shows one curve per feature."
+        "When single features have non-monotonic effects and a range of false-positive rates "
+        "matters; shows one curve per feature."
     )
     one_sided: ClassVar[bool] = True
     takes_missing: ClassVar[bool] = True

@@ -31,6 +31,10 @@ _NOTHING = (
     "score alike, and no sum of threshold learners has a smaller objective."
 )
 
+# exp(2 |alpha|) at most, for a learner without a mistake. A limit that grew with the number of
+# rows would make a row of weight 2 differ from a row twice.
+_MOST_ODDS = 1e4
+
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class RankBoost(WeighsRows):
@@ -43,9 +47,9 @@ class RankBoost(WeighsRows):
     ``1 - objective_ = 1 - prod_t Z_t``. There is no certificate: ``dual_gap_`` is None, and the
     number of rounds decides, unless one learner separates the classes or nothing falls any more.
 
-    ``|alpha|`` is at most ``ln(2 m n) / 2``, which a learner without a mistake would exceed. A gap
-    (NaN) counts as above or below every threshold of its feature, whichever gives the larger
-    ``|r|``; below if no training row has a gap there.
+    ``|alpha|`` is at most ``ln(10,000) / 2``, which a learner without a mistake would exceed. A
+    missing value (NaN) counts as above or below every threshold of its feature, whichever makes
+    ``|r|`` larger; below if no training row has a missing value there.
 
     References
     ----------
@@ -62,14 +66,14 @@ class RankBoost(WeighsRows):
         "An efficient boosting algorithm for combining preferences"
     )
     summary: ClassVar[str] = (
-        "Adds up many yes-or-no questions, each about one threshold of one feature; later ones "
-        "attend to the pairs that are still ranked wrongly."
+        "Adds threshold rules on single features; later rules focus on pairs that are still "
+        "ranked wrongly."
     )
-    in_words: ClassVar[str] = "Boosted thresholds"
+    in_words: ClassVar[str] = "Boosted stumps for AUC"
     shape: ClassVar[str] = "thresholds"
     use_when: ClassVar[str] = (
-        "Features on odd scales, outliers or missing values: it asks only whether a feature "
-        "exceeds a threshold."
+        "Features with odd scales, outliers or missing values: it only asks whether a "
+        "feature exceeds a threshold."
     )
     takes_missing: ClassVar[bool] = True
 
@@ -171,7 +175,6 @@ class _Boosting:
         self._pause: Callable[[float], None] = functools.partial(monitor.stage, "searching")
         self._rule = rule
         self._m = int(positive.sum())
-        self._limit = 2.0 * self._m * (len(positive) - self._m)  # exp(2 |alpha|) at most
         self._alphas: dict[tuple[int, float, bool], float] = {}
         self._shares = None
         if weights is not None:
@@ -221,7 +224,7 @@ class _Boosting:
             above = self._now.potential[stump.above]
             a, b = np.maximum(above, 0.0).sum(), np.maximum(-above, 0.0).sum()
             up, down = a * max(1.0 - b, 0.0), b * max(1.0 - a, 0.0)
-        up, down = max(up, down / self._limit), max(down, up / self._limit)
+        up, down = max(up, down / _MOST_ODDS), max(down, up / _MOST_ODDS)
         return 0.5 * math.log(up / down)
 
     def scorer(self) -> EnsembleScorer:

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.ensembles.combined import CombinationScorer, combine
+from aucstudio.engine.ensembles.combined import CombinationScorer, combine, seen
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
 from aucstudio.engine.ensembles.selection import select
 from aucstudio.engine.ensembles.shares import member_shares
+from aucstudio.engine.ensembles.viewed import filled_view
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._library import Member, titles
@@ -71,8 +70,11 @@ class Board:
     ) -> None:
         self.positive, self.criterion, self.weights = positive, criterion, weights
         self._X, self._folds, self._monitor = X, folds, monitor
+        self._filled = filled_view(X)
         self.holds_out = len(folds) > 1
-        self._estimators = {m: _with_one_width(e, X, weights) for m, e in estimators.items()}
+        self._estimators = {
+            m: _with_one_width(e, self._seen(e, X), weights) for m, e in estimators.items()
+        }
         self._titles = titles(list(estimators))
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
@@ -84,6 +86,7 @@ class Board:
         self._done, self._total = 0, max(1, len(self.taking_part) * len(folds))
         self._counted = _class_shares(positive, folds, weights)
         self.ready: dict[Member, list[Scale]] = {}
+        self._reported = 0
 
     @property
     def taking_part(self) -> list[Member]:
@@ -95,18 +98,29 @@ class Board:
         return self.criterion(self.positive, scores, self.weights)
 
     def train(self, task: Task, check: Check) -> Outcome:
-        """Train a member on all folds but one; gives its scorer and its scores of that one."""
+        """Train a member on all folds but one; returns its scorer and its scores of that one."""
+        from sklearn.base import clone
+
         member, k = task
         train, held = self._folds[k]
         estimator = clone(self._estimators[member])
         try:
             with without_convergence_warnings():
                 given = {} if self.weights is None else {"sample_weight": self.weights[train]}
-                rows = self._X[train], self.positive[train]
+                rows = self._seen(estimator, self._X[train]), self.positive[train]
                 estimator.fit(*rows, callback=lambda _: check(), **given)
-            return estimator.scorer_, estimator.scorer_(self._X[held])
+            scorer = estimator.scorer_
+            if self._filled is not None and not estimator.takes_missing:
+                scorer = seen(scorer, self._filled)
+            return scorer, scorer(self._X[held])
         except (ValueError, MemoryError) as error:
             return error
+
+    def _seen(self, estimator: AUCClassifier, X: Array) -> Array:
+        """Return rows as a member sees them: without missing values, unless it takes these."""
+        if self._filled is None or estimator.takes_missing:
+            return X
+        return self._filled(X)
 
     def look(self) -> bool:
         """Say how far things are; answers whether to stop."""
@@ -123,11 +137,25 @@ class Board:
             self.failed[member] = "its scores are not finite"
         else:
             self._scorers[member][k], self._held[member][self._folds[k][1]] = outcome
-        if len(self._scorers[member]) < len(self._folds):
-            return False
-        self.ready[member] = self._scales(member)
-        # After a stop nothing is shown any more: who waits wants what is ready.
-        return self._monitor.stopped or (self._monitor.is_heard and self._tell())
+        if len(self._scorers[member]) == len(self._folds):
+            self.ready[member] = self._scales(member)
+        return self._report()
+
+    def _report(self) -> bool:
+        """Report the members that are ready, in the order of the library; answers whether to stop.
+
+        Which of them is trained first depends on how busy the machine is; a member is reported once
+        all members before it are decided, so that the reports do not.
+        """
+        order = list(self._estimators)
+        while self._reported < len(order) and not self._monitor.stopped:
+            member = order[self._reported]
+            if member not in self.ready and member not in self.failed:
+                break
+            self._reported += 1
+            if member in self.ready and self._monitor.is_heard:
+                self._report_members([m for m in order[: self._reported] if m in self.ready])
+        return self._monitor.stopped
 
     def _scales(self, member: Member) -> list[Scale]:
         """Learn the scale of each fold's model from the rows that it did not see.
@@ -140,14 +168,14 @@ class Board:
             return [Scale.learn(scores, smoothing, self.weights)] * len(self._folds)
         return [Scale.learn(scores[held], weights=self._counted[held]) for _, held in self._folds]
 
-    def _tell(self) -> bool:
-        scores = self.scores()
+    def _report_members(self, members: list[Member]) -> None:
+        scores = self._scores_of(members)
         weights = select(scores, self.positive, self.criterion, row_weights=self.weights)
-        return self._monitor.step(
-            len(scores),
+        self._monitor.step(
+            len(members),
             1.0 - self.reached(weights @ scores),
             total=len(self._estimators),
-            scorer=lambda: self.combined(weights),
+            scorer=lambda: self._combined(members, weights, scores),
         )
 
     def tell_selection(self, fraction: float) -> None:
@@ -155,8 +183,11 @@ class Board:
         self._monitor.pulse("choosing weights", fraction)
 
     def scores(self) -> Array:
-        """Give the held-out scores of the members that are ready on their common scale."""
-        mapped = [self.scale_up(member) for member in self._in_order()]
+        """Return the held-out scores of the members that are ready on their common scale."""
+        return self._scores_of(self._in_order())
+
+    def _scores_of(self, members: list[Member]) -> Array:
+        mapped = [self.scale_up(member) for member in members]
         return np.array(mapped).reshape(len(mapped), len(self.positive))
 
     def _in_order(self) -> list[Member]:
@@ -164,16 +195,20 @@ class Board:
         return [member for member in self._estimators if member in self.ready]
 
     def combined(self, weights: Array, scores: Array | None = None) -> CombinationScorer:
-        """Make the scorer of the members that are ready, whose scores may be known already."""
-        names = [self._titles[member] for member in self._in_order()]
-        known = weights, self.criterion, self.weights
-        scores = self.scores() if scores is None else scores
-        shares = member_shares(names, self.positive, scores, *known)
-        members = (
-            ([self._of_all_folds(member)], [AS_IT_IS], weight)
-            for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
+        """Return the scorer of the members that are ready, whose scores may be known already."""
+        return self._combined(
+            self._in_order(), weights, self.scores() if scores is None else scores
         )
-        return combine(members, shares)
+
+    def _combined(self, members: list[Member], weights: Array, scores: Array) -> CombinationScorer:
+        names = [self._titles[member] for member in members]
+        known = weights, self.criterion, self.weights
+        shares = member_shares(names, self.positive, scores, *known)
+        parts = (
+            ([self._of_all_folds(member)], [AS_IT_IS], weight)
+            for member, weight in zip(members, weights.tolist(), strict=True)
+        )
+        return combine(parts, shares)
 
     def _of_all_folds(self, member: Member) -> Scorer:
         """Make the models of all folds one, which takes their place: they can be large."""
@@ -216,6 +251,8 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
 
     Where no row can be held out so that both classes are left, the one fold trains on all rows.
     """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     units = [len(np.unique(part)) for part in _by_class(positive, groups)]
     count = min(count, *units)
     everything = np.arange(len(positive))
@@ -277,6 +314,8 @@ def share_trees(estimator: AUCClassifier, folds: int) -> AUCClassifier:
 
     Each fold grows enough of them for its held-out scores to be steady.
     """
+    from sklearn.base import clone
+
     if not isinstance(estimator, ForestClassifier):
         return estimator
     share = max(math.ceil(estimator.n_trees / folds), min(estimator.n_trees, _FEWEST_TREES))
@@ -286,6 +325,8 @@ def share_trees(estimator: AUCClassifier, folds: int) -> AUCClassifier:
 
 def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -> AUCClassifier:
     """Settle a kernel's width on all rows, so that the models of all folds share one kernel."""
+    from sklearn.base import clone
+
     if estimator.get_params().get("gamma") != "scale":
         return estimator
     width = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X, weights=weights).gamma

@@ -6,6 +6,7 @@ Members differ in kind rather than in settings: what they get wrong in different
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -109,8 +110,8 @@ def is_listed(text: object) -> bool:
         return False
 
 
-def library(name: str, rows: int, seed: int) -> list[Member]:
-    """List the members for a table of so many rows.
+def library(name: str, rows: int, seed: int, features: int) -> list[Member]:
+    """List the members for a table of so many rows and features, the most useful ones first.
 
     ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out; or
     a list as :func:`listed` writes it.
@@ -119,13 +120,13 @@ def library(name: str, rows: int, seed: int) -> list[Member]:
         return read_list(name)
     if name == "few":
         return [Member.of("logistic"), Member.of("auc-rls"), Member.of("rankboost", n_rounds=20)]
-    members = list(_quick(rows, seed))
+    members = list(_quick(rows, seed, features))
     if name == "thorough":
         members += _more(rows, seed)
     return members
 
 
-def _quick(rows: int, seed: int) -> Iterator[Member]:
+def _quick(rows: int, seed: int, features: int) -> Iterator[Member]:
     leaf = max(3, rows // _ROWS_PER_LEAF)
     forest = {"n_trees": 150, "min_samples_leaf": leaf, "random_state": seed}
     yield Member.of("gradient-boosting", learning_rate=0.05, max_iter=200, max_leaf_nodes=8)
@@ -139,8 +140,10 @@ def _quick(rows: int, seed: int) -> Iterator[Member]:
         # Where most columns are noise, a square root of them seldom has one that tells. (A random
         # forest of a third of them takes longer than all others together on wide tables.)
         deep = {**forest, "min_samples_leaf": 1}
-        yield Member.of("extra-trees", **deep, feature_share="third")
-        yield Member.of("extra-trees", **deep, feature_share="all")
+        at_split = {"sqrt": math.isqrt(features), "third": features // 3, "all": features}
+        for share in ("third", "all"):
+            if max(1, at_split[share]) != max(1, at_split["sqrt"]):  # else these are grown above
+                yield Member.of("extra-trees", **deep, feature_share=share)
         yield Member.of("scaled-rank-svm", C=10.0, random_state=seed)
         yield Member.of("kernel-rank-svm", C=100.0)
         yield Member.of("scaled-rank-svm", C=1000.0, random_state=seed)

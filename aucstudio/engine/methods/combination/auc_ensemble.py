@@ -1,4 +1,4 @@
-"""AUC ensemble: the weighted sum of diverse methods that has the largest area on held-out rows.
+"""AUC ensemble: the weighted sum of diverse methods that ranks held-out rows best.
 
 Symbols: z_k scores of member k, held out in folds and put on a common scale; w_k its weight;
 [alpha, beta] FPR range.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.selection import BAGS, STEPS, select_in_bags
+from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.memory import machine_processors
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
@@ -37,49 +37,59 @@ from aucstudio.engine.weighted import WeighsRows
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AUCEnsemble(WeighsRows):
-    """The weighted sum of diverse methods with the largest area on rows that they did not see.
+    """The weighted sum of diverse methods that ranks rows best which they did not see.
 
-    Minimises ``1 - (1 - b) AUC(s) - b pAUC(s; alpha, beta)`` of ``s = sum_k w_k z_k`` over weights
-    w_k that are not negative and sum to 1, where z_k are held-out scores of member k, pAUC is
-    normalised, and b grows with the number d of rows that decide the range, ``b = d / (d + 50)``;
-    without a range b is 0. The objective is that of the weights found, on the same held-out rows.
+    Minimises approximately ``1 - (1 - b) AUC(s) - b pAUC(s; alpha, beta)`` of the combination
+    ``s = sum_k w_k z_k``, where z_k are held-out scores of member k, the weights w_k are not
+    negative and sum to 1, pAUC is normalised, and b grows with the number d of rows that decide the
+    range, ``b = d / (d + 50)``; without a range b is 0.
 
     Every member is trained once for each fold, on the other folds. Its scores of the fold are put
     on a common scale: mean 0 and standard deviation 1 over the rows held out, of log-odds where the
-    member gives shares. Members then join one by one, each time the one with which the criterion is
-    largest, one possibly several times; that is done in 20 bags of drawn rows, the mean counts,
-    drawn towards equal weights where the rarer class has few rows. The scorer takes for each member
-    the mean of the models of its folds. The trees of a forest are dealt over the folds, at least 50
-    to each if it has so many. ``n_iter_`` counts the members.
+    member returns shares. The weights are those of a logistic regression of the class on the
+    scores z_k, not negative and drawn towards equal ones (the fewer rows the rarer class has, the
+    more). With a range they are averaged with weights selected for the objective: members join one
+    by one, each time the one with which the objective is lowest, one possibly several times, in 20
+    bags of drawn rows. The scorer takes for each member the mean of the models of its folds. The
+    trees of a forest are dealt over the folds, at least 50 to each if it has so many. ``n_iter_``
+    counts the members.
 
-    The search is greedy, and no certificate bounds the distance from the best weights. Weights
-    were chosen on the held-out rows: the objective is too good an estimate for new rows. Groups, if
-    given, are held out whole. Only members that can be trained on so many rows take part, and
-    where rows are weighted those that take weights.
+    Missing values (NaN) reach the members that take them; for the others they are filled with the
+    median of the column and marked by a column of their own. Where no training row has one,
+    ``decision_function`` takes none either.
 
-    The members, their weights and what each adds are in ``scorer_.members``.
+    No certificate bounds the distance of the weights from the best ones. They were chosen on the
+    held-out rows: the objective is too good an estimate for new rows. Groups, if given, are held
+    out whole. Only members that can be trained on so many rows take part, and where rows are
+    weighted those that take weights.
+
+    The members, their weights and what each adds are in ``scorer_.members``; ``has_missing_`` is
+    whether a training row had a missing value.
 
     References
     ----------
-    Caruana, Niculescu-Mizil, Crew, Ksikes (2004), Ensemble selection from libraries of models.
+    Breiman (1996), Stacked regressions. Caruana, Niculescu-Mizil, Crew, Ksikes (2004), Ensemble
+    selection from libraries of models.
     """
 
     key: ClassVar[str] = "auc-ensemble"
+    weights_differ: ClassVar[str] = "rows are divided into folds, whatever they weigh"
     title: ClassVar[str] = "AUC ensemble"
     family: ClassVar[str] = "combination"
     source: ClassVar[str] = (
-        "Caruana, Niculescu-Mizil, Crew and Ksikes (2004), Ensemble selection from libraries of "
-        "models; on the AUC and the partial AUC"
+        "Breiman (1996), Stacked regressions; Caruana, Niculescu-Mizil, Crew and Ksikes (2004), "
+        "Ensemble selection from libraries of models; on the AUC and the partial AUC"
     )
     summary: ClassVar[str] = (
-        "Trains several methods and adds up their scores with the weights that rank held-out rows "
-        "best."
+        "Trains several methods and adds their scores with the weights that rank held-out "
+        "rows best."
     )
-    in_words: ClassVar[str] = "Best combination of methods"
+    in_words: ClassVar[str] = "Weighted combination of methods"
     shape: ClassVar[str] = "combination"
     use_when: ClassVar[str] = (
-        "When the ranking itself matters most, and some minutes of training are no obstacle."
+        "When ranking quality matters most and a few minutes of training are acceptable."
     )
+    takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
     one_sided: ClassVar[bool] = True
     follows_order: ClassVar[bool] = True
@@ -122,7 +132,7 @@ class AUCEnsemble(WeighsRows):
         share = (self.n_folds - 1) / self.n_folds
         held = int(share * positives), int(share * negatives), features
         work, seconds, models = 0.0, 0.0, 0.0
-        members, _ = able(self._members(N), *held)
+        members, _ = able(self._members(N, features), *held)
         for estimator in members.values():
             dealt = share_trees(estimator, self.n_folds)
             cost = dealt.estimate(*held)
@@ -133,7 +143,8 @@ class AUCEnsemble(WeighsRows):
         at_once = min(machine_processors(), max(1, self.n_folds * len(members)))
         fits = at_once * (work + share * NUMBER * N * features)
         own = cost_of(N, 2.0 * NUMBER * N * len(members) + models + fits, Work())
-        bags = BAGS * STEPS * len(members) * Work(numbers=100.0 * min(N, 20_000)).seconds
+        looks = BAGS * STEPS * len(members) * (self.fpr_range is not None)
+        bags = looks * Work(numbers=100.0 * min(N, 20_000)).seconds
         return dataclasses.replace(
             own,
             seconds=(own.seconds or 0.0) + self.n_folds * seconds + bags,
@@ -141,13 +152,23 @@ class AUCEnsemble(WeighsRows):
             advice="take the quick library, fewer folds or a sample of the rows",
         )
 
-    def _members(self, rows: int) -> list[Member]:
-        return library(self.library, rows, self.random_state)
+    def _train(self, *rows: Any, **settings: Any) -> Self:
+        self.__dict__.pop("has_missing_", None)
+        return super()._train(*rows, **settings)
+
+    def _demands(self) -> dict[str, Any]:
+        """Return what scikit-learn checks of X: no missing values if no training row had one."""
+        known = {} if getattr(self, "has_missing_", True) else {"ensure_all_finite": True}
+        return super()._demands() | known
+
+    def _members(self, rows: int, features: int) -> list[Member]:
+        return library(self.library, rows, self.random_state, features)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        self.has_missing_ = bool(np.isnan(X).any())
         folds = draw_folds(positive, context.groups, self.n_folds, self.random_state)
         largest = max(folds, key=lambda fold: len(fold[0]))[0]
-        members = self._members(len(X))
+        members = self._members(*X.shape)
         estimators, _ = able(members, *counts(positive[largest]), X.shape[1])
         dealt = {member: share_trees(one, len(folds)) for member, one in estimators.items()}
         criterion = Criterion.of_range(self.fpr_range, positive, context.weights)
@@ -172,7 +193,7 @@ class AUCEnsemble(WeighsRows):
         weights = np.full(len(scores), 1.0 / len(scores))
         if board.holds_out:
             told = board.tell_selection
-            weights = select_in_bags(
+            weights = choose_weights(
                 scores, board.positive, board.criterion, rng, told, row_weights=board.weights
             )
         total = weights @ scores

@@ -71,12 +71,12 @@ class GreedyPAUC(AUCClassifier):
         "dichotomizers (Pattern Recognition 44); details as recalled"
     )
     summary: ClassVar[str] = (
-        "Merges features two at a time, each time as is best for the partial AUC itself."
+        "Combines features two at a time; each step maximises the partial AUC directly."
     )
-    in_words: ClassVar[str] = "Features merged two by two"
+    in_words: ClassVar[str] = "Greedy feature combination for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
     use_when: ClassVar[str] = (
-        "Few features, each of which ranks by itself: weights that are easy to explain."
+        "Few features that each rank well alone; gives weights that are easy to explain."
     )
     one_sided: ClassVar[bool] = True
 

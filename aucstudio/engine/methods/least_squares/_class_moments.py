@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
@@ -47,7 +47,7 @@ def class_moments(
     spread : ndarray of shape (n_features, n_features)
         Weighted sum of products of the rows, each measured from the mean of its class.
     """
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         return _sparse_moments(X, positive, weights, monitor)
     look = functools.partial(monitor.stage, "class moments")
     if is_near_zero(X[: _height(X)]):
@@ -83,7 +83,7 @@ def weighted_moments(
     for label in (0, 1):
         rows = np.flatnonzero(positive == label)
         total = shares[rows].sum()
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             of_class, each = X[rows], shares[rows]
             mean = np.asarray(of_class.T @ each).ravel() / total
             spread += (of_class.T @ of_class.multiply(each[:, None])).toarray()
@@ -100,7 +100,7 @@ def weighted_moments(
             Z = (X[part] - means[-1]) * np.sqrt(shares[part])[:, None]
             add_products(spread, Z.T, look)
     # Measured from a negative row, an offset far from 0 costs their difference no digits.
-    origin = np.zeros(X.shape[1]) if sparse.issparse(X) else X[np.flatnonzero(~positive)[0]]
+    origin = np.zeros(X.shape[1]) if scipy.sparse.issparse(X) else X[np.flatnonzero(~positive)[0]]
     return origin, np.stack(means) - origin, spread
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.kernels import Kernel
@@ -23,8 +23,9 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Mask
 
+RELATIVE_GAP = 1e-6
+
 _EPS = float(np.finfo(float).eps)
-_RELATIVE_GAP = 1e-6
 
 
 class System(Protocol):
@@ -93,7 +94,7 @@ class Mixing:
 
     def origin(self, X: Array) -> Array:
         """Give the point from which a linear kernel measures; any does if weights sum to 0."""
-        free = self.centred and not sparse.issparse(X)
+        free = self.centred and not scipy.sparse.issparse(X)
         return X[0] if free else np.zeros(X.shape[1])
 
     def both_sides(self, K: Array, monitor: Monitor) -> None:
@@ -211,7 +212,7 @@ class RowsSystem:
 
 def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: float) -> Fit:
     gap = max(squared, 0.0) / lam if lam > noise * _EPS else None
-    return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective)
+    return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
 
 
 def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:
@@ -222,7 +223,7 @@ def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
     if not kernel.is_linear:
         points = X[order]
         return kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         rows: Any = X[order]
         products: Array = (rows @ rows.T).toarray()
         return products
@@ -236,7 +237,7 @@ def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
 def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor: Monitor) -> Scorer:
     if not kernel.is_linear:
         return trimmed(kernel, X, weights)
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         return LinearScorer(X.T @ weights)
     w = np.empty(X.shape[1])
     for cols in chunks(X.shape[1]):

@@ -15,6 +15,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.cost import (
@@ -28,18 +29,19 @@ from aucstudio.engine.cost import (
 )
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
-from aucstudio.engine.methods.least_squares._systems import (
-    System,
-)
+from aucstudio.engine.methods.least_squares._systems import RELATIVE_GAP, System
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.engine.weighted import WeighsRows
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
+
+_ROWS_PER_CHUNK = 16_384
 
 
 def regularization(loss: str) -> Any:
@@ -77,9 +79,32 @@ class LeastSquares(KernelSettings, WeighsRows):
             kept.settings, kept.system = settings, None  # the old one makes room for the new one
             kept.system = self._system(X, positive, context)
         done = kept.system.solve(float(self.regularization), monitor)
+        if isinstance(done.scorer, LinearScorer):
+            done = self._recounted(done, done.scorer.weights, X, positive, context)
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
         constant = self._constant(done.scorer, X, positive, context)
         return dataclasses.replace(done, intercept=constant)
+
+    def _recounted(self, done: Fit, w: Array, X: Rows, positive: Mask, context: Context) -> Fit:
+        """Return the fit with its objective counted from the scores of the rows.
+
+        Moments of features that are far from 0, or of very different sizes, lose its digits.
+        """
+        mean = _mean(X, context.weights)
+        scores = np.empty(X.shape[0])
+        for rows in chunks(X.shape[0], most=_ROWS_PER_CHUNK):
+            scores[rows] = (X[rows] if scipy.sparse.issparse(X) else X[rows] - mean) @ w
+        if scipy.sparse.issparse(X):
+            scores -= mean @ w
+        loss = self._mean_loss(scores, float(mean @ w), positive, context.weights)
+        objective = loss + float(self.regularization) * float(w @ w)
+        return dataclasses.replace(done, objective=objective, needed=RELATIVE_GAP * objective)
+
+    @abstractmethod
+    def _mean_loss(
+        self, scores: Array, level: float, positive: Mask, weights: Array | None
+    ) -> float:
+        """Return the mean loss of scores, of which ``level`` was taken off."""
 
     def _shared(self) -> _Kept:
         return _Kept()
@@ -133,6 +158,12 @@ class LeastSquares(KernelSettings, WeighsRows):
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             _refuse_large(len(X), MOST_HOLD_OUT_ROWS)
         return kernel
+
+
+def _mean(X: Rows, weights: Array | None) -> Array:
+    """Return the (weighted) mean of the rows."""
+    shares = np.full(X.shape[0], 1.0) if weights is None else weights
+    return np.asarray(X.T @ (shares / shares.sum())).ravel()
 
 
 def _refuse_large(rows: int, most: int = MOST_KERNEL_ROWS) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.blocks import Passes
@@ -67,13 +68,13 @@ class AUCRLS(LeastSquares):
         "Efficient AUC maximization with regularized least-squares"
     )
     summary: ClassVar[str] = (
-        "Fits the score difference of every positive–negative pair to 2 by ridge regression; "
-        "solved at once, without iterations."
+        "Fits the score difference of every positive–negative pair to 2 by ridge regression, "
+        "in closed form."
     )
-    in_words: ClassVar[str] = "Least squares on pairs"
+    in_words: ClassVar[str] = "Pairwise least squares"
     use_when: ClassVar[str] = (
-        "A good first run on any table: it takes one step, tuning costs next to nothing, and "
-        "a Gaussian kernel gives curved borders up to some thousand rows."
+        "A good first method on any table: one linear system, tuning costs almost nothing, "
+        "and a Gaussian kernel gives non-linear boundaries up to a few thousand rows."
     )
 
     regularization: float = regularization("pair loss")
@@ -104,6 +105,18 @@ class AUCRLS(LeastSquares):
         done = system.solve(float(self.regularization), monitor)
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
         return done
+
+    def _mean_loss(
+        self, scores: Array, level: float, positive: Mask, weights: Array | None
+    ) -> float:
+        of_class = []
+        for label in (True, False):
+            part = scores[positive == label]
+            each = None if weights is None else weights[positive == label]
+            mean = float(np.average(part, weights=each))
+            of_class.append((mean, float(np.average((part - mean) ** 2, weights=each))))
+        (above, spread), (below, other) = of_class
+        return (2.0 - (above - below)) ** 2 + spread + other
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""

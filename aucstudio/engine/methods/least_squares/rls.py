@@ -58,13 +58,11 @@ class RLS(LeastSquares):
     solves: ClassVar[str] = "row least squares"
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = AUCRLS.source
-    summary: ClassVar[str] = (
-        "Fits the labels ±1 by ridge regression, pairs aside: what AUC-RLS is compared with."
-    )
+    summary: ClassVar[str] = "Fits the labels ±1 by ridge regression; the baseline for AUC-RLS."
     in_words: ClassVar[str] = "Least squares on labels"
     trains_for: ClassVar[str] = "labels"
     use_when: ClassVar[str] = (
-        "To see what ranking pairs adds: the same as AUC-RLS, trained on the labels alone."
+        "Shows what training on pairs adds: the same model as AUC-RLS, fitted to the labels."
     )
 
     regularization: float = regularization("squared error")
@@ -95,6 +93,14 @@ class RLS(LeastSquares):
             products = np.column_stack([products, mean])
         add_square(square, products, monitor)
         return DirectionSystem(square, pull, constant)
+
+    def _mean_loss(
+        self, scores: Array, level: float, positive: Mask, weights: Array | None
+    ) -> float:
+        missing = np.where(positive, 1.0, -1.0) - scores
+        # A constant takes up whatever all rows lack alike.
+        missing -= np.average(missing, weights=weights) if self.fit_intercept else level
+        return float(np.average(missing**2, weights=weights))
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
         """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""

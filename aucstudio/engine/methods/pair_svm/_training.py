@@ -14,7 +14,7 @@ import functools
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
@@ -97,12 +97,13 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     def _space_of_all(self, X: Rows, positive: Mask, context: Context) -> Vectors:
         """Give all rows as vectors for the linear kernel; no copy where none is needed."""
-        return Vectors(X if sparse.issparse(X) else centred(X))
+        return Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
 
     def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
         kernel = self.settle_kernel(X, context.given, context.weights)
         # Where all rows shift alike, differences stay, and digits lost to a far origin come back.
-        return (X - X.mean(axis=0) if kernel.is_linear else X)[rows], kernel
+        mean = np.average(X, axis=0, weights=context.weights)
+        return (X - mean if kernel.is_linear else X)[rows], kernel
 
     def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
         return self.kernel != "linear" or X.shape[1] > n_rows
@@ -151,30 +152,21 @@ class PairSVM(KernelSettings, AUCClassifier):
         return super().stays_sparse() and self.n_neighbors is None
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        if context.weights is not None:
-            return self._fit_weighted(X, positive, context)
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             return self._fit_by_cutting_planes(X, positive, context)
         if self.n_neighbors is not None:
             return self._fit_neighbours(X, positive, self.n_neighbors, context)
-        pairs = AllPairs(positive)
+        pairs = AllPairs(positive, context.weights)
         if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
             return self._fit_by_cutting_planes(X, positive, context)
         return self._fit_pairs(X, positive, np.arange(len(X)), pairs, context)
 
-    def _fit_weighted(self, X: Rows, positive: Mask, context: Context) -> Fit:
-        """Weigh all pairs by running sums of the weights, which needs no pair to be listed."""
-        if self.n_neighbors is not None:
+    def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
+        if context.weights is not None:
             raise InvalidSetting(
                 "n_neighbors",
                 "row weights need all pairs: leave n_neighbors out, or the weights",
             )
-        if sparse.issparse(X) or self.kernel == "linear":
-            return self._fit_by_cutting_planes(X, positive, context)
-        space = self._space(X, positive, np.arange(len(X)), context)
-        return self._fit_by_cutting_planes(X, positive, context, space)
-
-    def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
         if context.given is not None:
             raise InvalidSetting(
                 "n_neighbors",
@@ -207,21 +199,19 @@ class PairSVM(KernelSettings, AUCClassifier):
         return self._report(done, space.scorer(done.coefficients), rows, pairs)
 
     def _for_solver(self, pairs: Pairs, monitor: Monitor) -> dict[str, Any]:
-        bound = self.C / pairs.count
+        bound = self.C / pairs.weight
         return {"c": bound, "margin": self._rho(), "tol": self.tol, "monitor": monitor}
 
     def _report(
         self, done: PairSolution | KernelSolution, scorer: Scorer, rows: Index, pairs: Pairs
     ) -> Fit:
-        i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.count))
+        i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.weight))
         return Fit.of(scorer, done, support_pairs=(rows[i], rows[j]))
 
-    def _fit_by_cutting_planes(
-        self, X: Rows, positive: Mask, context: Context, space: Vectors | None = None
-    ) -> Fit:
+    def _fit_by_cutting_planes(self, X: Rows, positive: Mask, context: Context) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk, monitor = PairHinge(positive, self._rho(), context.weights), context.monitor
-        space = self._space_of_all(X, positive, context) if space is None else space
+        space = self._space_of_all(X, positive, context)
         done = cutting_plane.minimise(
             space.matrix, risk, self.C, tol=tol, monitor=monitor, scorer=space.scorer
         )

@@ -20,9 +20,9 @@ class AUCSVM(WeighsRows, PairSVM):
     Papers write a constant for each pair: C_paper = C / (number of pairs).
 
     The dual is solved by an interior point or, for pairs of neighbours under a kernel and for all
-    pairs of many rows, by coordinate descent; neither forms the pair Gram matrix. With the linear
-    kernel and more than 5,000,000 pairs, and where rows are weighted, cutting planes solve the same
-    problem, to 1e-4 of the objective at the finest.
+    pairs of many rows, by coordinate descent; neither forms the pair Gram matrix. Cutting planes
+    solve the same problem, to 1e-4 of the objective at the finest, on sparse rows and, with the
+    linear kernel, on more than 5,000,000 pairs.
 
     Attributes
     ----------
@@ -43,9 +43,11 @@ class AUCSVM(WeighsRows, PairSVM):
         "paper on structure-embedded AUC-SVM"
     )
     takes_sparse: ClassVar[bool] = True
-    summary: ClassVar[str] = "Largest margin between positives and negatives, pair by pair."
-    in_words: ClassVar[str] = "Pair SVM"
+    summary: ClassVar[str] = (
+        "Maximises the margin between positives and negatives over all pairs (pairwise hinge loss)."
+    )
+    in_words: ClassVar[str] = "Pairwise SVM"
     use_when: ClassVar[str] = (
-        "Small and medium tables where a few hard pairs should decide. Pair each positive "
-        "with its nearest negatives where there are many rows."
+        "Small and medium tables where the hardest pairs should decide. With many rows, "
+        "compare each positive with its nearest negatives only."
     )

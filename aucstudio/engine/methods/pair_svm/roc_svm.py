@@ -31,11 +31,11 @@ class ROCSVM(WeighsRows, PairSVM):
     source: ClassVar[str] = "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
     takes_sparse: ClassVar[bool] = True
     summary: ClassVar[str] = (
-        "AUC-SVM with a margin of choice; only the ratio of cost to margin changes a ranking."
+        "AUC-SVM with an adjustable margin; only the ratio of C to the margin changes a ranking."
     )
-    in_words: ClassVar[str] = "Pair SVM, margin of choice"
+    in_words: ClassVar[str] = "Pairwise SVM with adjustable margin"
     use_when: ClassVar[str] = (
-        "As AUC-SVM, to try margins as published; on most tables AUC-SVM ranks alike."
+        "To reproduce published margins; on most tables AUC-SVM ranks equally well."
     )
 
     margin: float = param(

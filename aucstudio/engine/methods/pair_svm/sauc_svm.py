@@ -49,11 +49,12 @@ class SAUCSVM(PairSVM):
     solves: ClassVar[str] = "pair hinge with class spread"
     source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
     summary: ClassVar[str] = (
-        "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."
+        "AUC-SVM with a penalty on the spread of scores within each class; designed for "
+        "sampled pairs."
     )
-    in_words: ClassVar[str] = "Pair SVM with class spread"
+    in_words: ClassVar[str] = "Pairwise SVM with class structure"
     use_when: ClassVar[str] = (
-        "Few rows or few sampled pairs: it also uses how far the rows of each class scatter."
+        "Few rows or few sampled pairs: it also uses the spread of the rows within each class."
     )
 
     structure: float = param(

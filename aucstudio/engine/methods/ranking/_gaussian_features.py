@@ -19,13 +19,14 @@ from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings, width
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.types import Array, Mask
 
 MOST_BYTES = 8e9
 
 _SINGLE_TOL = 1e-6
+# Of features that take less room than this there is no need to save any.
+_FEW_CELLS = 4_000_000
 COUNTS = (50, 100, 200, 400, 800, 1_600)
 
 
@@ -43,7 +44,7 @@ class GaussianFeatures(PairNewton):
 
     @abstractmethod
     def _map(
-        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
+        self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context
     ) -> FeatureMap:
         """Make the map to the features."""
 
@@ -53,7 +54,7 @@ class GaussianFeatures(PairNewton):
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         monitor, (name, count) = context.monitor, self._count()
-        dtype = self._precision()
+        dtype = self._precision(len(X))
         size = len(X) * count * np.dtype(dtype).itemsize
         if size > MOST_BYTES:
             raise InvalidSetting(
@@ -63,15 +64,18 @@ class GaussianFeatures(PairNewton):
             )
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
         kernel = settings.settle_kernel(X, weights=context.weights)
-        return mapped(self._map(X, kernel, self._rng(), monitor), X, monitor, dtype)
+        feature_map = self._map(X, kernel, self._rng(), context)
+        return mapped(feature_map, X, monitor, dtype, weights=context.weights)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
         N, (name, count) = positives + negatives, self._count()
-        size = np.dtype(self._precision()).itemsize
+        size = np.dtype(self._precision(N)).itemsize
         memory, work = newton(N, count, size)
         memory += float(size) * N * count + self._map_bytes(N, features)
-        words = f"lower {name}" if size == 4 else f"let tol be 1e-6, for float32, or lower {name}"
+        words = f"lower {name}"
+        if size > 4 and N * count > _FEW_CELLS:
+            words = f"let tol be 1e-6, for float32, or {words}"
         return cost_of(N, memory, work + self._map_work(N, features), (name, words))
 
     @abstractmethod
@@ -82,9 +86,10 @@ class GaussianFeatures(PairNewton):
         """Give the memory that making the map adds to what comes later."""
         return 0.0
 
-    def _precision(self) -> type[np.floating[Any]]:
-        """Say in which precision features are kept."""
-        return np.float32 if self.tol >= _SINGLE_TOL else np.float64
+    def _precision(self, rows: int) -> type[np.floating[Any]]:
+        """Return the precision in which the features of so many rows are kept."""
+        is_large = rows * self._count()[1] > _FEW_CELLS
+        return np.float32 if is_large and self.tol >= _SINGLE_TOL else np.float64
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)

@@ -6,14 +6,16 @@ Symbols: h_k importance of column k, the share of the fall in Gini impurity that
 from __future__ import annotations
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier
 
 from aucstudio.engine.methods.baselines._forest import _extent, _single
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.types import Array, Mask
 
 _TREES_AT_ONCE = 5
-_ROWS_IN_A_LEAF = 3
+# Of the weight of all rows, with the classes balanced: a number of rows would make a row of weight
+# 2 differ from a row twice.
+_LEAST_LEAF = 0.005
+_DIGITS = 9
 # What a column counts that no tree uses, as a share of the mean.
 _LEAST = 1e-3
 
@@ -46,11 +48,17 @@ def importance_factors(
     Stopped
         If the callback wants to stop.
     """
-    cells, given = _single(X, *_extent(X)), np.ones(len(X)) if weights is None else weights
-    balance = np.array([given[~positive].sum(), given[positive].sum()])
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    cells, given = _single(X, *_extent(X)), np.ones(len(X))
+    if weights is not None:
+        given = np.round(weights / weights.min(), _DIGITS)  # whole numbers where they can be
+    # Each class gets the weight of the other one. Quotients would balance them as well, but their
+    # sums are rounded, and rounding would decide between splits that are equally good.
+    balanced = given * np.where(positive, given[~positive].sum(), given[positive].sum())
     forest = ExtraTreesClassifier(
         n_estimators=0,
-        min_samples_leaf=_ROWS_IN_A_LEAF,
+        min_weight_fraction_leaf=_LEAST_LEAF,
         max_features=1.0 / 3.0,
         random_state=seed,
         warm_start=True,
@@ -58,9 +66,11 @@ def importance_factors(
     for grown in range(0, n_trees, _TREES_AT_ONCE):
         monitor.stage("importance of columns", grown / n_trees)
         forest.n_estimators = min(n_trees, grown + _TREES_AT_ONCE)
-        forest.fit(cells, positive, given / balance[positive.astype(int)])
-    found = forest.feature_importances_
+        forest.fit(cells, positive, balanced)
+    with np.errstate(invalid="ignore"):  # where no split of any tree gains anything
+        found = np.nan_to_num(forest.feature_importances_)
     factors = np.sqrt(found / max(float(found.mean()), 1e-300) + _LEAST)
-    spread = X.var(axis=0)
+    mean = np.average(X, axis=0, weights=given)
+    spread = np.average((X - mean) ** 2, axis=0, weights=given)
     scaled = float((factors**2 * spread).sum())
     return np.asarray(factors * np.sqrt(float(spread.sum()) / scaled if scaled > 0 else 1.0))

@@ -11,7 +11,7 @@ from aucstudio.engine.features.spaces import Expansion, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.ranking._newton import PairNewton
-from aucstudio.engine.methods.settings import cost
+from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.types import Array, Mask
 
@@ -43,11 +43,11 @@ class KernelRankSVM(KernelSettings, PairNewton):
     title: ClassVar[str] = "Kernel RankSVM"
     source: ClassVar[str] = "Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM"
     summary: ClassVar[str] = (
-        "RankSVM with the whole kernel matrix: curved borders, exact, for up to 10,000 rows."
+        "RankSVM with the full kernel matrix: exact non-linear boundaries for up to 10,000 rows."
     )
-    in_words: ClassVar[str] = "Kernel ranking machine, exact"
+    in_words: ClassVar[str] = "Kernel RankSVM, exact"
     use_when: ClassVar[str] = (
-        "Curved borders on up to some thousand rows, where an approximation is not wanted."
+        "Non-linear boundaries on up to a few thousand rows, without an approximation."
     )
 
     kernel: str = param(
@@ -66,6 +66,8 @@ class KernelRankSVM(KernelSettings, PairNewton):
         100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
     )
 
+    tol: float = tolerance(1e-8, "Stop when the objective is this near to its optimum, relatively.")
+
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
         N = positives + negatives
@@ -78,7 +80,8 @@ class KernelRankSVM(KernelSettings, PairNewton):
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         kernel = self.settle_kernel(X, context.given, context.weights)
-        return Expansion.of(centred(X) if kernel.is_linear else X, kernel, context.monitor)
+        rows = centred(X, context.weights) if kernel.is_linear else X
+        return Expansion.of(rows, kernel, context.monitor)
 
 
 def refuse_large(rows: int, setting: str) -> None:

@@ -15,6 +15,7 @@ from aucstudio.engine.cost import Work, cluster_bytes, landmarks
 from aucstudio.engine.features.maps import FeatureMap, Shifted, rows_for_mean
 from aucstudio.engine.features.nystrom import k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.features.spaces import BlockVectors, Space
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.ranking._gaussian_features import (
@@ -41,9 +42,9 @@ class NBAUC(GaussianFeatures):
     themselves, and the method is kernel RankSVM. Time grows with the square of their number v,
     memory with v N. The paper's width, 1 / b with b the mean squared
     distance of the rows to their mean, is ``"scale"`` where features are standardised. Features
-    are kept in single precision, which moves ``objective_`` by some millionths, unless ``tol``
-    is below 1e-6. Of rows that come in blocks no features are kept: they are made anew in every
-    pass, of which there is one more than with RankSVM.
+    of more than 4,000,000 numbers are kept in single precision, which moves ``objective_`` by some
+    millionths, unless ``tol`` is below 1e-6. Of rows that come in blocks no features are kept: they
+    are computed again in every pass, of which there is one more than with RankSVM.
 
     Raises
     ------
@@ -60,16 +61,16 @@ class NBAUC(GaussianFeatures):
     key: ClassVar[str] = "nbauc"
     title: ClassVar[str] = "NBAUC"
     adds_up: ClassVar[bool] = True
+    weights_differ: ClassVar[str] = "landmarks are chosen among the rows, whatever these weigh"
     source: ClassVar[str] = (
         "Khalid, Ray and Chitsaz (ECML PKDD 2018), Scalable nonlinear AUC maximization methods"
     )
     summary: ClassVar[str] = (
-        "RankSVM with a Gaussian kernel seen from some hundred landmarks: curved borders for "
-        "many rows."
+        "RankSVM with a Gaussian kernel approximated by k-means landmarks; for many rows."
     )
-    in_words: ClassVar[str] = "Kernel ranking machine on landmarks"
+    in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
     use_when: ClassVar[str] = (
-        "Curved borders on many rows: a few hundred landmarks stand for the whole kernel."
+        "Non-linear boundaries on many rows: a few hundred landmarks approximate the kernel."
     )
 
     n_landmarks: int = param(
@@ -95,7 +96,7 @@ class NBAUC(GaussianFeatures):
         return 0.3 * cluster_bytes(rows, features, _DRAWN_AT_ONCE)
 
     def _map(
-        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
+        self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context
     ) -> FeatureMap:
         landmarks = X
         if self.n_landmarks < len(X):
@@ -103,7 +104,7 @@ class NBAUC(GaussianFeatures):
                 X,
                 self.n_landmarks,
                 rng,
-                monitor,
+                context.monitor,
                 _ROUNDS,
                 at_once=_DRAWN_AT_ONCE,
                 dtype=np.float32,
@@ -115,6 +116,6 @@ class NBAUC(GaussianFeatures):
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
         kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
-        feature_map = self._map(sample, kernel, rng, monitor)
+        feature_map = self._map(sample, kernel, rng, Context(monitor))
         few = rows.take(rows_for_mean(len(rows)))
-        return BlockVectors(rows, Shifted.about(feature_map, few, self._precision()))
+        return BlockVectors(rows, Shifted.about(feature_map, few, self._precision(len(rows))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from scipy import sparse
+import scipy
 
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Cost, cost_of
@@ -52,12 +52,12 @@ class RankSVM(PairNewton):
         "Efficient algorithms for ranking with SVMs"
     )
     summary: ClassVar[str] = (
-        "Squared margin violations of all positive–negative pairs, linear; a few Newton steps, "
-        "however many pairs."
+        "Minimises the squared hinge loss over all positive–negative pairs with a linear "
+        "score, by a few Newton steps."
     )
-    in_words: ClassVar[str] = "Linear ranking machine"
+    in_words: ClassVar[str] = "Linear RankSVM"
     use_when: ClassVar[str] = (
-        "The linear method for many rows, up to millions: its time hardly grows with the "
+        "The linear method for many rows, up to millions: its time hardly depends on the "
         "number of pairs."
     )
 
@@ -71,7 +71,7 @@ class RankSVM(PairNewton):
         return cost_of(N, *newton(N, d, NUMBER))
 
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
-        space = Vectors(X if sparse.issparse(X) else centred(X))
+        space = Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
         context.monitor.stage("features", 1.0)
         return space
 

@@ -13,12 +13,12 @@ import numpy as np
 from aucstudio.engine.cost import Work
 from aucstudio.engine.features.fourier import fourier_map
 from aucstudio.engine.features.maps import FeatureMap
+from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import (
     COUNTS,
     GaussianFeatures,
 )
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array
 
@@ -53,11 +53,12 @@ class RFAUC(GaussianFeatures):
         "Khalid, Ray and Chitsaz (2018)"
     )
     summary: ClassVar[str] = (
-        "RankSVM with a Gaussian kernel drawn as random waves: the plain rival of NBAUC."
+        "RankSVM with a Gaussian kernel approximated by random Fourier features; the "
+        "baseline for NBAUC."
     )
-    in_words: ClassVar[str] = "Kernel ranking machine on random waves"
+    in_words: ClassVar[str] = "Kernel RankSVM, random Fourier features"
     use_when: ClassVar[str] = (
-        "To compare with NBAUC, which mostly needs fewer features for the same ranking."
+        "As a comparison for NBAUC, which usually needs fewer features for the same ranking."
     )
 
     n_components: int = param(
@@ -80,6 +81,7 @@ class RFAUC(GaussianFeatures):
         return Work(products=cells * features, numbers=4 * cells, exponentials=2 * cells)
 
     def _map(
-        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
+        self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context
     ) -> FeatureMap:
-        return fourier_map(kernel.gamma, X.mean(axis=0), self.n_components, rng)
+        origin = np.average(X, axis=0, weights=context.weights)
+        return fourier_map(kernel.gamma, origin, self.n_components, rng)

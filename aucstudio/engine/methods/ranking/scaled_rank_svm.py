@@ -52,16 +52,15 @@ class ScaledRankSVM(PairNewton):
         "Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM, on columns scaled by importance"
     )
     summary: ClassVar[str] = (
-        "Kernel RankSVM in which columns count as much as a forest uses them, so that noise does "
-        "not drown the rest."
+        "Kernel RankSVM with features scaled by their forest importance, which reduces the "
+        "effect of noise."
     )
-    in_words: ClassVar[str] = "Kernel ranking machine, columns weighed"
+    in_words: ClassVar[str] = "Kernel RankSVM with scaled features"
     use_when: ClassVar[str] = (
-        "Curved borders on up to some thousand rows, where many columns may tell nothing."
+        "Non-linear boundaries on up to a few thousand rows, where many features may be irrelevant."
     )
     solves: ClassVar[str] = ""
     follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
 
     gamma: float | str = width({})
     C: float = cost(

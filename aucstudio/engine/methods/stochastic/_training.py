@@ -15,7 +15,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
@@ -142,6 +141,8 @@ class StochasticClassifier(AUCClassifier):
         ValueError
             If ``epochs`` is less than 1, or the rows cannot be those of the fit.
         """
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self, "progress_")
         if epochs < 1:
             raise ValueError(f"epochs must be at least 1; it is {epochs}")

@@ -43,13 +43,13 @@ class NOAM(StochasticClassifier):
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
     )
     summary: ClassVar[str] = (
-        "Takes the rows one after another and compares each with a small sample of the other "
-        "class, on features of a Gaussian kernel."
+        "Reads rows one at a time and compares each with a small sample of the other class, "
+        "on approximate kernel features."
     )
-    in_words: ClassVar[str] = "Rows one after another, with a buffer"
+    in_words: ClassVar[str] = "Online AUC learning with a buffer"
     use_when: ClassVar[str] = (
-        "To study online learning: each row is looked at once. Other methods rank better "
-        "where rows can be read again."
+        "To study online learning: each row is seen once. Other methods rank better where "
+        "rows can be read again."
     )
 
     n_epochs: int = param(

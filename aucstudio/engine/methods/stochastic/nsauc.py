@@ -55,12 +55,12 @@ class NSAUC(HingeDescent):
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
     )
     summary: ClassVar[str] = (
-        "Learns from one random pair after another, on features of a Gaussian kernel; the mean "
-        "of all steps ranks. For tables of many rows."
+        "Learns from one random pair at a time, on approximate kernel features, and averages "
+        "the steps. For large tables."
     )
-    in_words: ClassVar[str] = "Random pairs with a mean of steps"
+    in_words: ClassVar[str] = "Stochastic pairwise learning, averaged"
     use_when: ClassVar[str] = (
-        "Very many rows and curved borders; the result depends a little on the seed."
+        "Very many rows with non-linear boundaries; the result depends slightly on the seed."
     )
     adds_up: ClassVar[bool] = True
     wants_margin: ClassVar[bool] = True

@@ -41,12 +41,12 @@ class NSOLAM(StochasticClassifier):
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
     )
     summary: ClassVar[str] = (
-        "Learns the square loss of all pairs from one row after another, without a buffer, on "
-        "features of a Gaussian kernel."
+        "Minimises the squared loss of all pairs from one row at a time, without a buffer, "
+        "on approximate kernel features."
     )
-    in_words: ClassVar[str] = "Rows one after another, without a buffer"
+    in_words: ClassVar[str] = "Online AUC learning without a buffer"
     use_when: ClassVar[str] = (
-        "To study online learning with the least memory. Other methods rank better where rows "
+        "To study online learning with minimal memory. Other methods rank better where rows "
         "can be read again."
     )
 

@@ -44,11 +44,11 @@ class NSVMSGD2(HingeDescent):
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
     )
     summary: ClassVar[str] = (
-        "Learns from one random pair after another, on features of a Gaussian kernel, without "
-        "taking a mean: the yardstick for NSAUC."
+        "Learns from one random pair at a time, on approximate kernel features, without "
+        "averaging; the baseline for NSAUC."
     )
-    in_words: ClassVar[str] = "Random pairs without a mean"
-    use_when: ClassVar[str] = "To compare with NSAUC; its result depends more on the seed."
+    in_words: ClassVar[str] = "Stochastic pairwise learning, not averaged"
+    use_when: ClassVar[str] = "As a comparison for NSAUC; its result depends more on the seed."
     averaged: ClassVar[bool] = False
 
     loss: str = param(

@@ -14,7 +14,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
@@ -141,6 +140,8 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         ValueError
             If it was fitted with another number of features.
         """
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(start, "warm_")
         return self._train(X, y, callback, Workbench(start.warm_))
 

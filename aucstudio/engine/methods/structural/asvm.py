@@ -84,13 +84,13 @@ class ASVM(KernelSettings, AUCClassifier):
         "weighting as recalled"
     )
     summary: ClassVar[str] = (
-        "Keeps the negatives away from a core of confident positives, for low false-positive rates."
+        "Separates the negatives from a core of confident positives, for low false-positive rates."
     )
     in_words: ClassVar[str] = "Asymmetric SVM"
     trains_for: ClassVar[str] = "low FPR"
     use_when: ClassVar[str] = (
-        "When false alarms are dear and one low false-positive rate is the target. It follows "
-        "the paper in style, not in every detail."
+        "When false positives are costly and one low false-positive rate is the target. A "
+        "variant of the published method, not an exact copy."
     )
     one_sided: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True

@@ -40,10 +40,10 @@ class SVMAUC(WeighsRows, StructuralSVM):
         "Joachims (ICML 2005), A support vector method for multivariate performance measures"
     )
     summary: ClassVar[str] = (
-        "The margin between all positives and negatives by cutting planes: many rows, no pairs."
+        "Minimises the pairwise hinge loss by cutting planes, without listing pairs."
     )
-    in_words: ClassVar[str] = "SVM on whole rankings"
-    use_when: ClassVar[str] = "The pair SVM for tables whose pairs are too many to list."
+    in_words: ClassVar[str] = "Structural SVM for AUC"
+    use_when: ClassVar[str] = "A pairwise SVM for tables with too many pairs to list."
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)

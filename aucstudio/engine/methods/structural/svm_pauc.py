@@ -44,14 +44,13 @@ class SVMpAUC(RangeSVM):
         "A structural SVM based approach for optimizing partial AUC"
     )
     summary: ClassVar[str] = (
-        "Maximises the area under the part of the ROC curve between two false-positive rates, "
-        "by a convex bound over all orderings."
+        "Maximises a convex bound on the partial AUC between two false-positive rates."
     )
-    in_words: ClassVar[str] = "SVM for an FPR range"
+    in_words: ClassVar[str] = "Structural SVM for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
     use_when: ClassVar[str] = (
-        "When only a part of the false-positive rates can be afforded, such as FPR below 0.1: "
-        "it trains for exactly that part."
+        "When only low false-positive rates are acceptable, such as FPR below 0.1: it trains "
+        "for exactly that range."
     )
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:

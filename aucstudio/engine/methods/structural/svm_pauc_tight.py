@@ -64,14 +64,14 @@ class SVMpAUCTight(RangeSVM):
         "optimizing partial AUC based on a tight convex upper bound"
     )
     summary: ClassVar[str] = (
-        "Like SVM-pAUC, by a bound that lies closer to the partial AUC: negatives outside the "
-        "range cost nothing."
+        "SVM-pAUC with a bound that is closer to the partial AUC: negatives outside the "
+        "range have no cost."
     )
-    in_words: ClassVar[str] = "SVM for an FPR range, tight bound"
+    in_words: ClassVar[str] = "Structural SVM for partial AUC, tight bound"
     trains_for: ClassVar[str] = "pAUC"
     use_when: ClassVar[str] = (
-        "As SVM-pAUC, for narrow ranges or ranges that do not begin at 0; slower and "
-        "sometimes better there."
+        "Narrow ranges, or ranges that do not start at 0; slower than SVM-pAUC and sometimes "
+        "better there."
     )
 
     surrogate: str = param(

@@ -65,12 +65,10 @@ class AUCSplit(AUCClassifier):
         "Ferri, Flach and Hernández-Orallo (ICML 2002), "
         "Learning decision trees using the area under the ROC curve"
     )
-    summary: ClassVar[str] = "One decision tree that chooses each split by its AUC."
+    summary: ClassVar[str] = "Grows one decision tree whose splits maximise the AUC."
     in_words: ClassVar[str] = "Decision tree split by AUC"
     shape: ClassVar[str] = "one tree"
-    use_when: ClassVar[str] = (
-        "When one tree that can be read aloud is wanted more than the best ranking."
-    )
+    use_when: ClassVar[str] = "When a single readable tree matters more than the best ranking."
     counts_rows: ClassVar[bool] = True
     takes_missing: ClassVar[bool] = True
 

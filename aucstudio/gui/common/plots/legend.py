@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip, rich
+from aucstudio.gui.common.plots.plot import Plot
 
 _COLUMNS = 8
 _AXIS_WIDTH = 64
@@ -38,7 +39,7 @@ class _Sample(pg.ItemSample):
 class Legend(pg.LegendItem):
     """A legend above a plot, in as many columns as fit."""
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
         self._plot = plot
         self._entries: Entries = []
@@ -84,12 +85,18 @@ class Legend(pg.LegendItem):
         self._shown = list(self._entries), width, height, letters
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [told for told in self._entries if not isinstance(told[1], QPen)]
-        for told in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
-            self._list(told, width)
+        for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
+            self._list(shown, width)
             if self._least().height() <= _MOST_SHARE * height:
                 break
         else:
-            self._list([], width)
+            shown = []
+            self._list(shown, width)
+        self._plot.hidden_legend = [
+            (words, drawn)
+            for words, drawn in self._entries
+            if isinstance(drawn, QPen) and (words, drawn) not in shown
+        ]
         # Now, not at the next turn of the event loop: the picture may be painted before.
         self.layout.activate()
         self._plot.getPlotItem().layout.activate()

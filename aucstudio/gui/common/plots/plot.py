@@ -6,7 +6,7 @@ person who analyses. No upstream issue found.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 import pyqtgraph as pg
@@ -31,6 +31,7 @@ from aucstudio.gui.common.plots.seen import holds_something
 from aucstudio.gui.common.plots.still import Stillness
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.plan import RunLook
 
 _STEP, _SHIFT = 1.25, 0.1  # of a key: how much it zooms, and what share of the view it moves
 _LEAST_BOX = 6  # pixels of a box that is drawn on purpose
@@ -65,6 +66,8 @@ class Plot(pg.PlotWidget):
     Attributes
     ----------
     reset_button : QToolButton
+    hidden_legend : sequence of (str, RunLook or QPen)
+        Entries of the legend that the plot has no room for; a saved picture lists them below.
     """
 
     restored = Signal()
@@ -72,6 +75,7 @@ class Plot(pg.PlotWidget):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self.hidden_legend: Sequence[tuple[str, RunLook | QPen]] = ()
         # pyqtgraph gives its menu and what watches it no parent: they would outlive the plot as
         # windows of their own, in cycles that the collector ends in any order, on any thread.
         item = self.getPlotItem()

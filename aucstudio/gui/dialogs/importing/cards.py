@@ -32,6 +32,7 @@ _NAMES = {
     "group": "Group",
     "id": "Identifier",
     "weight": "Weight",
+    "frequency": "Frequency",
     "ignore": "Ignore",
 }
 _WIDTH, _DATE_WIDTH = 172, 192

@@ -1,8 +1,10 @@
-"""Columns that a model knows and a table does not: each can be allowed."""
+"""A refused table: what makes its columns readable, and which columns to accept all the same."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
@@ -10,18 +12,49 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QVBoxLayout, 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
+from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
+from aucstudio.project.data.text.notation import Remedy
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name
+_MARKS = {".": "point", ",": "comma"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Accepted:
+    """What is said of a table to be scored.
+
+    Attributes
+    ----------
+    allowed : dict of str to tuple of str
+        By kind of refusal, the columns that are accepted.
+    written : dict of str to str
+        By column, a cell as it is written in the table.
+    scale : dict of str to float
+        By column, what its numbers are multiplied by.
+    dialect : dict of str to object
+        The decimal mark and the words for missing values, as far as they are said.
+    """
+
+    allowed: dict[str, tuple[str, ...]]
+    written: dict[str, str]
+    scale: dict[str, float]
+    dialect: dict[str, Any]
 
 
 class AllowedColumns(QWidget):
-    """The sentence of a refusal, and a check box for each column that it is about.
+    """The sentence of a refusal, and a check box for each thing that mends or allows it.
 
     Signals
     -------
     changed
-        Another choice of columns is allowed.
+        Another choice is made.
+
+    Attributes
+    ----------
+    boxes : dict of str to QCheckBox
+        Those that accept a column by its name, or by name and kind where it is refused again;
+        those that mend by setting and value.
     """
 
     changed = Signal()
@@ -30,13 +63,15 @@ class AllowedColumns(QWidget):
         super().__init__()
         self.sentence = label("", "error", wrap=True, name="score_refusal")
         self.boxes: dict[str, QCheckBox] = {}
+        self._meanings: dict[str, tuple[str, str]] = {}
+        self._remedies: dict[str, tuple[str, Remedy]] = {}
         self._inner = QWidget()
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(1, 1)
-        self._area = named(QScrollArea(), "allowed_columns", "Columns to score without")
+        self._area = named(QScrollArea(), "allowed_columns", "Ways to score the table")
         self._area.setWidget(self._inner)
         self._area.setWidgetResizable(True)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -44,32 +79,64 @@ class AllowedColumns(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.sentence)
-        layout.addWidget(label("Score all the same, as if their values were missing:"))
+        layout.addWidget(label("To score the table, check what applies:"))
         layout.addWidget(self._area)
         self.hide()
 
-    def allowed(self) -> tuple[str, ...]:
-        """Name the columns that may be unknown."""
-        return tuple(name for name, box in self.boxes.items() if box.isChecked())
+    def accepted(self) -> Accepted:
+        """Return what is checked."""
+        checked = {key for key, box in self.boxes.items() if box.isChecked()}
+        allowed = {
+            kind: tuple(n for key, (k, n) in self._meanings.items() if key in checked and k == kind)
+            for kind in KINDS
+        }
+        said = [self._remedies[key] for key in self._remedies if key in checked]
+        written = {name: remedy.value for name, remedy in said if remedy.setting == "written"}
+        scale = {name: float(remedy.value) for name, remedy in said if remedy.setting == "scale"}
+        marks = [remedy.value for _, remedy in said if remedy.setting == "decimal"]
+        words = tuple(remedy.value for _, remedy in said if remedy.setting == "missing")
+        dialect: dict[str, Any] = {"decimal": marks[-1]} if marks else {}
+        return Accepted(allowed, written, scale, dialect | ({"missing": words} if words else {}))
 
-    def refuse(self, sentence: str, reasons: Mapping[str, str]) -> None:
-        """Show a refusal; columns that were allowed before stay so."""
+    def refuse(self, sentence: str, refusals: Mapping[str, Refusal]) -> None:
+        """Show a refusal; what was checked before stays so."""
         tell(self.sentence, sentence, "error")
-        for name, reason in reasons.items():
-            if name not in self.boxes:
-                self._add(name, reason)
+        for name, refusal in refusals.items():
+            if (remedy := refusal.remedy) is not None:
+                self._offer(name, remedy)
+        for name, refusal in refusals.items():
+            key = name if name not in self._meanings else f"{name} ({refusal.kind})"
+            if (refusal.kind, name) not in self._meanings.values():
+                self._meanings[key] = refusal.kind, name
+                taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
+                words = f"Score with {name} {taken}"
+                self._add(key, f"{name}: {taken}", f"{words}: {refusal.reason}", refusal.reason)
         self._area.setFixedHeight(_ROW * min(_MOST_ROWS, len(self.boxes)))
         self.show()
 
-    def _add(self, name: str, reason: str) -> None:
+    def _offer(self, name: str, remedy: Remedy) -> None:
+        """Offer a remedy; one of the whole file once."""
+        key = f"{remedy.setting} {name if remedy.is_of_column else remedy.value}"
+        if key in self.boxes:
+            return
+        self._remedies[key] = name, remedy
+        text, reason = {
+            "decimal": (f"Decimal {_MARKS.get(remedy.value, '')}", "in the whole table"),
+            "missing": (f"{remedy.value!r} means missing", "in the whole table"),
+            "written": (f"{name}: written as {remedy.value}", "in all of its cells"),
+            "scale": (f"{name}: multiply by {remedy.value}", "in all of its cells"),
+        }[remedy.setting]
+        self._add(key, text, f"{text}, {reason}", reason)
+
+    def _add(self, key: str, text: str, words: str, reason: str) -> None:
         row = len(self.boxes)
         before = list(self.boxes.values())[-1] if self.boxes else self._area
-        box = QCheckBox(elided(name, _LONGEST, len).replace("&", "&&"))
-        named(box, f"allow_column_{row}", f"Score without column {name}: {reason}")
-        plain_tooltip(box, name)
+        box = QCheckBox(elided(text, _LONGEST, len).replace("&", "&&"))
+        named(box, f"allow_column_{row}", words)
+        plain_tooltip(box, text)
         box.toggled.connect(self.changed)
         box.setFixedHeight(_ROW)
-        self.boxes[name] = box
+        self.boxes[key] = box
         why = ElidedLabel(reason)
         set_role(why, "muted")
         plain_tooltip(why, reason)
@@ -79,7 +146,7 @@ class AllowedColumns(QWidget):
         QWidget.setTabOrder(before, box)
 
     def accept_all(self) -> None:
-        """Take the sentence away once the table is scored; what is allowed stays in view."""
+        """Take the sentence away once the table is scored; what is checked stays in view."""
         tell(self.sentence, "")
 
     def clear(self) -> None:
@@ -88,6 +155,6 @@ class AllowedColumns(QWidget):
             widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
-        self.boxes = {}
+        self.boxes, self._meanings, self._remedies = {}, {}, {}
         tell(self.sentence, "")
         self.hide()

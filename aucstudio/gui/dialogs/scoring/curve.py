@@ -35,28 +35,36 @@ class TableRanking:
     band : (float, float)
     pauc : Interval
         The normalised area over the band.
+    threshold : float
+        Of the model.
     figures : ThresholdFigures
-        At the threshold of the model, 0.
+        At the threshold.
     """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     band: Band
     pauc: Interval
+    threshold: float
     figures: ThresholdFigures
 
     @classmethod
     def of(
-        cls, positive: NDArray[np.bool_], scores: NDArray[np.float64], band: Band
+        cls,
+        positive: NDArray[np.bool_],
+        scores: NDArray[np.float64],
+        band: Band,
+        threshold: float,
     ) -> TableRanking:
         """Work it out; of a million rows in a second or so."""
         curve = roc.roc_curve(positive, scores)
         pauc = pauc_interval(positive, scores, *band)
         x, y = outline(curve)
-        return cls(x, y, band, pauc, ThresholdFigures.of(counts_at(curve, 0.0)))
+        figures = ThresholdFigures.of(counts_at(curve, threshold))
+        return cls(x, y, band, pauc, threshold, figures)
 
     def words(self) -> str:
-        """Say what the band and the threshold come to."""
+        """Return the area in the band and the rates at the threshold, in words."""
         pauc, figures = self.pauc, self.figures
         bounds = pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}"
         said = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
@@ -66,7 +74,8 @@ class TableRanking:
             for name, rate in rates.items()
             if not math.isnan(rate.value)
         ]
-        return " ".join([*said, f"At the threshold: {', '.join(told)}."])
+        number = f"{self.threshold:.4g}".replace("-", "−")
+        return " ".join([*said, f"At the threshold {number}: {', '.join(told)}."])
 
 
 def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -31,7 +31,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
 from aucstudio.project.data.heading import heading
-from aucstudio.project.data.preparing.unknown import UnknownColumnsError
+from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.models.model import Model
@@ -228,14 +228,14 @@ class ScoreTableDialog(QDialog):
                 self._refresh()
                 return
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
-        chosen = self.form.chosen(self.allowed.allowed())
+        chosen = self.form.chosen(self.allowed.accepted())
         band = self._session.plan.band
         self._working.start(chosen, scoring(chosen, self._folder, band))
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
-        if isinstance(job.error, UnknownColumnsError):
-            self.allowed.refuse(str(job.error), job.error.reasons)
+        if isinstance(job.error, RefusedColumnsError):
+            self.allowed.refuse(str(job.error), job.error.refusals)
         elif job.result is None:
             self._complain(job.error)
         else:

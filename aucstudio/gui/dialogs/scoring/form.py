@@ -23,6 +23,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
+from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.models.model import Model
 
@@ -43,15 +44,15 @@ class ScoringChoices:
         Gives the model, on another thread; told a function to post progress to.
     table : Path
     identifier, label : str or None
-    allowed : tuple of str
-        Columns that may be unknown.
+    accepted : Accepted
+        What was said after a refusal.
     """
 
     make_model: Callable[[Callable[[Any], bool]], Model]
     table: Path
     identifier: str | None
     label: str | None
-    allowed: tuple[str, ...]
+    accepted: Accepted
 
 
 class ScoreForm(QObject):
@@ -187,14 +188,14 @@ class ScoreForm(QObject):
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
 
-    def chosen(self, allowed: Sequence[str]) -> ScoringChoices:
+    def chosen(self, accepted: Accepted) -> ScoringChoices:
         """Give what is to be done; the columns have been looked at."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None
         make = self.choice.making() if self.choice.is_of_run else lambda _post: model
         identifier, label = self.identifier.currentData(), self.label.currentData()
-        return ScoringChoices(make, self.table, identifier, label, tuple(allowed))
+        return ScoringChoices(make, self.table, identifier, label, accepted)
 
     # ------------------------------------------------------------- changing
 

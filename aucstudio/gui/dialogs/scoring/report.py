@@ -13,7 +13,7 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
 
-_HEADS = ("What was met", "Count", "Which")
+_HEADS = ("Input check", "Count", "Which")
 _HEIGHT, _LEAST_ROWS = 28, 6
 _NOTHING = "–"
 _INDENT = "    "
@@ -29,7 +29,7 @@ class ScoreReport(QWidget):
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
         self.model = SheetModel(_HEADS, {}, (0, 2), self)
-        self.view = named(QTableView(), "score_report", "What the model met in the table")
+        self.view = named(QTableView(), "score_report", "Input check of the table")
         self.view.setModel(self.model)
         list_rows(self.view, _HEIGHT)
         fit_columns(self.view, 2)
@@ -116,7 +116,7 @@ def _cells(report: ScoringReport) -> Iterator[Line]:
         [(name, met.count, some_names(met.values)) for name, met in report.unseen.items()],
     )
     yield from _section(
-        "Cells that are no numbers",
+        "Non-numeric cells",
         [
             (name, bad.count, f"{bad.text!r}{_line_words(bad.line)}; counts as missing")
             for name, bad in report.unreadable.items()

@@ -57,11 +57,14 @@ def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post]
                 chosen.table,
                 identifier=chosen.identifier,
                 label=chosen.label,
-                allow_unknown=chosen.allowed,
+                allowed=chosen.accepted.allowed,
+                written=chosen.accepted.written,
+                scale=chosen.accepted.scale,
+                dialect=chosen.accepted.dialect,
                 read=read,
                 progress=lambda done, words: post((done, words)),
                 ranked=lambda positive, scores: rankings.append(
-                    TableRanking.of(positive, scores, band)
+                    TableRanking.of(positive, scores, band, model.threshold)
                 ),
             )
         return Scored(model, report, files, said, next(iter(rankings), None))

@@ -33,9 +33,9 @@ from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
 
 COURSE, CURVE = "course", "curve"
 _ABOUT = (
-    "Find the best… trains quick and strong methods on the training rows, tries settings of the "
-    "leading ones, and combines them, within the minutes that you give it. Then it looks once at "
-    "rows that no choice has seen."
+    "Find the best… trains methods with several settings on the training rows and combines them, "
+    "within a time limit. The result is tested once on rows that no choice has seen, and then "
+    "trained again on all rows."
 )
 
 
@@ -77,10 +77,10 @@ class BestView(PageView):
 
     def _make_controls(self) -> None:
         self.begin = primary(named(QPushButton("Find the best…"), "best_begin_button", "Begin"))
-        plain_tooltip(self.begin, "Ask for the range and the minutes, and begin")
+        plain_tooltip(self.begin, "Choose the range and the time limit, and begin")
         self.begin.clicked.connect(self.session.best_asked)
         self.stop = named(QPushButton("Stop"), "best_stop_button", "Stop looking for the best")
-        plain_tooltip(self.stop, "What is ready is judged and kept; pressed again, ends at once")
+        plain_tooltip(self.stop, "Tests and keeps the finished models; pressed again, ends at once")
         self.stop.clicked.connect(self.session.stop_tournament)
         self.doing = label("", "muted", name="best_doing")
         self.which: QComboBox = make_combo("best_which_combo", "Which tournament")
@@ -198,9 +198,7 @@ class BestView(PageView):
         has_table = self.session.table is not None
         self.hint.setText(_ABOUT if has_table else "Open a table to find the best model for it.")
         self.sentence.setText(
-            "Nothing has been looked for yet: press Find the best… to begin."
-            if has_table
-            else "Open a table first."
+            "No search yet: press Find the best… to begin." if has_table else "Open a table first."
         )
 
     def _show(self, standings: Standings) -> None:
@@ -250,10 +248,13 @@ class BestView(PageView):
         self.entry_button.setEnabled(entry.run != "" or self.session.table is not None)
 
     def _entry_words(self, entry: Standing) -> str:
-        if entry.why:
-            return f"{title(entry)}: {entry.why}"
-        more = settings(entry)
-        return f"{title(entry)}: {more or 'with its usual settings'}"
+        more = settings(entry) or "default settings"
+        why = entry.why
+        if entry.run and entry.behind is not None and entry.behind.p is None:
+            why = f"not tested against the best: {entry.behind.reason}"
+        elif why and entry.inner is not None:
+            why = f"not tested on the held-out rows: {why}"
+        return ". ".join(filter(None, (f"{title(entry)}: {more}", why)))
 
     def _verb(self, entry: Standing) -> str:
         """Say what can be done with an entry; empty where nothing can."""

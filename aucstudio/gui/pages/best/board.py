@@ -10,7 +10,15 @@ from PySide6.QtWidgets import QTableView, QWidget
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import fit_columns, list_rows, named
-from aucstudio.gui.pages.best.words import HEADS, TIPS, cells
+from aucstudio.gui.pages.best.words import (
+    AREA_COLUMN,
+    HEADS,
+    OPTIMISM_COLUMN,
+    TIME_COLUMN,
+    TIPS,
+    cells,
+    heads,
+)
 from aucstudio.project.tournament.standings import Standing, Standings
 
 _LINE, _SPARE = 24, 4
@@ -18,12 +26,13 @@ _SETTINGS = 1
 # What gives way where settings have less room than they need, up to this: how many intervals are
 # written, and which columns are left out; the panel below has it all.
 _LEAST_SETTINGS = 170
-_WAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
+_WAYS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (2, ()),
     (1, ()),
-    (1, ("Time",)),
-    (1, ("Time", "Optimism")),
-    (0, ("Time", "Optimism")),
+    (1, (TIME_COLUMN,)),
+    (1, (TIME_COLUMN, OPTIMISM_COLUMN)),
+    (0, (TIME_COLUMN, OPTIMISM_COLUMN)),
+    (0, (TIME_COLUMN, OPTIMISM_COLUMN, AREA_COLUMN)),
 )
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
@@ -65,13 +74,15 @@ class LeaderboardTable(QTableView):
         """Show entries; the chosen method stays chosen, wherever it stands now."""
         self._standings, self._entries = standings, standings.entries
         for column in range(len(HEADS)):
-            self.setColumnHidden(column, False)  # what is hidden has no width to reckon with
-        for intervals, gone in _WAYS:
+            self.setColumnHidden(column, False)  # a hidden column has no width to count
+        same = () if standings.fpr_range else (AREA_COLUMN,)  # the criterion is the AUC itself
+        for intervals, hidden in _WAYS:
+            gone = (*hidden, *same)
             self._show_rows(standings, intervals)
             if self._room_left(gone) >= 0:
                 break
-        for column, head in enumerate(HEADS):
-            self.setColumnHidden(column, head in gone)
+        for column in range(len(HEADS)):
+            self.setColumnHidden(column, column in gone)
 
     def _show_rows(self, standings: Standings, intervals: int) -> None:
         rows = [
@@ -81,19 +92,20 @@ class LeaderboardTable(QTableView):
             )
             for one in standings.entries
         ]
-        if rows == self.sheet.rows:
+        named = heads(standings)
+        if (rows, named) == (self.sheet.rows, self.sheet.heads):
             return
         with QSignalBlocker(self.selectionModel()):
-            self.sheet.show_rows(rows)
+            self.sheet.show_rows(rows, named)
             if self.entry is not None:
                 self.selectRow(self._entries.index(self.entry))
 
-    def _room_left(self, gone: Sequence[str]) -> int:
-        """Give how many pixels would be over without some columns, settings being cut short."""
+    def _room_left(self, gone: Sequence[int]) -> int:
+        """Return how many pixels would be left without some columns, settings being cut short."""
         header = self.horizontalHeader()
         room = self.viewport().width()
-        for column, head in enumerate(HEADS):
-            if head not in gone:
+        for column in range(len(HEADS)):
+            if column not in gone:
                 wide = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
                 room -= min(wide, scaled(_LEAST_SETTINGS)) if column == _SETTINGS else wide
         return room

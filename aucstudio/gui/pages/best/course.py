@@ -52,7 +52,7 @@ class CoursePlot:
         end = max([standings.spent, *(one.seconds for one in standings.course)], default=0.0)
         unit, name = (60.0, "min") if end > _MINUTES else (1.0, "s")
         self.plot.setLabel("bottom", f"Time ({name})", color=theme.muted)
-        self.plot.setLabel("left", "What counts, cross-validated", color=theme.muted)
+        self.plot.setLabel("left", "Ranking criterion, cross-validated", color=theme.muted)
         x = np.array([one.seconds for one in standings.course]) / unit
         y = np.array([one.value for one in standings.course])
         tips = [

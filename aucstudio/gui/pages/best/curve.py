@@ -19,6 +19,7 @@ from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import Standings
@@ -152,9 +153,10 @@ def _corners(run: ShownRun) -> tuple[np.ndarray, np.ndarray]:
 
 def _band_of(record: RunRecord) -> _Band:
     (split, *_) = record.splits
-    if split.test_weights is not None:  # the melded bounds count rows
-        return _Band(record, *(np.empty(0) for _ in range(3)))
-    found = inference.pointwise_band(split.test_positive, split.test_scores, LEVEL, positive=True)
+    rows = Scores.of(split)
+    found = inference.pointwise_band(
+        rows.positive, rows.scores, LEVEL, positive=True, **rows.sampled
+    )
     return _Band(record, found.fpr, found.low, found.high)
 
 

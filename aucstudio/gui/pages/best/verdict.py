@@ -1,4 +1,4 @@
-"""What a tournament came to: the model, what it rests on, what settles it, what does as well."""
+"""The result of a tournament: the model, its members, the comparison, and a simpler model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ class VerdictPanel(QScrollArea):
         self.export = primary(
             named(QPushButton("Export model…"), "best_export_button", "Export the best model")
         )
-        plain_tooltip(self.export, "The model that was judged, with the threshold for the range")
+        plain_tooltip(
+            self.export, "The model trained on all rows, with the threshold for the range"
+        )
         self.prefer.clicked.connect(lambda: self.taken.emit(self._simpler))
         self.export.clicked.connect(lambda: self.export_asked.emit(self._best))
         self._lay_out()
@@ -53,11 +55,11 @@ class VerdictPanel(QScrollArea):
         column.addWidget(self.title)
         column.addWidget(self.figures)
         column.addLayout(_row(self.export))
-        self.simpler_head = label("SIMPLER, AND AS GOOD?", "heading")
+        self.simpler_head = label("SIMPLER MODEL", "heading")
         column.addWidget(self.simpler_head)
         column.addWidget(self.simpler)
         column.addLayout(_row(self.prefer))
-        for words, part in (("What settles it", self.settles), ("What it rests on", self.rests)):
+        for words, part in (("Comparison", self.settles), ("Members and rows", self.rests)):
             column.addWidget(label(words.upper(), "heading"))
             column.addWidget(part)
         column.addStretch(1)
@@ -84,9 +86,10 @@ class VerdictPanel(QScrollArea):
         more = settings(best)
         self.title.setText(title(best) + (f", {more}" if more else ""))
         said = standings.verdict or Verdict("")
-        self.figures.setText(typeset(f"{_capital(said.best.partition(': ')[2])} {said.threshold}"))
+        figures = _capital(said.best.partition(": ")[2])
+        self.figures.setText(typeset(f"{figures} {said.threshold} {said.refit}".strip()))
         self.rests.setText(typeset(_rests(standings)))
-        self.settles.setText(typeset(f"{said.runner_up} {said.settles}".strip()))
+        self.settles.setText(typeset(f"{said.choice} {said.runner_up} {said.settles}".strip()))
         self._show_simpler(standings, chosen, kept)
         self.export.setEnabled(standings.best in kept)
 
@@ -117,8 +120,9 @@ def _capital(text: str) -> str:
 def _rests(standings: Standings) -> str:
     """Say which rows and which members it rests on."""
     rows = (
-        f"Trained on {rows_words(standings.train)}; judged on {rows_words(standings.held)} that no "
-        f"choice has seen. What counted: {measure_words(standings)}."
+        f"Trained on {rows_words(standings.train)} in {standings.folds} folds; tested on "
+        f"{rows_words(standings.held)} that no choice has seen. Ranking criterion: "
+        f"{measure_words(standings)}."
     )
     shares = [one for one in standings.members if one.weight >= 0.005]
     named = [f"{one.title} {100 * one.weight:.0f} %" for one in shares[:_MOST_MEMBERS]]

@@ -41,22 +41,51 @@ from aucstudio.project.words import (
     seconds_words,
 )
 
-HEADS = ("Method", "Settings", "Cross-validated", "Held out", "Optimism", "Time", "State")
+HEADS = (
+    "Method",
+    "Settings",
+    "Cross-validated",
+    "Held out",
+    "Held out",
+    "Optimism",
+    "Time",
+    "State",
+)
+AREA_COLUMN, OPTIMISM_COLUMN, TIME_COLUMN = 4, 5, 6
 TIPS = {
-    1: "The settings that did best so far, where they are not the usual ones",
-    2: "What counts, on rows of the training part held out in folds, with an interval of 95 %. "
-    "Choices were made by it, so the highest is too good an estimate",
-    3: "The same on rows that no choice has seen, with an interval of 95 %: the honest estimate",
-    4: "Cross-validated minus held out: how much better it looked where it was chosen",
-    5: "What all fits of the method took",
+    1: "The settings with the highest criterion so far, where they are not the default",
+    2: "The ranking criterion on rows of the training part held out in folds, with a 95 % "
+    "interval. Settings and weights were chosen without the rows that are scored",
+    3: "The ranking criterion on rows that no choice has seen, with a 95 % interval",
+    4: "The AUC of the range alone, on rows that no choice has seen, with a 95 % interval",
+    5: "Cross-validated minus held out",
+    6: "Time of all fits of the method",
 }
 _HIDDEN = ("library", "n_folds", "random_state", "fpr_range")
 _ENDS = {
-    DONE: "All that was to be tried was tried",
-    TIME: "The time was over",
-    STOPPED: "It was stopped",
-    FAILED: "It failed",
+    DONE: "Search finished",
+    TIME: "Time limit reached",
+    STOPPED: "Stopped",
+    FAILED: "Failed",
 }
+
+
+def heads(standings: Standings) -> tuple[str, ...]:
+    """Return the heads of the columns, which name the criterion and the range."""
+    named = list(HEADS)
+    criterion = short_measure(standings)
+    named[2:4] = [f"{head}\n{criterion}" for head in HEADS[2:4]]
+    if standings.fpr_range is not None:
+        named[AREA_COLUMN] = f"Held out\npAUC\n{range_words(standings.fpr_range)}"
+    return tuple(named)
+
+
+def short_measure(standings: Standings) -> str:
+    """Name the ranking criterion in the head of a column."""
+    share = round(100 * standings.share)
+    if standings.fpr_range is None or share == 0:
+        return "AUC"
+    return "pAUC" if share == 100 else f"{share} % pAUC\n+ {100 - share} % AUC"
 
 
 def title(entry: Standing) -> str:
@@ -65,7 +94,7 @@ def title(entry: Standing) -> str:
 
 
 def settings(entry: Standing) -> str:
-    """Say what is not as usual; of a combination, how many may take part."""
+    """Return the settings that are not the default; of a combination, the number of models."""
     if entry.method == COMBINATION:
         count = len(read_list(entry.params["library"])) if entry.params else 0
         return f"of {count} models" if count else ""
@@ -79,7 +108,7 @@ def typeset(text: str) -> str:
 
 
 def measure_words(standings: Standings) -> str:
-    """Name what counts."""
+    """Name the ranking criterion."""
     if standings.fpr_range is None:
         return "AUC"
     part = f"pAUC in FPR {range_words(standings.fpr_range)}"
@@ -90,10 +119,10 @@ def measure_words(standings: Standings) -> str:
 
 
 def counts_words(standings: Standings) -> str:
-    """Say what counts, and why that."""
-    few = " As few rows decide the range, the AUC counts too." if standings.share < 0.8 else ""
+    """Name the ranking criterion, and why it is that."""
+    few = " Few rows decide the range; the AUC counts too." if standings.share < 0.8 else ""
     why = few if standings.fpr_range is not None and standings.share else ""
-    return f"What counts: {measure_words(standings)}.{why}"
+    return f"Ranking criterion: {measure_words(standings)}.{why}"
 
 
 def estimate_words(found: Estimate | None) -> str:
@@ -107,17 +136,19 @@ def estimate_words(found: Estimate | None) -> str:
 
 def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[str, ...]:
     """Write the line of an entry, as HEADS names its cells; the held-out interval goes last."""
-    inner, held_out = entry.inner, entry.held_out
+    inner, held_out, area = entry.inner, entry.held_out, entry.area
     if inner is not None and intervals < 2:
         inner = Estimate(inner.value)
-    if held_out is not None and intervals < 1:
-        held_out = Estimate(held_out.value)
+    if intervals < 1:
+        held_out = None if held_out is None else Estimate(held_out.value)
+        area = None if area is None else Estimate(area.value)
     optimism = entry.optimism
     return (
         title(entry),
-        settings(entry) or ("usual" if entry.inner is not None else "–"),
+        settings(entry) or ("default" if entry.inner is not None else "–"),
         estimate_words(inner),
         estimate_words(held_out),
+        estimate_words(area),
         "–" if optimism is None else figure_words(optimism, "+"),
         seconds_words(entry.seconds) if entry.seconds else "–",
         state(entry, standings),
@@ -127,7 +158,7 @@ def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[st
 def state(entry: Standing, standings: Standings) -> str:
     """Say how far an entry is, or how it stands against the best."""
     if standings.ended != RUNNING and entry.state in (READY, JUDGED):
-        return _against_best(entry, standings) if entry.run else "not judged"
+        return _against_best(entry, standings) if entry.run else "not tested"
     if entry.state in (WAITS, READY) and entry.method == COMBINATION:
         return "comes last" if entry.state == WAITS else "ready"
     if entry.state == READY and entry.tried > 1:
@@ -143,7 +174,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
     if lead is None or lead.p is None:
         return "not tested"
     if not settled(lead.p):
-        return "within chance"
+        return "not significant"
     return f"{'behind' if lead.difference > 0 else 'ahead'}, {p_words(lead.p)}"
 
 
@@ -153,9 +184,9 @@ def rows_words(rows: RowCounts) -> str:
 
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
-    """Say what is being done, and how much of the time is gone."""
+    """Return what is being done, and how much of the time is over."""
     if stopping:
-        return "stopping: what is ready is judged; Stop again ends at once"
+        return "stopping: the finished models are tested; Stop again ends at once"
     gone = elapsed_words(standings.spent)
     of = f" of {elapsed_words(standings.budget)}" if standings.budget else ""
     parts = [_readable(standings.doing) or "starting", f"{gone}{of}"]
@@ -176,7 +207,7 @@ def statement(standings: Standings) -> Statement:
         ready = sum(one.inner is not None for one in standings.entries)
         kept = f" {ready} methods were ready, and are listed." if ready else ""
         return Statement.of(f"Find the best failed: {standings.error}.{kept}", *standings.remarks)
-    found = standings.verdict or Verdict("No method was judged on the held-out rows.")
+    found = standings.verdict or Verdict("No method was tested on the held-out rows.")
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
     first, *rest = map(typeset, found.sentences)
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
@@ -199,29 +230,25 @@ def _headline(standings: Standings) -> str:
     if best is None:
         return ""
     first = standings.entries[0]
-    if first.inner is not None and best.inner is not None and first.inner.value > best.inner.value:
+    if not first.run and first.inner is not None:
         return (
-            f"{title(best)} is the best that was judged; {title(first)}, which led when "
-            "cross-validated, was not."
+            f"{title(best)} is the best that was tested on the held-out rows; {title(first)}, "
+            "which was chosen, was not."
         )
     if simpler is None:
-        return f"{title(best)} is the best that was found."
-    return (
-        f"{title(best)} is the best that was found; {title(simpler)}, which is simpler, is within "
-        "chance of it."
-    )
+        return f"{title(best)} is the best model found."
+    return f"{title(best)} is the best model found; {title(simpler)} is simpler and costs little."
 
 
 def _live_statement(standings: Standings) -> Statement:
     known = [one for one in standings.entries if one.inner is not None]
     if not known:
-        return Statement("The first methods are trained; the leaderboard fills as they are ready.")
+        return Statement("The first methods are being trained.")
     best = known[0]
     assert best.inner is not None
     where = f" of {_file(standings)}" if _file(standings) else ""
     return Statement.of(
         f"{title(best)} leads with {estimate_words(best.inner)}, cross-validated.",
         counts_words(standings),
-        f"The leader is chosen by these figures, which makes its own too good: "
         f"{rows_words(standings.held)}{where} are held out for the end, and no choice sees them.",
     )

@@ -17,7 +17,7 @@ from aucstudio.project.results.comparison import (
     RunFigures,
 )
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.results.forecast import POWER, growth_to_settle
+from aucstudio.project.results.forecast import POWER, growth_to_settle, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
@@ -72,7 +72,7 @@ def rows_words(record: RunRecord) -> str:
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
-    """Say how many positives would settle a pair, or nothing where that cannot be said."""
+    """Say how many positives, or groups, would settle a pair; empty where that is not known."""
     splits, first = len(record.splits), record.splits[0]
     growth = growth_to_settle(pair, splits, tests)
     if growth is None:
@@ -83,10 +83,14 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
     if growth * here > _MOST_POSITIVES:
         return "No number of rows that could be had would settle so small a difference."
-    what = "held-out positives" if splits == 1 else "positives in the table"
+    what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
+    groups = held_out_groups(record)
+    if groups:
+        here, rest = groups, "rows"
+        what = "held-out groups" if splits == 1 else "groups in the table"
     return (
         f"If that is the true difference, about {_roughly(growth * here):,} {what} would settle it "
-        f"({here:,} here; power {100 * POWER:g} %, negatives in proportion)."
+        f"({here:,} here; power {100 * POWER:g} %, {rest} in proportion)."
     )
 
 

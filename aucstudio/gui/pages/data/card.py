@@ -23,7 +23,7 @@ from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, tell
 from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
-from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.summary import ColumnSummary, Figures
 
@@ -38,6 +38,7 @@ _ROLES = {
     "group": "Group",
     "id": "Identifier",
     "weight": "Weight",
+    "frequency": "Frequency",
     "ignore": "Ignored",
     "label": "Label",
 }
@@ -167,7 +168,7 @@ class ColumnCard(QScrollArea):
         self.role_combo.clear()
         is_label = column.role == "label"
         for role, words in _ROLES.items():
-            fits = role not in ("number", "weight") or column.kind == "number"
+            fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
                 self.role_combo.addItem(words, role)
         self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))

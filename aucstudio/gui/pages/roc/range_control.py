@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc.controls import RocControls
-from aucstudio.gui.pages.roc.picture.axes import place
+from aucstudio.gui.pages.roc.picture.axes import place, rate_at
 from aucstudio.gui.pages.roc.picture.canvas import Canvas
 from aucstudio.gui.pages.roc.picture.lines import Lines
 from aucstudio.gui.state.session import Session
+from aucstudio.project.runs.experiments.experiment import Band
 
 _LEAST = 0.001 - 1e-9
 _ROUNDING = 6e-5
+_STEP_PIXELS, _FINEST = 4, 1e-4  # of what a dragged edge is rounded to
 
 
 class RangeControl:
@@ -66,8 +71,29 @@ class RangeControl:
         return across, _stretch(place(up, bottom), place(up, top))
 
     def _on_drag(self) -> None:
-        low, high = self._canvas.band_item.band()
-        self._session.set_band(*curves.fit_band(low, high, self._session.plan.band))
+        """Take on what is dragged, at round rates unless Alt is held."""
+        band, old = self._canvas.band_item.band(), self._session.plan.band
+        is_free = QApplication.keyboardModifiers() & Qt.KeyboardModifier.AltModifier
+        self._session.set_band(*curves.fit_band(*(band if is_free else self._round(band)), old))
+
+    def _round(self, band: Band) -> Band:
+        """Round the edges that have moved; a range moved as a whole keeps its width."""
+        old = self._session.plan.band
+        moved = [abs(new - was) > _ROUNDING for new, was in zip(band, old, strict=True)]
+        low, high = (
+            self._round_edge(edge) if has_moved else edge
+            for edge, has_moved in zip(band, moved, strict=True)
+        )
+        return (low, low + band[1] - band[0]) if all(moved) else (low, high)
+
+    def _round_edge(self, edge: float) -> float:
+        """Round a rate to a step of 1, 2 or 5 that is a few pixels wide where the edge is."""
+        axis, reach = self._canvas.along, _STEP_PIXELS * self._canvas.box.viewPixelSize()[0]
+        at = place(axis, edge)
+        wide = max(abs(rate_at(axis, at + side * reach) - edge) for side in (-1, 1))
+        power = 10.0 ** math.floor(math.log10(max(wide, _FINEST)))
+        step = next(power * k for k in (1, 2, 5, 10) if power * k >= wide * (1 - 1e-9))
+        return round(edge / step) * step
 
     def _on_low(self, low: float) -> None:
         old_low, high = self._session.plan.band

@@ -95,7 +95,7 @@ def _threshold_box() -> QDoubleSpinBox:
     box.setRange(-1e9, 1e9)
     box.setMinimumWidth(64)
     box.setMaximumWidth(112)
-    plain_tooltip(box, "A row is called positive where its score exceeds this")
+    plain_tooltip(box, "The positive class is predicted where the score exceeds this")
     return box
 
 

@@ -32,6 +32,7 @@ from aucstudio.gui.pages.scores.worst import WorstRows
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.choosing import counts_at
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.distribution import Confusion, ScoreDistribution
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.runs.record import SplitResult
@@ -292,7 +293,7 @@ class ScoresView(PageView):
         assert self.distribution is not None
         threshold = self.session.focus.threshold
         split = self._split()
-        if split is not None and split.test_weights is not None:
+        if split is not None and not Scores.of(split).independent:
             return counts_at(curve_of(split), threshold)
         return self.distribution.confusion(threshold)
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference
+from aucstudio.engine import inference, roc
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.training.course import HELD, TRAIN, Array, Course
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, SplitResult
+from aucstudio.project.runs.watch import held_sample
 from aucstudio.project.words import figure_words, power_words, seconds_words
 
 _MEASURED = 0.05  # seconds: stages are told no more often than that
@@ -59,7 +60,7 @@ def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
     weights = looks.held.weights
     if weights is not None and not _both_count(looks.held.positive, weights):
         return ""
-    found = inference.pauc_interval(*data, *(band or (0.0, 1.0)), weights=weights)
+    found = inference.pauc_interval(*data, *(band or (0.0, 1.0)), **_sampled(split, weights))
     if not math.isfinite(found.high):
         return ""
     return ": it overfits" if train > found.high else ", within chance of each other"
@@ -158,11 +159,20 @@ def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
     pair, weights = (looks.held.scores[best], looks.held.scores[-1]), looks.held.weights
     if weights is not None and not _both_count(looks.held.positive, weights):
         return False
+    sampled = _sampled(split, weights)
     if band is None:
-        p = inference.auc_test(looks.held.positive, *pair, weights=weights).p
+        p = inference.auc_test(looks.held.positive, *pair, **sampled).p
     else:
-        p = inference.pauc_test(looks.held.positive, *pair, *band, weights=weights).p
+        p = inference.pauc_test(looks.held.positive, *pair, *band, **sampled).p
     return inference.settled(p * len(looks.iteration))
+
+
+def _sampled(split: SplitResult, weights: NDArray[np.float64] | None) -> roc.Sampled:
+    """Return how the held-out rows of the looks at a fit were sampled."""
+    groups = split.test_groups
+    if groups is not None:
+        groups = groups[held_sample(split.test_positive)]
+    return {"weights": weights, "weight_kind": split.weight_kind, "groups": groups}
 
 
 def _sample_words(split: SplitResult) -> str:

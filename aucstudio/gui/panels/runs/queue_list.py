@@ -97,15 +97,10 @@ class QueueList(QWidget):
         self.view.horizontalHeader().hide()
         self.view.setIconSize(SWATCH)
         self.stop_this = named(QPushButton("Stop this"), "queue_stop_this", "Stop this run")
-        self.stop_all = named(QPushButton("Stop all"), "queue_stop_all", "Stop all runs")
         self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
         self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
-        plain_tooltip(
-            self.stop_all, "Ends what trains, and takes out what waits; what is finished is kept"
-        )
         self._lay_out()
         self.stop_this.clicked.connect(self.end_chosen)
-        self.stop_all.clicked.connect(lambda: session.stop())
         self.up.clicked.connect(lambda: self.move_chosen(up=True))
         self.down.clicked.connect(lambda: self.move_chosen(up=False))
         self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_verbs())
@@ -118,7 +113,6 @@ class QueueList(QWidget):
         for widget in (self.stop_this, self.up, self.down):
             buttons.addWidget(widget)
         buttons.addStretch(1)
-        buttons.addWidget(self.stop_all)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 6)
         column.setSpacing(4)
@@ -164,7 +158,6 @@ class QueueList(QWidget):
         place = queue.index(chosen) if isinstance(chosen, Waiting) and chosen in queue else -1
         self.up.setEnabled(place > 0)
         self.down.setEnabled(0 <= place < len(queue) - 1)
-        self.stop_all.setVisible(len(self.model.entries) > 1)
 
     # ------------------------------------------------------------- verbs
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
+from aucstudio.project.data.column_range import sample_rows
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.different import Count
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
@@ -131,6 +132,21 @@ class DiskTable(AnyTable):
         ]
         counted = dict(zip([column.name for column in here], self.store.totals(known), strict=True))
         return {column.name: self.rows - counted.get(column.name, 0) for column in self.columns}
+
+    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
+        found = self._read(
+            names, 0, lambda texts: self.store.rows(texts, sample_rows(self.rows)) if texts else []
+        )
+        return {c.name: c.measured() for c in found.columns if c.kind == "number"}
+
+    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Return minimum and maximum of columns of numbers that have any."""
+        here = [name for name in names if name in self.places]
+        found = self.store.extremes(
+            [(self.places[name], self.column(name).absent) for name in here]
+        )
+        return {name: one for name, one in zip(here, found, strict=True) if one is not None}
 
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
         (guessed,) = (described(guess_role(one)) for one in look_at(self, [column]))

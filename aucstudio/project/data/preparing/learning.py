@@ -29,13 +29,13 @@ def learn_preparation(
     rows: Rows,
     choice: PreparationChoice = USUAL,
     *,
-    keep_gaps: bool = False,
+    keep_gaps: bool | None = False,
     keep_zeros: bool = False,
 ) -> Preparation:
     """Learn the preprocessing of a table's feature columns on the given rows alone.
 
-    With ``keep_gaps`` numbers that are not known stay NaN; with ``keep_zeros`` they are scaled
-    about zero, which stays zero.
+    With ``keep_gaps`` missing numbers stay NaN; None keeps them if one of the given rows has one.
+    With ``keep_zeros`` numbers are scaled about zero, which stays zero.
 
     Raises
     ------
@@ -62,6 +62,8 @@ def learn_preparation(
         column.name: learn_levels(level_counts(column, rows), column.same, choice)
         for column in categories
     }
+    if keep_gaps is None:
+        keep_gaps = any(number.missing for number in known.values())
     learnt = assembled(features, known, codes, choice, keep_gaps=keep_gaps)
     if not keep_zeros:
         return learnt

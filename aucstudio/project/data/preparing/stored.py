@@ -63,10 +63,14 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
         raise ValueError("the arrays of the preprocessing do not fit its columns")
     curves = {name: arrays[name] for name in CURVES if name in arrays}
     _check_choices(settings, curves, count)
-    if not all(np.isfinite(arrays[name]).all() for name in (*LEARNT, *curves)):
-        raise ValueError("the preprocessing holds numbers that are not finite")
+    for name in (*LEARNT, *curves):
+        # As large as they like: columns in units of 1e200 are brought to a common scale here.
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"the array {name} of the preprocessing holds numbers not finite")
     if any(np.isnan(array).any() for array in limits.values()):
         raise ValueError("the preprocessing holds limits that are no numbers")
+    if len(limits) == len(LIMITS) and (limits["lows"] > limits["highs"]).any():
+        raise ValueError("the preprocessing holds a lower limit above the upper one")
     if (arrays["scales"] <= 0).any():
         raise ValueError("the preprocessing divides by a scale that is not above 0")
     return Preparation(

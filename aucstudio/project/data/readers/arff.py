@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aucstudio.project.data.readers.arff_sparse import Gathering
 from aucstudio.project.data.readers.arff_syntax import (
     Header,
     day_reader,
@@ -31,11 +31,16 @@ from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.errors import InputError
 
+if TYPE_CHECKING:
+    from aucstudio.project.data.readers.arff_sparse import Gathering
+
 _TELL_EVERY = 5_000
 _REMEMBERED = 100_000
 
 
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    from aucstudio.project.data.readers.arff_sparse import Gathering
+
     encoding = wish.encoding or _encoding(path)
     with path.open(encoding=encoding, errors="replace") as file:
         header = read_header(path, file)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.arrow_levels import GOES_ON, packs_levels, unpack_levels
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
 from aucstudio.project.data.text.numerals import literal
@@ -42,7 +43,7 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
         unpack_levels(path, start, source)
         start = 0
     tell(0.1)
-    with duckdb.connect() as connection:
+    with duckdb_on(target.parent) as connection:
         try:
             connection.register("arrow", _Source(source, start))
             connection.execute(f"COPY (FROM arrow) TO {literal(str(target))} (FORMAT parquet)")
@@ -71,7 +72,6 @@ FORMATS = (
         endings=(".feather", ".arrow", ".arrows", ".ipc"),
         recognises=_is_arrow,
         write=_write,
-        apart=True,
         swelling=4.0,
     ),
 )

@@ -1,4 +1,8 @@
-"""Tables of SQLite and DuckDB databases, opened for reading only."""
+"""Tables of SQLite and DuckDB databases, opened for reading only.
+
+A database holds statements of its own: views, generated columns, macros. They may take any memory
+and time, within the limits of the process that reads them, and reach no other file.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     PARQUET,
@@ -18,17 +23,17 @@ from aucstudio.project.data.readers.format import (
     begins,
 )
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
-from aucstudio.project.data.readers.rows import RowWriter, first_parts
+from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import LONGEST_CELL
+from aucstudio.project.words import bytes_words
 
 _ROWS = 2_000
 # What programs keep of themselves beside the data.
 _ACCOUNTS = re.compile(
     "(django|auth|alembic|flyway|knex|gpkg|rtree)_|.*schema_migrations|spatial_ref_sys|layer_styles"
 )
-# SQLite's steps between two looks at whether to go on.
-_STEPS = 1_000_000
 
 
 def _write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
@@ -39,6 +44,15 @@ def _write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
     connection = _open_sqlite(path)
     try:
         return _copy_sqlite(connection, path, target, wish, tell)
+    except sqlite3.DataError as error:
+        if "too big" not in str(error):
+            raise
+        raise InputError(
+            f"{path} holds a cell of more than {bytes_words(LONGEST_CELL)}, as no table does; "
+            "choose another table or view in it",
+            file=str(path),
+            setting="sheet",
+        ) from error
     finally:
         connection.close()
 
@@ -47,8 +61,11 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
     name = f"file:{quote(str(path.absolute()))}?mode=ro"
     # The second where SQLite may not put its notes beside the file.
     for address in (name, f"{name}&immutable=1"):
-        connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        connection = sqlite3.connect(address, uri=True)
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.execute("PRAGMA trusted_schema = OFF")
         try:
             connection.execute("SELECT count(*) FROM sqlite_master")
         except sqlite3.OperationalError:
@@ -63,23 +80,10 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 def _copy_sqlite(
     connection: sqlite3.Connection, path: Path, target: Path, wish: Wish, tell: Advance
 ) -> Written:
-    trouble: list[BaseException] = []
-
-    def look() -> int:
-        # What is raised here would be lost.
-        try:
-            tell(0.0)
-        except BaseException as error:  # noqa: BLE001
-            trouble.append(error)
-        return len(trouble)
-
-    connection.set_progress_handler(look, _STEPS)
-    # Of a full-text index, say; of an old SQLite it is not known.
+    # Of a full-text index, for example; an old SQLite does not know them.
     try:
         shadows = set(connection.execute("SELECT name FROM pragma_table_list WHERE type='shadow'"))
     except sqlite3.OperationalError:
-        if trouble:
-            raise trouble[0] from None
         shadows = set()
     names = [
         str(name)
@@ -98,23 +102,18 @@ def _copy_sqlite(
         rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0")
         return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
-    try:
-        table = pick_part(path, "table", names, wish, holds_table, is_aside)
-        (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
-        rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
-        named, blobs = [column[0] for column in rows.description], set[int]()
-        with RowWriter(target) as out:
-            out.add(named)
-            while some := rows.fetchmany(_ROWS):
-                for row in some:
-                    blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
-                    out.add_data(row)
-                done += len(some)
-                tell(done / max(total, 1))
-    except sqlite3.OperationalError:
-        if trouble:
-            raise trouble[0] from None
-        raise
+    table = pick_part(path, "table", names, wish, holds_table, is_aside)
+    (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
+    rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
+    named, blobs = [column[0] for column in rows.description], set[int]()
+    with RowWriter(target) as out:
+        out.add(named)
+        while some := rows.fetchmany(_ROWS):
+            for row in some:
+                blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
+                out.add_data(row)
+            done += len(some)
+            tell(done / max(total, 1))
     return Written(
         known=dict(NAMED_ROWS),
         notes=(*note_of_parts("table", table, names), *_note_of_blobs(named, blobs)),
@@ -137,7 +136,7 @@ def _quoted(name: str) -> str:
 def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     import duckdb
 
-    with duckdb.connect(str(path), read_only=True) as connection:
+    with duckdb_on(target.parent, database=path, read_only=True) as connection:
         listed = connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal "
             "UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal"
@@ -146,25 +145,47 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
             name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
             for schema, name in listed
         }
+        outside: list[InputError] = []
 
         def holds_table(name: str) -> bool:
-            relation = connection.sql(f"SELECT * FROM {tables[name]} LIMIT 1")
-            # The cells stay in DuckDB, which needs more libraries to give times with a zone.
-            return len(relation.columns) > 1 and len(relation) > 0
+            try:
+                relation = connection.sql(f"SELECT * FROM {tables[name]} LIMIT 1")
+                # The cells stay in DuckDB, which needs more libraries to give times with a zone.
+                return len(relation.columns) > 1 and len(relation) > 0
+            except (duckdb.PermissionException, duckdb.CatalogException) as error:
+                outside.append(_reaches_out(path, name, error))
+                return False
 
         def is_narrow(name: str) -> bool:
             return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < WIDE
 
-        name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
+        try:
+            name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
+        except InputError as error:
+            raise (outside[0] if outside else error) from None
         tell(0.1)
-        connection.execute(
-            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"
-        )
+        try:
+            connection.execute(
+                f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"
+            )
+        except (duckdb.PermissionException, duckdb.CatalogException) as error:
+            raise _reaches_out(path, name, error) from error
     return Written(
         PARQUET,
         notes=tuple(note_of_parts("table", name, list(tables))),
         part=name,
         parts=tuple(tables),
+    )
+
+
+def _reaches_out(path: Path, name: str, error: Exception) -> InputError:
+    """Return the error for a view that needs other files, addresses or extensions."""
+    return InputError(
+        f"the view {name!r} of {path} reads other files or addresses, or needs an extension, which "
+        f"is not allowed here ({brief(str(error).splitlines()[0])}); store its rows in a "
+        "table of the database",
+        file=str(path),
+        setting="sheet",
     )
 
 
@@ -190,6 +211,5 @@ FORMATS = (
         recognises=_is_duckdb,
         write=_write_duckdb,
         part="table",
-        apart=True,
     ),
 )

@@ -21,16 +21,13 @@ from aucstudio.project.data.readers.parts import (
     pick_part,
 )
 from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
-from aucstudio.project.data.readers.workbook_looks import (
-    Looks,
-    columns_never_computed,
-    looks,
-)
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
 
 if TYPE_CHECKING:
     import python_calamine
+
+    from aucstudio.project.data.readers.workbook_looks import Looks
 
 Row = list[Any]
 Cell = tuple[int, int]
@@ -44,6 +41,8 @@ _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    from aucstudio.project.data.readers.workbook_looks import columns_never_computed, looks
+
     book = _open(path)
     names, hidden = _sheet_names(book)
     read: dict[str, tuple[list[Row], list[str]]] = {}
@@ -269,7 +268,6 @@ FORMATS = (
         recognises=_is_excel,
         write=_write,
         part="sheet",
-        apart=True,
         swelling=8.0,
     ),
     Format(
@@ -280,7 +278,6 @@ FORMATS = (
         recognises=_is_open_document,
         write=_write,
         part="sheet",
-        apart=True,
         swelling=8.0,
     ),
 )

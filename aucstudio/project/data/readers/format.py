@@ -126,12 +126,10 @@ class Format:
         Given a file and its first bytes, tells whether it is of this format; cheap, as it is asked
         of every file.
     write : callable or None
-        Writes it as a file that the readers take; None if it is one. May raise anything.
+        Writes it as a file that the readers take, in a process of its own; None if it is one.
+        May raise anything, and take any memory and time.
     part : str
         What ``--sheet`` names in it: "sheet", "table" or "member"; empty if it has one table.
-    apart : bool
-        Whether a library reads it that may hold the interpreter, take any amount of memory or die
-        over damaged bytes: that is done in a process of its own.
     encodings : bool
         Whether an encoding can be set.
     swelling : float
@@ -145,7 +143,6 @@ class Format:
     recognises: Callable[[Path, bytes], bool]
     write: Write | None = None
     part: str = ""
-    apart: bool = False
     encodings: bool = False
     swelling: float = 1.0
 

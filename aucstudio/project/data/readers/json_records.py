@@ -10,13 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
 _Rows = list[dict[str, Any]]
 
-_LONGEST_RECORD = 64_000_000
+_LONGEST_RECORD = LONGEST_CELL
+_PIECE, _MOST_CHECKED = 1 << 20, 1 << 26
+_KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:', re.S)
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.S)
+_OPENS, _CLOSES = np.frombuffer(b"[{", dtype=np.uint8), np.frombuffer(b"]}", dtype=np.uint8)
 # Records within records that have columns of their own.
 _DEEPEST = 4
 # What a description of a column calls its name.
@@ -33,6 +42,7 @@ _LISTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[" + _CELL + rb"(?:," + _CELL +
 def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     import duckdb
 
+    _check(path)
     with path.open("rb") as file:
         head = file.read(1 << 16)
     is_list = _LIST.match(head) is not None
@@ -69,12 +79,39 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     return Written(known=dict(NAMED_ROWS), notes=notes, part=part, parts=parts)
 
 
+def _check(path: Path) -> None:
+    """Refuse more columns, or records within records, than any table has.
+
+    DuckDB takes minutes to find that out. Keys are counted in the first part of a long file only.
+
+    Raises
+    ------
+    InputError
+    """
+    keys, depth, deepest = set[bytes](), 0, 0
+    with path.open("rb") as file:
+        for _ in range(_MOST_CHECKED // _PIECE):
+            # Up to the end of a line, or of a text: what is cut in two counts for little.
+            piece = file.read(_PIECE)
+            if not piece:
+                break
+            keys.update(_KEY.findall(piece))
+            refuse_columns(path, len(keys))
+            marks = np.frombuffer(_TEXT.sub(b"", piece), dtype=np.uint8)
+            steps = np.isin(marks, _OPENS).astype(np.int64) - np.isin(marks, _CLOSES)
+            if len(steps):
+                levels = depth + np.cumsum(steps)
+                depth, deepest = max(0, int(levels[-1])), max(deepest, int(levels.max()))
+            if deepest > MOST_DEPTH:
+                raise InputError(
+                    f"{path} holds records within records, more than {MOST_DEPTH} deep, as no "
+                    "table does; save the table in it as CSV or Parquet",
+                    file=str(path),
+                )
+
+
 def _copy(path: Path, target: Path, layout: str) -> None:
     """Write records as comma-separated rows."""
-    import glob
-
-    import duckdb
-
     options = {
         "format": literal(layout),
         "sample_size": "-1",
@@ -86,8 +123,10 @@ def _copy(path: Path, target: Path, layout: str) -> None:
         "compression": "'none'",
     }
     named = ", ".join(f"{name} = {value}" for name, value in options.items())
-    with duckdb.connect() as connection:
-        source = f"read_json({literal(glob.escape(str(path)))}, {named})"
+    # Under a name that is no pattern, which could be no file that it may read.
+    plain = linked(path, target.parent)
+    with duckdb_on(target.parent, path) as connection:
+        source = f"read_json({literal(str(plain))}, {named})"
         read = connection.sql(f"SELECT * FROM {source}")
         cells = [
             cell
@@ -265,7 +304,6 @@ FORMATS = (
         recognises=_is_json,
         write=_write,
         part="list",
-        apart=True,
         swelling=1.5,
     ),
 )

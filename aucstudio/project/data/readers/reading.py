@@ -10,7 +10,6 @@ from typing import Any
 
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import about_texts, fingerprint, read_parquet
-from aucstudio.project.data.readers.apart import damaged, write_apart
 from aucstudio.project.data.readers.format import (
     FILE,
     MATRIX,
@@ -27,7 +26,7 @@ from aucstudio.project.data.readers.sparse_file import read_sparse
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import InputError
 
 # A packed file in an archive is the most that is meant.
 _MOST_WRAPPINGS = 3
@@ -204,30 +203,14 @@ def _kind(found: Format, written: Written) -> Kind:
 def write_as(
     found: Format, path: Path, here: Path, target: Path, wish: Wish, tell: ReadingProgress
 ) -> Written:
-    """Write a file as another one; whatever goes wrong is said of the file that was given."""
-    assert found.write is not None
+    """Write a file as another one; errors name the file that was given."""
+    from aucstudio.project.data.readers.apart import write_apart
 
     def advance(share: float) -> None:
         tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
 
     with _naming(here, path, str(path)):
-        try:
-            if found.apart:
-                return write_apart(found, here, target, wish, advance)
-            return found.write(here, target, wish, advance)
-        except (InputError, Cancelled, KeyboardInterrupt):
-            raise
-        except EOFError:
-            raise damaged(here, found, "its end is missing") from None
-        except LookupError as error:
-            if not wish.encoding:
-                raise damaged(here, found, str(error)) from error
-            raise InputError(
-                f"unknown encoding {wish.encoding!r}; use a name such as utf-8 or cp1252",
-                setting="encoding",
-            ) from None
-        except Exception as error:
-            raise damaged(here, found, str(error) or type(error).__name__) from error
+        return write_apart(found, here, target, wish, advance)
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}

@@ -13,10 +13,13 @@ from typing import Any, Self
 
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import refuse_columns
 
 _LOOK_EVERY = 10_000
 _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
+# Characters of a library's report that are shown.
+_LONGEST = 200
 # Of three digits behind a comma it is not known which they are.
 _WRITTEN = re.compile(
     r"\s*(?:(?P<share>[+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%"
@@ -37,7 +40,7 @@ class RowWriter:
         # What no text can hold does not end the reading.
         self._file = target.open("w", encoding="utf-8", errors="replace", newline="")
         self._writer = csv.writer(self._file, lineterminator="\n")
-        self._rows = 0
+        self._rows = self._widest = 0
 
     def __enter__(self) -> Self:
         return self
@@ -51,16 +54,18 @@ class RowWriter:
         """Write a row; one without any value becomes a blank line."""
         spelled = list(map(spell, cells))
         if any(spelled):
-            self._writer.writerow(spelled)
+            self._write(spelled)
         else:
             self.blank()
-        self._rows += 1
-        if self._rows % _LOOK_EVERY == 0:
-            leave_room(self._target.parent)
 
     def add_data(self, cells: Sequence[Any]) -> None:
         """Write a row of a table, which counts even without any value."""
-        spelled = list(map(spell, cells))
+        self._write(list(map(spell, cells)))
+
+    def _write(self, spelled: list[str]) -> None:
+        if len(spelled) > self._widest:
+            self._widest = len(spelled)
+            refuse_columns(self._target, self._widest)
         self._writer.writerow(spelled)
         self._rows += 1
         if self._rows % _LOOK_EVERY == 0:
@@ -143,3 +148,9 @@ def first_parts(names: Iterable[str], most: int = 5) -> str:
     listed = [repr(name) for name in names]
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more
+
+
+def brief(reason: str) -> str:
+    """Return what a library reported on one line, not too long."""
+    line = " ".join(reason.split())
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"

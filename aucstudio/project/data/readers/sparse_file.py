@@ -21,12 +21,14 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
-from aucstudio.project.data.text.delimited import Delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.noticed import about_unreadable
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.text.delimited import Delimited
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -138,6 +140,8 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
         features = [_of_numbers(column.name, column.values) for column in features]
     by_name = beside | {column.name: column for column in features}
     findings = tuple(about_unreadable(found.unreadable))
+    from aucstudio.project.data.text.delimited import Delimited
+
     return Delimited(
         Dialect(),
         sha256,

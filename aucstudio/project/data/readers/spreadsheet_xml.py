@@ -115,7 +115,6 @@ FORMATS = (
         recognises=_is_sheet,
         write=_write,
         part="sheet",
-        apart=True,
         swelling=4.0,
     ),
 )

@@ -15,12 +15,6 @@ from aucstudio.project.data.readers.format import (
     begins,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
-from aucstudio.project.data.readers.statistics_formats import (
-    conversion,
-    is_in_catalog,
-    note_of_beyond,
-    on_calendar,
-)
 from aucstudio.project.errors import InputError
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -43,6 +37,13 @@ _STATA_ORDERS = b"\1\2"
 def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
     def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         import pyreadstat
+
+        from aucstudio.project.data.readers.statistics_formats import (
+            conversion,
+            is_in_catalog,
+            note_of_beyond,
+            on_calendar,
+        )
 
         said = {"encoding": wish.encoding} if wish.encoding else {}
         # Its own conversion of days and times takes whole days off durations.
@@ -187,7 +188,6 @@ def _format(
         endings=endings,
         recognises=recognises,
         write=_write(key.split("-")[0], reader),
-        apart=True,
         encodings=True,
         swelling=3.0,
     )

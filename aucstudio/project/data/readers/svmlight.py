@@ -90,7 +90,6 @@ FORMATS = (
         endings=(".svm", ".svmlight", ".libsvm"),
         recognises=_is_svmlight,
         write=_write,
-        apart=True,
         swelling=10.0,
     ),
 )

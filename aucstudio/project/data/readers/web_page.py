@@ -204,7 +204,6 @@ FORMATS = (
         recognises=_is_page,
         write=_write,
         part="table",
-        apart=True,
         encodings=True,
         swelling=4.0,
     ),

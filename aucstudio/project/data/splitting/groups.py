@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.columns import Column, spell_number
 
 if TYPE_CHECKING:
+    from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.data.table import Table
 
 Mask = NDArray[np.bool_]
@@ -90,6 +91,11 @@ def find_groups(
             part.append(values.codes(window.column(name), rows))
     found = [np.concatenate(part) for part in parts]
     return Groups(names, _joined(found), tuple(frozenset(values.spelled()) for values in seen))
+
+
+def groups_by(table: AnyTable, names: tuple[str, ...]) -> Groups:
+    """Find the labelled rows of a table that belong together by some of its columns."""
+    return find_groups(names, table.windows(table.rows, names), table.labelled())
 
 
 def _joined(codes: Sequence[Rows]) -> Rows:

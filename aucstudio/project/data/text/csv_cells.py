@@ -24,6 +24,7 @@ from aucstudio.project.data.text.numerals import (
     text_sql,
     trimmed,
 )
+from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.rejects import (
     AstrayError,
     Source,
@@ -41,7 +42,7 @@ SPELLINGS = 20
 
 _DOUBTFUL_BATCH = 32
 # Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
-_BUFFER = 8_000_000
+_BUFFER = LONGEST_ROW
 
 
 class CsvCells(CellStore):
@@ -106,6 +107,7 @@ class CsvCells(CellStore):
             "compression": "'none'",
             "hive_partitioning": "false",
             "buffer_size": str(_BUFFER),
+            "max_line_size": str(LONGEST_ROW),
             "decimal_separator": literal(dialect.decimal),
         }
         # DuckDB takes the name for a pattern.

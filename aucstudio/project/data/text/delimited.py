@@ -17,11 +17,16 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.codes import lengths_of_codes
 from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
-from aucstudio.project.data.text.encoding import Decoding, find_decoding, head_of, plain_copy
+from aucstudio.project.data.text.encoding import (
+    Decoding,
+    find_decoding,
+    head_of,
+    plain_copy,
+    refuse_endless,
+)
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.noticed import about_columns, about_layout
 from aucstudio.project.data.text.numerals import LOOKALIKES, is_quick
-from aucstudio.project.data.text.reader import Reader
 from aucstudio.project.data.text.rejects import (
     AstrayError,
     Numbers,
@@ -146,6 +151,8 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
 
     if opened.short:
         return read_short(source, opened.forms, opened.settled, advance)
+    from aucstudio.project.data.text.reader import Reader
+
     with Reader(source, folder, advance) as reader:
         return reader.read(opened.forms, opened.settled, _clean(opened), opened.lengths)
 
@@ -256,6 +263,8 @@ def open_delimited(
             lambda part: tell(0.2 + 0.1 * part, f"decoding {decoding.encoding}"),
         )
     text, whole = head_of(plain)
+    usual = Dialect() if schema is None or schema.dialect is None else schema.dialect
+    refuse_endless(path, plain, text, told, given.get("quote", usual.quote))
     wrapping = None if "delimiter" in given else find_wrapping(text)
     if wrapping is not None:
         plain = unwrapped(plain, wrapping[0], folder)
@@ -338,7 +347,8 @@ def _check(path: Path, layout: Layout) -> None:
     if sample.width < 2:
         raise InputError(
             f"{path} has one column only; a table has its cells separated by commas, semicolons, "
-            "tabs, vertical bars or blanks, or by the mark that --delimiter names",
+            "tabs, vertical bars or blanks; if another character separates them, choose it as the "
+            "delimiter",
             file=str(path),
             setting="delimiter",
         )
@@ -353,10 +363,8 @@ def _check(path: Path, layout: Layout) -> None:
 
 
 def no_rows(path: Path) -> InputError:
-    return InputError(
-        f"{path} has a header row and nothing below it; choose a file with data",
-        file=str(path),
-    )
+    sentence = f"{path} has a header row and nothing below it; choose a file with data"
+    return InputError(sentence, file=str(path))
 
 
 def _formats(

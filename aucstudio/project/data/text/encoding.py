@@ -10,14 +10,19 @@ import re
 from pathlib import Path
 
 from aucstudio.project.data.text.codepages import encoded_twice, guess_encoding
+from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.scan import CHUNK, SAMPLE, SAMPLE_LINES, Advance, Scan, chunks
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import MOST_COLUMNS, refuse_columns
+from aucstudio.project.words import bytes_words
 
 # So much is looked at to guess an encoding; and of a file of that size all.
 _MOST_GUESSED = 1 << 22
 _MULTIBYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
+# Where rows have many lines, so many samples are the first rows.
+_MOST_PIECES = 16
 # Of the bytes that are looked at, so many may be no UTF-8 that these are taken for slips.
 _FEW_BAD = 0.1
 
@@ -192,18 +197,82 @@ def _with_bom(encoding: str) -> str:
 
 
 def head_of(path: Path) -> tuple[str, bool]:
-    """Read the first lines of a UTF-8 file; the second value tells whether that was all."""
+    """Read the first rows of a UTF-8 file; the second value is whether that was all."""
+    pieces: list[bytes] = []
+    lines = rows = quotes = 0
     with path.open("rb") as file:
-        pieces = [file.read(SAMPLE)]
-        lines = pieces[0].count(b"\n")
-        while lines < SAMPLE_LINES and (more := file.read(SAMPLE)):
-            pieces.append(more)
-            lines += more.count(b"\n")
+        while lines < SAMPLE_LINES or (rows < SAMPLE_LINES and len(pieces) < _MOST_PIECES):
+            piece = file.read(SAMPLE)
+            if not piece:
+                break
+            pieces.append(piece)
+            lines += piece.count(b"\n")
+            # A line end between two quotation marks is within a row.
+            parts = piece.split(b'"')
+            rows += sum(part.count(b"\n") for part in parts[quotes % 2 :: 2])
+            quotes += len(parts) - 1
         whole = not file.read(1)
     data = b"".join(pieces)
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     return data.decode("utf-8-sig"), whole
+
+
+def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: str) -> None:
+    """Refuse more columns than are read, and a quoted cell that is longer than any row.
+
+    Parameters
+    ----------
+    path, plain : Path
+        The file that was given, and the same as UTF-8.
+    text : str
+        Its first lines.
+    delimiter, quote : str
+        As far as they are known.
+
+    Raises
+    ------
+    InputError
+    """
+    for line in text.split("\n"):
+        if len(line) > MOST_COLUMNS and '"' not in line:
+            refuse_columns(path, 1 + max(map(line.count, {*",;\t|", delimiter} - {""})))
+    place = last_opened(plain) if quote == '"' else None
+    if place is not None and place[1] > LONGEST_ROW:
+        raise InputError(
+            f"{path}, line {place[0]}: a cell begins with a quotation mark that is not closed in "
+            f"{bytes_words(place[1])}; close it, or read the file without quotation marks "
+            '(quote "none")',
+            file=str(path),
+            line=place[0],
+            setting="quote",
+        )
+
+
+def last_opened(path: Path) -> tuple[int, int] | None:
+    """Return where the last quotation mark of a file opens a cell, which is then never closed.
+
+    Returns
+    -------
+    pair of int, or None
+        The line, counted from 1, and the bytes from the mark to the end; None where the last mark
+        stands elsewhere, or there is none.
+    """
+    with path.open("rb") as file:
+        end = size = file.seek(0, 2)
+        while end:
+            start = max(0, end - CHUNK)
+            file.seek(start)
+            mark = file.read(end - start).rfind(b'"')
+            if mark >= 0:
+                place = start + mark
+                file.seek(max(0, place - 1))
+                before = file.read(1) if place else b"\n"
+                if before not in b",;\t|\n":
+                    return None
+                return lines_at(path, [place])[0], size - place
+            end = start
+    return None
 
 
 def holds_blank_lines(path: Path) -> bool:

@@ -50,7 +50,9 @@ def is_number(cell: str) -> bool:
 def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record]:
     """Cut the first lines of a file into rows of stripped cells, with their lines.
 
-    ``whole`` if there are no more lines; else the last row may be a part of one.
+    ``whole`` if there are no more lines; else the last row may be a part of one. Such a part may
+    have many lines: it is left out unless the lines are rows by themselves, as they are below a
+    quotation mark that is never closed.
     """
     lines = text.split("\n")
     cutter = Cutter(dialect, width)
@@ -58,7 +60,15 @@ def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record
         (line, [cell.strip(BLANKS) for cell in cells])
         for line, cells in cutter.rows(lines[dialect.skip :], dialect.skip + 1)
     ]
-    return rows if whole or len(rows) < 2 else rows[:-1]
+    if whole or len(rows) < 2:
+        return rows
+    above = [row for row in rows if row[0] < cutter.unfinished]
+    if above:
+        usual = modal_width(above)
+        below = [row for row in rows if row[0] > cutter.unfinished]
+        if 2 * sum(len(row) == usual for _, row in below) < len(below):
+            return above
+    return rows[:-1]
 
 
 def modal_width(rows: Sequence[Record]) -> int:
@@ -290,7 +300,7 @@ def find_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
     No row of the table may begin so, but the one with the names.
     """
     lines = text.split("\n")
-    width = modal_width(cut(text, True, dialect))
+    width = modal_width(cut(text, False, dialect))
     ruled = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
     for mark in (*_COMMENTS, *ruled[:1]):
         if mark == dialect.delimiter:

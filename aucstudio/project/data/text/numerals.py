@@ -79,6 +79,9 @@ class NumberFormat:
         How dates or durations are written, one of ``LAYOUTS`` or ``LASTING`` of
         :mod:`~aucstudio.project.data.text.dates`: what they are as numbers is said there. Empty
         for numbers.
+    scale : float
+        What numbers are multiplied by, where a later file writes fractions and the training file
+        wrote per cent, or the reverse.
     """
 
     decimal: str = "."
@@ -86,6 +89,7 @@ class NumberFormat:
     dressed: bool = False
     affix: str = ""
     layout: str = ""
+    scale: float = 1.0
 
     @property
     def dated(self) -> str:
@@ -175,6 +179,9 @@ class NumberFormat:
 
     def read(self, cell: str) -> float:
         """Read a cell that matches."""
+        return self._read(cell) * self.scale
+
+    def _read(self, cell: str) -> float:
         if self.layout:
             return dates.read(cell, self.layout)
         if self.dressed:
@@ -223,6 +230,10 @@ class NumberFormat:
 
     def sql(self, cell: str) -> str:
         """Write the DuckDB expression that reads ``cell``; infinite where it is no such number."""
+        read = self._sql(cell)
+        return read if self.scale == 1 else f"({read}) * {self.scale!r}::DOUBLE"
+
+    def _sql(self, cell: str) -> str:
         if self.layout or self.dressed:
             taken = dates.sql(f"lower({trimmed(cell)})", self.layout) if self.layout else ""
             read = taken or f"coalesce({self._undressed_sql(cell)}, 'inf'::DOUBLE)"
@@ -263,6 +274,11 @@ class NumberFormat:
     def sql_matches(self, cell: str) -> str:
         """Write the DuckDB condition that the cell, stripped, matches :attr:`pattern`."""
         return f"regexp_full_match({self._in_own_digits_sql(cell)}, {literal(self.pattern)})"
+
+
+def other_mark(decimal: str) -> str:
+    """Return the decimal mark that is not the given one."""
+    return _GROUPS[decimal]
 
 
 @functools.cache
@@ -360,7 +376,7 @@ def _usual_sql(cell: str, form: NumberFormat) -> str:
     """Write the expression of usual spellings; empty where the format has none of its own."""
     if form.layout:
         return usual.usual_date(cell, form.layout)
-    if not (form.grouped or form.dressed):
+    if not (form.grouped or form.dressed) or form.scale != 1:
         return ""
     per_cent = form.affix in PER_CENT
     return usual.usual_number(
@@ -370,7 +386,7 @@ def _usual_sql(cell: str, form: NumberFormat) -> str:
 
 def is_quick(form: NumberFormat, words: frozenset[str]) -> bool:
     """Tell whether most cells can be read without a look at the pattern."""
-    if form.grouped or form.dressed or form.layout:
+    if form.grouped or form.dressed or form.layout or form.scale != 1:
         return False
     # A number that was said to stand for a missing value would be read as one by the quick way.
     return not _hold_digits(words)

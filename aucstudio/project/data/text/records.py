@@ -1,7 +1,8 @@
-"""Lines of text cut into rows of cells: the one place that says what a row and a quoted cell is.
+"""Lines of text cut into rows of cells: the one place that defines a row and a quoted cell.
 
-Where quotation marks are used as they should be, that is what DuckDB takes for a row too. Where
-they are not, a mark that is never closed, or stands inside a cell, is a character like others.
+Where quotation marks are used correctly, DuckDB reads the same rows. A mark that is never closed,
+or stands inside a cell, is a character like any other. Every line is read a bounded number of
+times, whatever the marks in it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Iterable, Iterator
 
 from aucstudio.project.data.text.dialect import BLANK, Dialect
 
-# A quoted cell may hold line ends: so many lines, and so many characters, and no more.
-_MOST_LINES, _MOST_LENGTH = 2_000, 1 << 20
+# Characters of a row; a quoted cell that is longer was never closed.
+LONGEST_ROW = 8_000_000
 # As long as the module csv allows on every system.
 _LONGEST_CELL = 2**31 - 1
 
@@ -35,68 +36,53 @@ class Cutter:
         self._quoting = _Quoting(dialect) if dialect.quote else None
         self._by_place = bool(dialect.edges) or dialect.delimiter == BLANK
         self._protected = _Protected(dialect) if dialect.escape else None
-        # Rows in which quotation marks are not used as they should be.
+        # Rows in which quotation marks are not used correctly.
         self.irregular = 0
+        # Where the first row begins that holds a quoted cell which the end leaves open; 0 if none.
+        self.unfinished = 0
 
     def rows(self, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
-        """Give the rows with the lines they begin in, counted from ``first``; no blank ones."""
-        ahead: collections.deque[str] = collections.deque()
-        more = iter(lines)
+        """Yield the rows with the lines they begin in, counted from ``first``; no blank ones."""
+        later = _Lookahead(lines)
         number = first - 1
         comment = self._dialect.comment
-        while True:
-            line = ahead.popleft() if ahead else next(more, None)
-            if line is None:
-                return
-            number += 1
+        while (line := later.next()) is not None:
+            number, later.at_end = number + 1, False
             bare = line.removesuffix("\n")
             line = bare.removesuffix("\r")
             if not (line.strip() if self._by_place else line):
                 continue
             if comment and line.lstrip().startswith(comment):
                 continue
-            taken, cells = self._row(line, bare[len(line) :], ahead, more)
+            taken, cells = self._row(line, bare[len(line) :], later)
+            self.unfinished = self.unfinished or (number if later.at_end else 0)
             yield number, cells
             number += taken
 
-    def _row(
-        self, line: str, end: str, ahead: collections.deque[str], more: Iterator[str]
-    ) -> tuple[int, list[str]]:
+    def _row(self, line: str, end: str, later: _Lookahead) -> tuple[int, list[str]]:
         """Cut a line, with those after it where a cell goes on; how many comes first."""
-        joined = 0
-        while self._protected is not None and self._protected.is_open(line):
-            next_line = ahead.popleft() if ahead else next(more, None)
-            if next_line is None or joined == _MOST_LINES:
-                break
-            line, joined = f"{line}\n{next_line.removesuffix(chr(10))}", joined + 1
-        taken, cells = self._cut(line, end, ahead, more)
-        return joined + taken, cells
+        if self._protected is not None and self._protected.is_open(line):
+            joined = [line]
+            for next_line in later.peek():
+                joined.append(next_line.removesuffix("\n"))
+                if not self._protected.is_open(joined[-1]):
+                    break
+            taken = len(joined) - 1
+            later.drop(taken)
+            more, cells = self._cut("\n".join(joined), end, later)
+            return taken + more, cells
+        return self._cut(line, end, later)
 
-    def _cut(
-        self, line: str, end: str, ahead: collections.deque[str], more: Iterator[str]
-    ) -> tuple[int, list[str]]:
+    def _cut(self, line: str, end: str, later: _Lookahead) -> tuple[int, list[str]]:
         if self._quoting is None or self._dialect.quote not in line:
             return 0, self._plain(line)
         if (cells := self._quoting.regular(line)) is not None:
             return 0, cells
-        if not self._dialect.edges and self._quoting.is_open(line):
-            length = len(line)
-            for taken in range(1, _MOST_LINES):
-                if len(ahead) < taken:
-                    ahead.extend(itertools.islice(more, 1))
-                if len(ahead) < taken or length > _MOST_LENGTH:
-                    break
-                length += len(ahead[taken - 1])
-                if self._dialect.quote not in ahead[taken - 1]:
-                    continue
-                line_so_far = "\n".join([line + end, *_bare(ahead, taken)]).removesuffix("\r")
-                if self._quoting.is_open(line_so_far):
-                    continue
-                if (cells := self._quoting.regular(line_so_far)) is not None:
-                    for _ in range(taken):
-                        ahead.popleft()
-                    return taken, cells
-                break
+        if not self._dialect.edges:
+            taken, cells = self._quoting.over_lines(line, end, later.peek())
+            if cells is not None:
+                later.drop(taken)
+                return taken, cells
         self.irregular += 1
         return 0, self._astray(line)
 
@@ -118,8 +104,38 @@ class Cutter:
         return line.split(self._dialect.delimiter)
 
 
-def _bare(lines: Iterable[str], count: int) -> Iterator[str]:
-    return (line.removesuffix("\n") for line in itertools.islice(lines, count))
+class _Lookahead:
+    """Lines that can be looked at before they are taken."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._more = iter(lines)
+        self._ahead: collections.deque[str] = collections.deque()
+        # Whether the last look went beyond the last line.
+        self.at_end = False
+
+    def next(self) -> str | None:
+        """Take the next line; None at the end."""
+        return self._ahead.popleft() if self._ahead else next(self._more, None)
+
+    def peek(self) -> Iterator[str]:
+        """Yield the lines to come, without taking them, as far as a row may reach."""
+        self.at_end, length = False, 0
+        for line in itertools.chain(self._ahead, self._fetched()):
+            length += len(line)
+            if length > LONGEST_ROW:
+                return
+            yield line
+        self.at_end = True
+
+    def drop(self, count: int) -> None:
+        """Take lines that were looked at."""
+        for _ in range(count):
+            self._ahead.popleft()
+
+    def _fetched(self) -> Iterator[str]:
+        for line in self._more:
+            self._ahead.append(line)
+            yield line
 
 
 class _Protected:
@@ -130,7 +146,7 @@ class _Protected:
         self.pattern = rf"(?:[^{d}{e}]|{e}[\s\S]?)*+"
         self._cell = re.compile(rf"({self.pattern})(?:{d}|$)")
         self._mark = re.compile(rf"{e}([{d}{e}{q}\n])")
-        self._open = re.compile(rf"(?:^|[^{e}])(?:{e}{e})*{e}$")
+        self._escape = dialect.escape
 
     def cells(self, line: str) -> list[str]:
         """Cut a line without quoted cells."""
@@ -145,8 +161,8 @@ class _Protected:
         return found
 
     def is_open(self, line: str) -> bool:
-        """Tell whether the mark stands before the end of a line, which is part of a cell then."""
-        return self._open.search(line) is not None
+        """Return whether the mark protects the end of a line, which is part of a cell then."""
+        return (len(line) - len(line.rstrip(self._escape))) % 2 == 1
 
     def bare(self, cell: str) -> str:
         """Take the mark away from before what it protects."""
@@ -175,8 +191,10 @@ class _Quoting:
         if self._protected is not None:
             bare = rf"(?!{blank}{q}){self._protected.pattern}"
         self._bare = re.compile(bare)
-        self._opened = re.compile(rf"{blank}{q}{inside}*+\Z")
-        self._loose = re.compile(rf"{blank}{q}(.*?){q}{blank}{end}")
+        self._inside = re.compile(rf"{inside}*+")
+        self._opened = re.compile(rf"{blank}{q}{inside}*+{f'{e}?' if e else ''}\Z")
+        self._begun = re.compile(rf"{blank}{q}")
+        self._closing = re.compile(rf"{q}{blank}{end}")
         self._gap = re.compile(r"\s+") if self._by_blanks else re.compile(d)
         strict = rf"(?:{q}(?:[^{q}]|{q}{q})*+{q}|[^{d}{q}]*+)"
         # What the module csv cuts likewise, and faster.
@@ -193,10 +211,48 @@ class _Quoting:
         cells, place = self._walk(text)
         return cells if place == len(text) else None
 
-    def is_open(self, text: str) -> bool:
-        """Tell whether a quoted cell goes on where the text ends."""
-        _, place = self._walk(text)
-        return place < len(text) and self._opened.match(text, place) is not None
+    def over_lines(
+        self, line: str, end: str, following: Iterable[str]
+    ) -> tuple[int, list[str] | None]:
+        """Cut a row whose quoted cells hold line ends, or None where the marks are astray.
+
+        Parameters
+        ----------
+        line, end : str
+            The first line, and what stands before its line end.
+        following : iterable of str
+            The lines below it.
+
+        Returns
+        -------
+        int
+            Of the lines below, how many belong to the row, or were read to no avail.
+        list of str or None
+        """
+        cells, place = self._walk(line)
+        taken, parts = 0, [line[place:] + end]
+        if self._opened.match(line, place) is None:
+            return taken, None
+        for taken, below in enumerate(following, 1):
+            bare = below.removesuffix("\n")
+            parts.append(bare)
+            if self._quote not in bare or self._is_inside(bare):
+                continue
+            text = "\n".join(parts).removesuffix("\r")
+            more, place = self._walk(text)
+            cells += more
+            if place == len(text):
+                return taken, cells
+            if self._opened.match(text, place) is None:
+                return taken, None
+            parts = [text[place:] + ("\r" if bare.endswith("\r") else "")]
+        return taken, None
+
+    def _is_inside(self, line: str) -> bool:
+        """Return whether a quoted cell that was open before a line is open after it."""
+        found = self._inside.match(line)
+        rest = line[found.end() :] if found else line
+        return rest in ("", self._escape)
 
     def _walk(self, text: str) -> tuple[list[str], int]:
         """Cut as far as the marks are used as they should be, and tell how far that is."""
@@ -224,13 +280,16 @@ class _Quoting:
         return cell.replace(self._quote * 2, self._quote)
 
     def lenient(self, text: str) -> list[str]:
-        """Cut a row all the same: a quoted cell ends in a mark before a delimiter."""
+        """Cut an irregular row: a quoted cell ends in a mark before a delimiter."""
         cells: list[str] = []
-        place = 0
+        place, closing = 0, self._closing.search(text)
         while True:
-            if found := self._loose.match(text, place):
-                cells.append(found[1])
-                place = found.end()
+            begun = self._begun.match(text, place)
+            while begun and closing and closing.start() < begun.end():
+                closing = self._closing.search(text, closing.start() + 1)
+            if begun and closing:
+                cells.append(text[begun.end() : closing.start()])
+                place = closing.end()
             else:
                 gap = self._gap.search(text, place)
                 end = gap.start() if gap else len(text)

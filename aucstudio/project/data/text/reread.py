@@ -73,7 +73,7 @@ def later_sample(text: str, dialect: Dialect) -> TextSample:
 def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> dict[int, Any]:
     """Give how the numbers of each column are written; None for text, and for columns not known.
 
-    A decimal mark that a person set holds for all columns.
+    A decimal mark that a person set holds for all columns; the other one then groups thousands.
     """
     known = schema.by_name
     forms: dict[int, NumberFormat | None] = {}
@@ -83,7 +83,8 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
         if column.kind == "number":
             mark = schema.dialect.decimal if schema.dialect else "."
             form = column.number or NumberFormat(mark)
-            form = dataclasses.replace(form, decimal=given.get("decimal", form.decimal))
+            if "decimal" in given and not form.layout:
+                form = dataclasses.replace(form, decimal=given["decimal"], grouped=True)
         forms[k] = form
     return forms
 

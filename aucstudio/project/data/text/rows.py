@@ -14,6 +14,7 @@ from typing import BinaryIO, TextIO
 import numpy as np
 
 from aucstudio.project.data.text.dialect import Dialect, Row
+from aucstudio.project.data.text.encoding import last_opened
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.rejects import (
@@ -192,12 +193,15 @@ def ends_in_totals(path: Path, dialect: Dialect) -> bool:
 
 
 def is_astray_later(source: Source) -> bool:
-    """Tell whether totals come last, delimiters end rows, or names have quotation marks astray.
+    """Return whether totals come last, delimiters end rows, or quotation marks are astray.
 
-    DuckDB would take totals for rows, delimiters for cells, and such names for more than names.
+    DuckDB would take totals for rows, delimiters for cells, such names for more than names, and
+    look for the end of a quoted cell that has none again and again.
     """
     has_blank_ends = len(source.header) > len(source.names) + 1
-    return source.dialect.totals or has_blank_ends or _has_names_astray(source)
+    if source.dialect.totals or has_blank_ends or _has_names_astray(source):
+        return True
+    return source.dialect.quote == '"' and last_opened(source.path) is not None
 
 
 def names_come_again(source: Source) -> bool:

@@ -9,12 +9,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.columns import NUMERIC_ROLES
 from aucstudio.project.data.labels import LabelRule
+from aucstudio.project.data.preparing.acceptance import check_accepted, unmet_levels
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.unknown import check_known, unmet_levels
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
@@ -26,6 +27,16 @@ from aucstudio.project.runs.tuning import (
 
 Band = tuple[float, float]
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
+
+
+def check_band(band: Band) -> None:
+    """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
+    alpha, beta = band
+    if not 0.0 <= alpha < beta <= 1.0:
+        raise InputError(
+            f"the false-positive range must satisfy 0 ≤ α < β ≤ 1; it is [{alpha:g}, {beta:g}]",
+            setting="fpr_range",
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,13 +184,13 @@ class DataReference:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> DataReference:
-        """Rebuild what :meth:`as_json` gave, also in an earlier program."""
-        if "schema" in document:
-            schema = Schema.from_json(document["schema"])
-        else:
-            schema = Schema.of_roles(document["sha256"], document["roles"])
+        """Rebuild what :meth:`as_json` returned."""
+        schema = Schema.from_json(document["schema"])
         given = tuple(ScoreFile(**one) for one in document.get("scores", ()))
         return cls(document["path"], schema, document["label"], document["positive"], given)
+
+
+_SAME_NOTATION = "write the test file as the training table is written"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,7 +236,7 @@ class Experiment:
     def title(self) -> str:
         """What the run is called: its name, or that of its method."""
         tuned = ", tuned" if self.tuning is not None else ""
-        return self.name or METHODS[self.method].title + tuned
+        return self.name or DECLARED[self.method].title + tuned
 
     @functools.cached_property
     def id(self) -> str:
@@ -257,7 +268,7 @@ class Experiment:
             )
         present = {column.name for column in table.columns}
         for name, role in self.data.roles:
-            if name not in present and role in ("number", "category", "label", "weight"):
+            if name not in present and role in ("category", "label", *NUMERIC_ROLES):
                 table.column(name)
         seen = table.with_roles(
             label=self.data.label,
@@ -293,6 +304,11 @@ class Experiment:
         return files, self.data.label, self.data.positive, self.data.rule, validation
 
     @property
+    def weight_kind(self) -> str | None:
+        """The kind of weights, "sampling" or "frequency"; None where every row counts once."""
+        return self.data.schema.weight_kind
+
+    @property
     def weight(self) -> str | None:
         """Name of the column that weighs the rows; None where every row counts once."""
         return self.data.schema.weight
@@ -303,11 +319,13 @@ class Experiment:
         Raises
         ------
         InputError
-            As :meth:`as_test`, and if a column is wholly unknown or a class was never met.
+            As :meth:`as_test`, if a class was never met, and if a column does not hold what it
+            holds in the training table.
         """
         seen = self.as_test(table)
         self._require_known_classes(seen)
-        check_known(seen, self.data.schema, seen.feature_names, unmet_levels(seen))
+        names, strange = seen.feature_names, unmet_levels(seen)
+        check_accepted(seen, self.data.schema, names, strange, advice=_SAME_NOTATION)
         return dataclasses.replace(self, test=DataReference.to_table(seen))
 
     def _require_known_classes(self, test: AnyTable) -> None:
@@ -351,7 +369,7 @@ class Experiment:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Experiment:
-        """Rebuild what :meth:`as_json` gave, also in an earlier program."""
+        """Rebuild what :meth:`as_json` returned."""
         params = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in document["params"].items()

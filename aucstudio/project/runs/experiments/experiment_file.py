@@ -39,12 +39,13 @@ preparation = { scale = "robust" }  # optional: in place of [preparation]
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
@@ -52,7 +53,7 @@ from aucstudio.project.data.preparing.preparation_choice import PreparationChoic
 from aucstudio.project.data.splitting.validation import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.inputs import open_regular
+from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_document import (
     ExperimentDocument,
@@ -75,6 +76,8 @@ from aucstudio.project.words import suggestion
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1
 _MOST_BYTES = 4_000_000
+_PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
+_DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
 # Keys of [validation] that mean something in one scheme alone.
 _SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE, "time": FORWARD}
 
@@ -122,7 +125,28 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
         If a file cannot be read, or holds what we do not know; the sentence names the place.
     """
     path = Path(path)
-    document = _parse(path)
+    return plan_document(path, _parse(path), choose)
+
+
+def plan_document(
+    path: Path, document: Mapping[str, Any], choose: ChooseReader = lambda *_: read_table
+) -> ExperimentFile:
+    """Read the table of an experiment that is already parsed, and check both.
+
+    Parameters
+    ----------
+    path : Path
+        The experiment file, or what messages call it; names of files are relative to its folder.
+    document : mapping
+        The keys of an experiment file.
+    choose : callable
+        As for :func:`read_study`.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_study`.
+    """
     try:
         return _study(path, read_document(path, document), choose)
     except InvalidSetting as error:
@@ -145,7 +169,9 @@ def check_document(path: str | Path) -> None:
 def _parse(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, "the experiment", _MOST_BYTES) as file:
-            document = tomllib.loads(file.read().decode("utf-8-sig"))
+            text = file.read().decode("utf-8-sig")
+        _check_keys(text)
+        document = tomllib.loads(text)
     except InputError:
         raise
     except (ValueError, RecursionError) as error:  # not TOML, not text, too long, too deep
@@ -158,6 +184,13 @@ def _parse(path: Path) -> dict[str, Any]:
             file=str(path),
         )
     return document
+
+
+def _check_keys(text: str) -> None:
+    """Refuse keys of very many parts: parsing them takes the square of their number in steps."""
+    for found in _DOTTED.finditer(text):
+        if found[0].count(".") >= MOST_DEPTH and len(re.findall(_PART, found[0])) > MOST_DEPTH:
+            raise ValueError(f"a key has more than {MOST_DEPTH} parts")
 
 
 def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> ExperimentFile:
@@ -239,13 +272,13 @@ def _experiment(
     usual: PreparationPart,
 ) -> Experiment:
     seen = table.with_roles(roles=run.roles)
-    if run.method not in METHODS:
+    if run.method not in DECLARED:
         raise InputError(
-            f"{path}: unknown method {run.method!r}{suggestion(run.method, METHODS)} (there are "
-            f"{', '.join(METHODS)})",
+            f"{path}: unknown method {run.method!r}{suggestion(run.method, DECLARED)} (there are "
+            f"{', '.join(DECLARED)})",
             setting="method",
         )
-    known = declared_params(METHODS[run.method])
+    known = declared_params(DECLARED[run.method])
     given = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
     settings = read_settings(run.method, given, band)
     tuning = None if run.tune is None else _tuning(run.tune, validation)

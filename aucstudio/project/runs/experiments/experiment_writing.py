@@ -10,7 +10,7 @@ from typing import Any
 
 import tomli_w
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
@@ -115,7 +115,7 @@ def _validation_part(validation: Validation, folder: str | Path | None) -> dict[
 def _run_part(
     experiment: Experiment, roles: Mapping[str, str], usual: PreparationChoice
 ) -> dict[str, Any]:
-    known = declared_params(METHODS[experiment.method])
+    known = declared_params(DECLARED[experiment.method])
     settings = {
         name: _plain(known[name], value)
         for name, value in experiment.params.items()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice
@@ -17,7 +17,12 @@ from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Va
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
-from aucstudio.project.runs.experiments.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment import (
+    Band,
+    DataReference,
+    Experiment,
+    check_band,
+)
 from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
@@ -76,10 +81,10 @@ def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
 
 def known_method(name: str) -> type[AUCClassifier]:
     """Find a method by its id; InputError with what may have been meant if there is none."""
-    if name in METHODS:
-        return METHODS[name]
+    if name in DECLARED:
+        return DECLARED[name]
     raise InputError(
-        f"unknown method {name!r}{suggestion(name, METHODS)} (there are {', '.join(METHODS)})",
+        f"unknown method {name!r}{suggestion(name, DECLARED)} (there are {', '.join(DECLARED)})",
         setting="method",
     )
 
@@ -148,7 +153,7 @@ def _check_validation(
     if validation.scheme != LEAVE_PAIR_OUT:
         return
     if not method.leaves_pairs_out:
-        able = [other.title for other in METHODS.values() if other.leaves_pairs_out]
+        able = [other.title for other in DECLARED.values() if other.leaves_pairs_out]
         raise InputError(
             f"leave-pair-out would train {method.title} once for every pair; it is for methods "
             f"with a closed form ({', '.join(able)}): choose another scheme",
@@ -191,21 +196,11 @@ def _check_weights(
 
 def weights_refused(method: type[AUCClassifier], name: str) -> str:
     """Say that a method cannot be trained on rows that a column weighs."""
-    able = ", ".join(other.title for other in METHODS.values() if other.takes_weights)
+    able = ", ".join(other.title for other in DECLARED.values() if other.takes_weights)
     return (
         f"column {name!r} weighs the rows, and {method.title} takes no row weights: give the "
         f"column another role, or take one of {able}"
     )
-
-
-def check_band(band: Band) -> None:
-    """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
-    alpha, beta = band
-    if not 0.0 <= alpha < beta <= 1.0:
-        raise InputError(
-            f"the false-positive range must satisfy 0 ≤ α < β ≤ 1; it is [{alpha:g}, {beta:g}]",
-            setting="fpr_range",
-        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

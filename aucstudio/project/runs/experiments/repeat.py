@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.project.data.columns import WEIGHT_ROLES
 from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
@@ -56,7 +57,7 @@ def _fits_a_command(experiment: Experiment) -> bool:
 
 
 def _settings_are_read_back(experiment: Experiment) -> bool:
-    known = declared_params(METHODS[experiment.method])
+    known = declared_params(DECLARED[experiment.method])
     for name, value in experiment.params.items():
         try:
             read = known[name].parse(known[name].spell(value))
@@ -68,7 +69,7 @@ def _settings_are_read_back(experiment: Experiment) -> bool:
 
 
 def _words(experiment: Experiment) -> list[str]:
-    known = declared_params(METHODS[experiment.method])
+    known = declared_params(DECLARED[experiment.method])
     data = experiment.data
     words = ["aucstudio", "train", data.path]
     words += _score_words(experiment) or ["--method", experiment.method]
@@ -117,7 +118,9 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
         if any(column.name == given.name for given in data.scores):
             continue
         told = not column.guessed or column.role == "ignore" or not known
-        if column.role != "label" and told:
+        if column.role in WEIGHT_ROLES:
+            yield [*_option("weight", column.name), "--weight-kind", WEIGHT_ROLES[column.role]]
+        elif column.role != "label" and told:
             yield _option(column.role, column.name)
         if column.parts:
             yield _option("date-parts", f"{column.name}={','.join(column.parts)}")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
@@ -49,7 +49,7 @@ class ShownSetting:
 
 def shown_settings(experiment: Experiment) -> list[ShownSetting]:
     """List the settings that mean something for an experiment and were not searched."""
-    method, params = METHODS[experiment.method], experiment.params
+    method, params = DECLARED[experiment.method], experiment.params
     left_out = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
     if experiment.members:  # these were not taken from a list
         left_out.add(_LIST)
@@ -88,7 +88,7 @@ def differing_settings(record: RunRecord) -> str:
 
 def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[str] = ()) -> str:
     """Say in few words which settings of a method are not as usual."""
-    known = declared_params(METHODS[method])
+    known = declared_params(DECLARED[method])
     told = [
         f"{known[name].symbol or known[name].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
         f"{spelled(known[name], tuple(value) if isinstance(value, list) else value)}"
@@ -100,7 +100,7 @@ def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[st
 
 def settings_sentence(experiment: Experiment) -> str:
     """Name an experiment's method and its settings."""
-    title = METHODS[experiment.method].title
+    title = DECLARED[experiment.method].title
     told = ", ".join(map(str, shown_settings(experiment)))
     return f"{title}: {told}" if told else title
 
@@ -128,14 +128,14 @@ def choice_word(value: Any) -> str:
 def _titled(member: str) -> str:
     """Give a member of a combination, ``auc-rls lam=0.1``, the title of its method."""
     method, blank, settings = member.partition(" ")
-    return (METHODS[method].title if method in METHODS else method) + blank + settings
+    return (DECLARED[method].title if method in DECLARED else method) + blank + settings
 
 
 def _chosen(record: RunRecord) -> str:
     """Say what a search chose; of several searches, one a split, each may have chosen another."""
     if len(record.searches) != 1:
         return ""
-    known = declared_params(METHODS[record.experiment.method])
+    known = declared_params(DECLARED[record.experiment.method])
     chosen: Sequence[tuple[str, Any]] = list(record.searches[0].chosen.items())
     return ", ".join(
         f"{known[n].symbol or known[n].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"

@@ -30,12 +30,15 @@ class HeldOut:
     weight : str or None
         The column that weighs the rows in the run, which a calibration does not: a map counts
         every row once, but those that weigh nothing.
+    groups : ndarray of int or None
+        The group of each row, where the rows of the run come in groups.
     """
 
     positive: NDArray[np.bool_]
     scores: NDArray[np.float64]
     split: NDArray[np.intp]
     weight: str | None = None
+    groups: NDArray[np.intp] | None = None
 
     def words(self) -> str:
         """Say which rows they are."""
@@ -94,11 +97,13 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
     ]
     first = first[np.concatenate(weights)[first] > 0]
     sizes = [len(part.test_rows) for part in parts]
+    groups = [part.test_groups for part in parts if part.test_groups is not None]
     return HeldOut(
         np.concatenate([part.test_positive for part in parts])[first],
         np.concatenate([part.test_scores for part in parts])[first],
         np.repeat(np.asarray(chosen, np.intp), sizes)[first],
         record.experiment.weight,
+        np.concatenate(groups)[first] if len(groups) == len(parts) else None,
     )
 
 
@@ -115,9 +120,8 @@ def calibrated(
     record: RunRecord,
     kind: str,
     split: int | None = None,
-    trained: Model | None = None,
 ) -> Model:
-    """Give a model with a calibration.
+    """Return a model with a calibration.
 
     Parameters
     ----------
@@ -128,8 +132,6 @@ def calibrated(
     kind : {"isotonic", "platt", "beta"}
     split : int, optional
         The split whose model it is.
-    trained : Model, optional
-        The same with its threshold as trained, if that was moved.
 
     Raises
     ------
@@ -138,8 +140,6 @@ def calibrated(
     """
     rows = held_out(record, split)
     made = learnt(kind, rows.positive, rows.scores)
-    if trained is not None:
-        made = made.shifted(model.intercept - trained.intercept)
     return dataclasses.replace(model, calibration=made, calibrated_on=rows.words())
 
 

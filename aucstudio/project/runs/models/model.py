@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.calibration import Calibration
-from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.preparing.acceptance import UNKNOWN, Refusal, RefusedColumnsError
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.unknown import UnknownColumnsError
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse
-from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
+
+if TYPE_CHECKING:
+    from aucstudio.engine.calibration import Calibration
+    from aucstudio.engine.roc import ThresholdRule
 
 Array = NDArray[np.float64]
 
@@ -38,15 +39,17 @@ class Model:
     preparation : Preparation
     scorer : Scorer
     intercept : float
-        Added to the scores; a row is called positive where the sum exceeds 0.
+        The part of the score that no column changes; the raw score is the scorer's output plus it.
     method : str
     params : dict
     label, positive, negative : str
         The label column and what its two classes are called.
     trained_on : str
         Which rows, in words.
-    threshold : str
-        Where rows begin to be called positive, in words.
+    threshold : float
+        A row is predicted positive where its raw score exceeds it. No score depends on it.
+    threshold_rule : str
+        How the threshold was chosen, in words.
     schema : Schema
         Of the table it was trained on: what tables to be scored are read by.
     calibration : Calibration or None
@@ -64,7 +67,8 @@ class Model:
     positive: str
     negative: str
     trained_on: str
-    threshold: str = "as trained"
+    threshold: float = 0.0
+    threshold_rule: str = "as trained"
     schema: Schema = dataclasses.field(default_factory=lambda: Schema(()))
     calibration: Calibration | None = None
     calibrated_on: str = ""
@@ -84,7 +88,7 @@ class Model:
 
         Raises
         ------
-        UnknownColumnsError
+        RefusedColumnsError
             If one is absent.
         InputError
             If one was read as something else than in training.
@@ -97,10 +101,13 @@ class Model:
             shown = ", ".join(map(repr, absent[:_SHOWN]))
             more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
             offers = {name: suggestion(name, names) for name in absent}
-            raise UnknownColumnsError(
+            raise RefusedColumnsError(
                 f"{table.path.name} lacks column{'s' if len(absent) > 1 else ''} {shown}{more} "
                 "that the model was trained on" + next(filter(None, offers.values()), ""),
-                {name: f"there is no such column{offer}" for name, offer in offers.items()},
+                {
+                    name: Refusal(UNKNOWN, f"there is no such column{offer}")
+                    for name, offer in offers.items()
+                },
                 str(table.path),
             )
         for name in self.feature_columns:
@@ -121,7 +128,7 @@ class Model:
         rows: str,
         weights: Array | None = None,
     ) -> Model:
-        """Move the threshold to where a rule puts it.
+        """Return the model with the threshold that a rule chooses.
 
         Parameters
         ----------
@@ -138,29 +145,30 @@ class Model:
         return self.moved_to(place, scores, words)
 
     def moved_to(self, threshold: float, scores: Array, words: str) -> Model:
-        """Call positive what scores above a threshold now; that place is 0 of the new scores.
+        """Return the model with another threshold; its scores and probabilities stay.
 
         Parameters
         ----------
         threshold : float
+            On the scale of the raw scores.
         scores : ndarray
-            What is known of this very model: none of them changes sides by rounding.
+            Known scores of this model: rounding must not move any of them across the threshold.
         words : str
-            Where the threshold lies.
+            How the threshold was chosen.
         """
         place = _clear_of(scores, threshold)
-        # Probabilities stay: they are of the row, whatever it is called.
-        calibration = None if self.calibration is None else self.calibration.shifted(-place)
-        return dataclasses.replace(
-            self, intercept=self.intercept - place, threshold=words, calibration=calibration
-        )
+        return dataclasses.replace(self, threshold=place, threshold_rule=words)
+
+    def predicted(self, scores: Array) -> NDArray[np.str_]:
+        """Return the predicted class of each raw score, shape (rows,)."""
+        return np.where(scores > self.threshold, self.positive, self.negative)
 
     def probabilities(self, scores: Array) -> Array | None:
-        """Give the probabilities of scores of this very model; None if it is not calibrated."""
+        """Return the probabilities of raw scores; None if the model is not calibrated."""
         return None if self.calibration is None else self.calibration(scores)
 
     def score(self, table: Table) -> Array:
-        """Score every row of a table, which need not have a label; shape (rows,).
+        """Return the raw score of every row of a table, which needs no label; shape (rows,).
 
         Raises
         ------
@@ -170,6 +178,8 @@ class Model:
         self.check_columns(table)
         if self.preparation.keeps_zeros and isinstance(self.scorer, LinearScorer):
             rows = np.arange(table.rows)
+            from aucstudio.project.data.sparse_rows import sparse_rows
+
             return self.scorer(sparse_rows(self.preparation, table, rows)) + self.intercept
         scores = np.empty(table.rows)
         chunk = _CHUNK
@@ -183,9 +193,9 @@ class Model:
 
 
 def _clear_of(scores: Array, threshold: float) -> float:
-    """Move a threshold off the scores at either side, as far as none of them changes sides.
+    """Move a threshold off the known scores, without any of them changing sides.
 
-    Else rounding would say on which side of the new zero a row lies whose very score it is.
+    Scores that are computed again in blocks of another size differ by rounding.
     """
     called = scores > threshold
     low = float(scores[~called].max(initial=-np.inf))

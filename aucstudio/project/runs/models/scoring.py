@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +15,41 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
-from aucstudio.project.data.columns import spell_number, spelled
-from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
-from aucstudio.project.data.preparing.unknown import check_known
+from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.preparing.acceptance import (
+    KINDS,
+    UNKNOWN,
+    Allowed,
+)
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
+from aucstudio.project.data.splitting.groups import groups_by
+from aucstudio.project.data.table import (
+    DialectChoice,
+    ReadingListener,
+    Table,
+    parts_of,
+    read_table,
+    teller,
+)
+from aucstudio.project.data.text.notation import form_like
+from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.models.input_check import (
+    check_table,
+    what_was_met,
+    with_allowed_columns,
+)
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import (
-    SHOWN,
     Area,
     ScoringReport,
-    Unseen,
     rows_words,
 )
-from aucstudio.project.runs.rows import far_cells
 
 Array = NDArray[np.float64]
 
 _LEVEL = 0.95
 _READING = 0.6  # of the time, as a guess
-_MOST_VALUES = 1_000_000
 
 
 # A block of scored rows: their numbers in the file, identifiers if asked for, scores.
@@ -51,8 +65,10 @@ def score_file(
     *,
     identifier: str | None = None,
     label: str | None = None,
-    allow_unknown: Sequence[str] = (),
+    allowed: Allowed | None = None,
     dialect: DialectChoice = None,
+    written: Mapping[str, str] | None = None,
+    scale: Mapping[str, float] | None = None,
     read: Callable[..., AnyTable] = read_table,
     progress: ReadingListener | None = None,
     ranked: Ranked | None = None,
@@ -63,9 +79,9 @@ def score_file(
     ----------
     model : Model
     path : str or Path
-    take, identifier, allow_unknown, ranked
+    take, identifier, allowed, ranked
         As for :func:`score_table`.
-    label, dialect, read
+    label, dialect, written, scale, read
         As for :func:`read_to_score`.
     progress : callable, optional
         Told the fraction done and what is being done; returning True stops it.
@@ -91,6 +107,8 @@ def score_file(
         identifier=identifier,
         label=label,
         dialect=dialect,
+        written=written,
+        scale=scale,
         read=functools.partial(read, progress=reading),
     )
     return score_table(
@@ -98,7 +116,7 @@ def score_file(
         table,
         take,
         identifier=identifier,
-        allow_unknown=allow_unknown,
+        allowed=allowed,
         progress=scoring,
         ranked=ranked,
     )
@@ -111,6 +129,8 @@ def read_to_score(
     identifier: str | None = None,
     label: str | None = None,
     dialect: DialectChoice = None,
+    written: Mapping[str, str] | None = None,
+    scale: Mapping[str, float] | None = None,
     read: Callable[..., AnyTable] = read_table,
 ) -> AnyTable:
     """Read a table to be scored, by the schema of the model.
@@ -121,10 +141,22 @@ def read_to_score(
         A column whose cells are carried along as they are spelled.
     label : str, optional
         The column that holds the class, if it is not that of the training.
+    dialect : dict of str to object, optional
+        What a person says of the file.
+    written : dict of str to str, optional
+        By column of numbers or dates, a cell as it is written in this table, where that is another
+        notation than in training.
+    scale : dict of str to float, optional
+        By column of numbers in a text file, what they are multiplied by.
     read : callable
         What reads the table, or opens one that stays on disk.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or a column in the notation that is given for it.
     """
-    schema = model.schema
+    schema = _in_notation(model, written or {}, scale or {}, parts_of(dialect).get("decimal"))
     if identifier is not None and identifier not in model.feature_columns:
         spelled = ColumnSchema(identifier, kind="text")
         columns = [spelled if c.name == identifier else c for c in schema.columns]
@@ -143,13 +175,40 @@ def read_to_score(
     return table
 
 
+def _in_notation(
+    model: Model, written: Mapping[str, str], scale: Mapping[str, float], decimal: str | None
+) -> Schema:
+    """Return the schema of a model with columns in the notation of a later table."""
+    schema = model.schema
+    mark = "." if schema.dialect is None else schema.dialect.decimal
+    for setting, names in (("written", written), ("scale", scale)):
+        for name in names:
+            if name not in model.feature_columns or schema.by_name[name].kind != "number":
+                raise InputError(
+                    f"the model was not trained on numbers or dates in a column {name!r}",
+                    column=name,
+                    setting=setting,
+                )
+    columns = []
+    for column in schema.columns:
+        form = column.number or NumberFormat(mark)
+        if column.name in written:
+            marks = [decimal] if decimal else [form.decimal, other_mark(form.decimal)]
+            form = form_like(written[column.name], column, marks)
+        if column.name in scale:
+            form = dataclasses.replace(form, scale=form.scale * scale[column.name])
+        is_other = column.name in written or column.name in scale
+        columns.append(dataclasses.replace(column, number=form) if is_other else column)
+    return dataclasses.replace(schema, columns=tuple(columns))
+
+
 def score_table(
     model: Model,
     table: AnyTable,
     take: Sink,
     *,
     identifier: str | None = None,
-    allow_unknown: Sequence[str] = (),
+    allowed: Allowed | None = None,
     progress: ReadingListener | None = None,
     ranked: Ranked | None = None,
 ) -> ScoringReport:
@@ -164,8 +223,10 @@ def score_table(
         column or None, and the scores.
     identifier : str, optional
         A column to be carried along; empty where it is that of the model and the table lacks it.
-    allow_unknown : sequence of str
-        Columns that the model knows and that may be absent or without any known value.
+    allowed : dict of str to collection of str, optional
+        Columns of the model that are accepted by kind: "unknown" ones may be absent or without
+        any known value, "unreadable" ones may have cells that are no numbers, those of "range"
+        may be far outside the range of training.
     progress : callable, optional
         Told the fraction done and what is being done; returning True stops it.
     ranked : callable, optional
@@ -173,26 +234,25 @@ def score_table(
 
     Raises
     ------
-    UnknownColumnsError
-        If the table lacks a column, or all of its cells are unknown to the model, unless that is
+    RefusedColumnsError
+        If the table lacks a column, or one does not hold what it held in training, unless that is
         allowed; before any row is scored.
     Cancelled
         If ``progress`` asked to stop.
     """
     tell = teller(progress)
-    _check_allowed(model, allow_unknown)
+    granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
     if identifier is not None and identifier == model.schema.identifier:
         table = _with_identifier(table, identifier)
     elif identifier is not None:
         table.column(identifier)
     present = {column.name for column in table.columns}
-    known = model.schema.by_name
-    absent = [name for name in allow_unknown if name not in present]
-    whole = table.with_missing_columns([known[name] for name in absent])
+    whole = with_allowed_columns(model, table, granted)
+    absent = [name for name in granted[UNKNOWN] if name not in present]
     model.check_columns(whole)
     tell(0.0, "scoring")
-    report = what_was_met(model, whole, absent)
-    _check_known(model, whole, report, allow_unknown)
+    report = dataclasses.replace(what_was_met(model, whole, absent), allowed=granted)
+    check_table(model, whole, report, granted)
     labels = whole.labelled() if whole.label is not None else None
     kept = np.empty(whole.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, whole, identifier):
@@ -215,17 +275,6 @@ def _with_identifier(table: AnyTable, name: str) -> AnyTable:
     if name in [column.name for column in table.columns]:
         return table
     return table.with_missing_columns([ColumnSchema(name, role="id", kind="text")])
-
-
-def _check_allowed(model: Model, names: Sequence[str]) -> None:
-    for name in names:
-        if name not in model.feature_columns:
-            raise InputError(
-                f"the model was not trained on a column {name!r}; --allow-unknown names one it "
-                "was trained on",
-                column=name,
-                setting="allow_unknown",
-            )
 
 
 def score_blocks(
@@ -254,123 +303,8 @@ def _area(
     if table.classes.get(table.positive or "", 0) in (0, sum(table.classes.values())):
         return None, f"{table.label!r} does not hold both classes"
     positive = table.is_positive()
-    found = delong_interval(positive, scores, _LEVEL)
+    names = {name for name, role in model.schema.roles if role == "group"}
+    known = tuple(column.name for column in table.columns if column.name in names)
+    groups = groups_by(table, known).codes if known else None
+    found = delong_interval(positive, scores, _LEVEL, groups=groups)
     return Area(float(auc(positive, scores)), float(found.low), float(found.high)), ""
-
-
-# ------------------------------------------------------------------ what it met
-
-
-def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
-    """Say what a model meets in a table, before any row of it is scored.
-
-    Parameters
-    ----------
-    model : Model
-    table : AnyTable
-        Read by the schema of the model.
-    absent : sequence of str
-        Columns that were added to the table as the file lacks them.
-    """
-    names = [column.name for column in table.columns]
-    features, added = set(model.feature_columns), set(absent)
-    missing = table.missing()
-    matched = tuple(n for n in names if n in features and n not in added)
-    return ScoringReport(
-        table=str(table.path),
-        rows=table.rows + table.rejected_rows,
-        scored=table.rows,
-        matched=matched,
-        ignored=tuple(n for n in names if n not in features and n != table.label),
-        missing=tuple(absent),
-        unseen=_unseen(model, table),
-        gaps={
-            name: missing[name]
-            for name in matched
-            if _is_new(missing[name], table.rows, model.schema, name)
-        },
-        unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
-        far=far_cells(model.preparation, table),
-        left_out=table.rejected,
-    )
-
-
-def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
-    column = schema.by_name.get(name)
-    if not count or column is None or not schema.rows:
-        return bool(count)
-    return count / rows > column.missing / schema.rows
-
-
-def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
-    preparation = model.preparation
-    known = {
-        name: set(preparation.places(name, levels))
-        for name, levels in zip(preparation.categories, preparation.levels, strict=True)
-    }
-    known |= {name: set(shares) for name, shares in preparation.shares.items()}
-    if table.label is not None:
-        known[table.label] = {model.positive, model.negative}
-    found = {}
-    for name, learnt in known.items():
-        # Another column that holds the class is judged by the classes of the training.
-        trained = model.label if name == table.label else name
-        column, levels = table.column(name), _levels(model.schema, trained)
-        if name == table.label and (levels is None or table.rule.threshold is not None):
-            # An earlier program did not write down its classes; a threshold knows all numbers.
-            continue
-        if name in preparation.rest and levels is None:
-            continue  # which rare levels there were is not written down
-        met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
-        if name == table.label:
-            met = table.rule.classes(met)
-        new = {
-            level: count
-            for level, count in met.items()
-            if level not in learnt and level not in (levels or ())
-        }
-        if new:
-            found[name] = Unseen(sum(new.values()), tuple(new)[:SHOWN])
-    return found
-
-
-def _levels(schema: Schema, name: str) -> tuple[str, ...] | None:
-    column = schema.by_name.get(name)
-    return None if column is None else column.levels
-
-
-def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
-    return dict(table.counts(name, _MOST_VALUES) or {})
-
-
-def _number_counts(table: AnyTable, name: str) -> dict[str, int]:
-    """Count the levels of a category of numbers, spelled as preprocessing spells them."""
-    counted = table.counts(name, _MOST_VALUES) or {}
-    spell = spell_number if name == table.label else spell_level
-    met = {spell(value): 0 for value in counted}
-    for value, count in counted.items():
-        met[spell(value)] += count
-    met.pop(MISSING, None)
-    return met
-
-
-def _check_known(
-    model: Model, table: AnyTable, report: ScoringReport, allowed: Sequence[str]
-) -> None:
-    preparation = model.preparation
-    learnt = dict(zip(preparation.categories, preparation.levels, strict=True))
-    learnt |= {name: tuple(shares) for name, shares in preparation.shares.items()}
-    columns = [
-        dataclasses.replace(column, levels=learnt.get(column.name))
-        for column in model.schema.columns
-    ]
-    schema = dataclasses.replace(model.schema, columns=tuple(columns))
-
-    def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
-        if _levels(model.schema, column.name) is None and len(column.levels or ()) >= MAX_LEVELS:
-            return 0, ()  # of so many levels only the frequent ones may have been learnt
-        met = report.unseen.get(column.name)
-        return (0, ()) if met is None else (met.count, met.values)
-
-    names = [name for name in report.matched if name not in allowed]
-    check_known(table, schema, names, strange)

@@ -62,6 +62,8 @@ class ScoringReport:
         Why there is none although the label is there; else empty.
     weight : str or None
         The column that weighed the rows in training; here every row counts once.
+    allowed : dict of str to tuple of str
+        By kind of refusal, columns that are not refused for it.
     """
 
     table: str
@@ -78,6 +80,7 @@ class ScoringReport:
     auc: Area | None = None
     without_auc: str = ""
     weight: str | None = None
+    allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Give the report as plain data, for ``aucstudio score --json``."""
@@ -90,6 +93,7 @@ class ScoringReport:
             strange.pop("spellings")
         document["far"] = list(document["far"])
         document["left_out"] = list(document["left_out"])
+        document["allowed"] = {kind: list(names) for kind, names in self.allowed.items()}
         if self.auc is not None:
             # Few rows have no interval, and JSON no NaN.
             document["auc"] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
@@ -64,3 +66,31 @@ def rethresholded(
     scores = scores_of(model, table)[table.labelled()]
     rows = table.is_positive(), scores, "the training rows"
     return model.with_threshold(rule, *rows, table.weights)
+
+
+def with_carried_threshold(
+    model: Model, record: RunRecord, table: AnyTable, rule: ThresholdRule
+) -> Model:
+    """Return a refit model with the threshold that a rule places on the held-out rows of a run.
+
+    The refit model has seen all rows, and on rows that it has seen its scores are too good to
+    place a threshold on. The threshold of the validated model is carried over by rank: as many of
+    its own training rows lie above it in the scores of either model.
+
+    Parameters
+    ----------
+    model : Model
+        Trained on all labelled rows.
+    record : RunRecord
+        Of one split.
+    table : AnyTable
+    rule : ThresholdRule
+    """
+    (split,) = record.splits
+    held = split.test_positive, split.test_scores
+    place = rule.place(*held, weights=split.test_weights)
+    scores = scores_of(model, record.experiment.data.seen(table))[split.train_rows]
+    before, after = np.sort(split.train_scores), np.sort(scores)
+    carried = float(np.interp(place, before, after))
+    words = f"where {rule.describe()} on the held-out rows, carried over from the validated model"
+    return model.moved_to(carried, scores, words)

@@ -63,7 +63,8 @@ FORMATS = {
             "ONNX",
             ".onnx",
             "A graph for ONNX runtimes, preprocessing included: one input for each column, in "
-            "double precision; outputs score and label.",
+            "double precision; outputs score (the raw score), predicted (the predicted class), and "
+            "probability if the model is calibrated.",
             graph.write_graph,
         ),
         ExportFormat(

@@ -36,7 +36,7 @@ _PREPARING = (
     "A level is 1 where the cell is that text, else 0; a gap counts as the text "
     f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits. "
     "Texts that are listed together in same, where a column has it, count as the first of them.",
-    "The row is called positive where its score exceeds 0.",
+    "The row is predicted positive where its score exceeds threshold, else negative.",
     "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
 )
 _RANKED = (
@@ -135,6 +135,7 @@ def _document(model: Model) -> dict[str, Any]:
         "negative": model.negative,
         "trained_on": model.trained_on,
         "threshold": model.threshold,
+        "threshold_rule": model.threshold_rule,
         "preparation": _preparation(model),
         "scorer": _scorer(scorer),
         "intercept": model.intercept,

@@ -1,8 +1,8 @@
 """A model as an ONNX graph in double precision, preprocessing included.
 
 Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
-a gap. Outputs are ``score``, ``label`` and, of a calibrated model, ``probability``, each of
-shape (rows,).
+a gap. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated model, the
+``probability``, each of shape (rows,).
 
 Symbols: X prepared rows; Z points about their centre; K kernel values.
 """
@@ -48,9 +48,9 @@ def write_graph(model: Model) -> bytes:
     X = _prepare(graph, model)
     raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
     score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
-    is_positive = graph.add("Greater", score, graph.constant(0.0))
+    is_positive = graph.add("Greater", score, graph.constant(model.threshold))
     classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
-    graph.add("Where", is_positive, *map(graph.constant, classes), name="label")
+    graph.add("Where", is_positive, *map(graph.constant, classes), name="predicted")
     if model.calibration is not None:
         add_probability(graph, score, model.calibration)
     content: bytes = _finished(graph, model).SerializeToString()
@@ -58,7 +58,7 @@ def write_graph(model: Model) -> bytes:
 
 
 def _outputs(model: Model) -> tuple[str, ...]:
-    return ("score", "label", *([] if model.calibration is None else ["probability"]))
+    return ("score", "predicted", *([] if model.calibration is None else ["probability"]))
 
 
 def _prepare(graph: Graph, model: Model) -> str:
@@ -330,7 +330,7 @@ def _finished(graph: Graph, model: Model) -> Any:
     ]
     outputs = [
         helper.make_tensor_value_info(
-            name, tensor.STRING if name == "label" else tensor.DOUBLE, ["rows"]
+            name, tensor.STRING if name == "predicted" else tensor.DOUBLE, ["rows"]
         )
         for name in _outputs(model)
     ]
@@ -342,15 +342,19 @@ def _finished(graph: Graph, model: Model) -> Any:
         ir_version=IR_VERSION,
         producer_name="AUC Studio",
         producer_version=__version__,
-        doc_string=f"Scores for class {model.positive!r} of {model.label!r}; a row is called that "
-        "where its score exceeds 0. Numbers are doubles, NaN for a gap; texts are '' for a gap.",
+        doc_string=f"Scores for class {model.positive!r} of {model.label!r}, which is predicted "
+        f"where the score exceeds {model.threshold!r}. Numbers are doubles, NaN where missing; "
+        "texts are '' where missing.",
     )
     helper.set_model_props(made, _properties(model))
     return made
 
 
 def _properties(model: Model) -> dict[str, str]:
-    names = ("method", "label", "positive", "negative", "trained_on", "threshold")
+    names = (
+        *("method", "label", "positive", "negative", "trained_on"),
+        *("threshold", "threshold_rule"),
+    )
     properties = {name: str(getattr(model, name)) for name in names}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}

@@ -73,14 +73,15 @@ def _described(head: str, model: Model) -> str:
 Scores rows for class {model.positive!r} (against {model.negative!r}) of {model.label!r}.
 
 A model of AUC Studio {__version__}: method {model.method} ({settings}), trained on \
-{model.trained_on}. A row is called {model.positive!r} where its score exceeds 0 (threshold: \
-{model.threshold}).{_about_probabilities(model)}
+{model.trained_on}. Class {model.positive!r} is predicted where the score exceeds \
+{model.threshold!r} (threshold: {model.threshold_rule}).{_about_probabilities(model)}
 
 Needs Python 3.10 or newer and numpy. On a CSV file, by the names of its columns:
 
     python THIS_FILE TABLE.csv -o SCORES.csv
 
-From Python, ``score(columns)`` takes a dict of lists and returns an array.
+From Python, ``score(columns)`` takes a dict of lists and returns the raw scores as an array;
+``predict(scores)`` returns the predicted class of each.
 """
     lines = (textwrap.fill(_harmless(line), 100, **_UNBROKEN) for line in words.splitlines())
     return '"""' + "\n".join(lines) + '\n"""' + head.split('"""', 2)[2]
@@ -112,6 +113,8 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"POSITIVE = {model.positive!r}"
     yield f"NEGATIVE = {model.negative!r}"
     yield f"INTERCEPT = {float(model.intercept)!r}"
+    yield "# The positive class is predicted above it."
+    yield f"THRESHOLD = {_Float(model.threshold)!r}"
     yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by; the"
     yield "# unit to compute in; the limits beyond which a number counts as a gap."
     yield _mapping("NUMBERS", numbers)

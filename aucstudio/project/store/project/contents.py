@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
@@ -117,12 +117,8 @@ class StoredRow:
     ----------
     position : int
     id : str
-    data : bytes or str or None
-        Its document, unread; None if even that cannot be had.
-    checksum : bytes or None
-        None in format 1.
-    parts : dict of split to names of arrays, or None
-        None where the document tells.
+    data, checksum : bytes or None
+        Its document, not parsed, and its checksum; None if they cannot be read.
     problem : str
     """
 
@@ -130,7 +126,6 @@ class StoredRow:
     id: str
     data: Any = None
     checksum: Any = None
-    parts: dict[int, list[str]] | None = None
     problem: str = ""
 
     def document(self) -> Any:
@@ -142,9 +137,7 @@ class StoredRow:
         """
         if self.problem:
             raise ValueError(self.problem)
-        if self.parts is None:
-            return unseal(self.data, self.checksum, "record", self.position, self.id)
-        return parse(self.data)
+        return unseal(self.data, self.checksum, "record", self.position, self.id)
 
 
 def read_contents(source: ProjectSource) -> Listing:
@@ -155,36 +148,32 @@ def read_contents(source: ProjectSource) -> Listing:
     InputError
         If it is no project of ours.
     """
-    with source.reading() as (database, number):
+    with source.reading() as database:
         notes: list[str] = []
-        amounts = read_amounts(database, number)
+        amounts = read_amounts(database)
         if amounts is None:
             notes.append("The table of contents is damaged: runs may be missing")
         plan: dict[str, Any] = {}
         version = 0
         try:
-            plan, version = read_plan(database, number, amounts)
+            plan, version = read_plan(database, amounts)
         except (ValueError, *FAILURES) as error:
             version = 0 if amounts is None else amounts.plan
             notes.append(f"The plan is damaged ({error}): the default one takes its place.")
         records, damaged = [], []
-        for row in rows_of(database, number, amounts):
+        for row in rows_of(database, amounts):
             try:
-                records.append(read_run(row.document(), row.id, source, row.parts))
+                records.append(read_run(row.document(), row.id, source))
             except ValueError as error:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
-        verifications = dict(_verifications(database, number, notes))
-        standings = dict(_standings(database, number, notes))
+        verifications = dict(_verifications(database, notes))
+        standings = dict(_standings(database, notes))
     return Listing(plan, version, records, damaged, notes, verifications, standings)
 
 
-def _documents(
-    database: sqlite3.Connection, number: int, kind: str
-) -> list[tuple[str, object, object]]:
+def _documents(database: sqlite3.Connection, kind: str) -> list[tuple[str, object, object]]:
     """Give the documents whose names begin so: the rest of their names, unread."""
-    if number == 1:
-        return []
     rows = database.execute(
         "SELECT name, document, checksum FROM documents WHERE substr(name, 1, ?) = ?",
         (len(kind), kind),
@@ -192,12 +181,10 @@ def _documents(
     return [(str(name).removeprefix(kind), *rest) for name, *rest in rows.fetchall()]
 
 
-def _standings(
-    database: sqlite3.Connection, number: int, notes: list[str]
-) -> Iterator[tuple[str, Any]]:
+def _standings(database: sqlite3.Connection, notes: list[str]) -> Iterator[tuple[str, Any]]:
     """Read how tournaments stand; what is damaged is noted and left out."""
     try:
-        rows = _documents(database, number, STANDINGS)
+        rows = _documents(database, STANDINGS)
     except FAILURES:
         notes.append("How tournaments ended cannot be read; their runs are here.")
         return
@@ -212,11 +199,11 @@ def _standings(
 
 
 def _verifications(
-    database: sqlite3.Connection, number: int, notes: list[str]
+    database: sqlite3.Connection, notes: list[str]
 ) -> Iterator[tuple[str, Verification]]:
     """Read what verifying runs found; what is damaged is noted and left out."""
     try:
-        rows = _documents(database, number, VERIFIED)
+        rows = _documents(database, VERIFIED)
     except FAILURES:
         notes.append("What verifying runs found cannot be read: verify them again.")
         return
@@ -245,19 +232,15 @@ def read_through(record: RunRecord) -> None:
             getattr(split, name)
 
 
-def read_amounts(database: sqlite3.Connection, number: int) -> Amounts | None:
-    """Read how much there is; None where it is damaged. Format 1 does not tell."""
-    if number == 1:
-        return Amounts(0, 0, 0)
+def read_amounts(database: sqlite3.Connection) -> Amounts | None:
+    """Read how much there is; None where it is damaged."""
     try:
         return typed.convert(_document(database, "contents"), Amounts)
     except (ValueError, msgspec.ValidationError, *FAILURES):
         return None
 
 
-def read_plan(
-    database: sqlite3.Connection, number: int, amounts: Amounts | None
-) -> tuple[dict[str, Any], int]:
+def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[dict[str, Any], int]:
     """Read the plan and its version; empty and 0 in a new project.
 
     Raises
@@ -265,12 +248,6 @@ def read_plan(
     ValueError, sqlite3.Error
         If it is damaged, or missing.
     """
-    if number == 1:
-        row = database.execute("SELECT document FROM plan WHERE id = 1").fetchone()
-        plan = {} if row is None else parse(row[0])
-        if not isinstance(plan, dict):
-            raise ValueError("it is no plan")
-        return plan, 0 if row is None else 1
     if not database.execute("SELECT 1 FROM documents WHERE name = 'plan'").fetchone():
         if amounts is not None and amounts.plan:
             raise ValueError("it is missing")
@@ -282,20 +259,17 @@ def read_plan(
     return found.plan, found.version
 
 
-def rows_of(
-    database: sqlite3.Connection, number: int, amounts: Amounts | None
-) -> Iterator[StoredRow]:
+def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
     """Give every run in order, those that are missing among them."""
     at = 0
     try:
-        for row in _all_rows(database, number):
-            if number > 1:
-                yield from (_missing(k) for k in range(at + 1, row.position))
+        for row in _all_rows(database):
+            yield from (_missing(k) for k in range(at + 1, row.position))
             at = row.position
             yield row
     except FAILURES as error:
         # Behind the place that cannot be read there may be more, each to be found by its number.
-        yield from _single_rows(database, number, at, amounts, str(error))
+        yield from _single_rows(database, at, amounts, str(error))
         return
     if amounts is not None:
         yield from (_missing(k) for k in range(at + 1, amounts.runs + 1))
@@ -308,32 +282,21 @@ def _document(database: sqlite3.Connection, name: str) -> Any:
     return unseal(*(row or (None, None)), name)
 
 
-def _all_rows(database: sqlite3.Connection, number: int, where: str = "") -> Iterator[StoredRow]:
-    if number > 1:
-        query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
-        for position, run, document, found in database.execute(query):
-            yield StoredRow(position, str(run), document, found)
-        return
-    query = f"SELECT position, id, document FROM runs {where} ORDER BY position"
-    for position, run, document in database.execute(query).fetchall():
-        parts: dict[int, list[str]] = {}
-        named = database.execute("SELECT split, name FROM arrays WHERE run = ?", (run,))
-        for k, name in named:
-            parts.setdefault(k, []).append(name)
-        yield StoredRow(position, str(run), document, parts=parts)
+def _all_rows(database: sqlite3.Connection, where: str = "") -> Iterator[StoredRow]:
+    query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
+    for position, run, document, found in database.execute(query):
+        yield StoredRow(position, str(run), document, found)
 
 
 def _single_rows(
-    database: sqlite3.Connection, number: int, at: int, amounts: Amounts | None, problem: str
+    database: sqlite3.Connection, at: int, amounts: Amounts | None, problem: str
 ) -> Iterator[StoredRow]:
-    if number == 1 or amounts is None:
+    if amounts is None:
         yield StoredRow(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
         return
     for position in range(at + 1, amounts.runs + 1):
         try:
-            yield next(
-                _all_rows(database, number, f"WHERE position = {position}"), _missing(position)
-            )
+            yield next(_all_rows(database, f"WHERE position = {position}"), _missing(position))
         except FAILURES as error:
             yield StoredRow(position, "", problem=f"it cannot be read ({error})")
 
@@ -350,7 +313,7 @@ def _name(row: StoredRow, plan: dict[str, Any]) -> str:
         return _shown(look["name"])
     try:
         experiment = parse(row.data)["experiment"]
-        name, method = experiment.get("name", ""), METHODS.get(experiment["method"])
+        name, method = experiment.get("name", ""), DECLARED.get(experiment["method"])
         return _shown(str(name) or (method.title if method else ""))
     except (ValueError, TypeError, KeyError, AttributeError):
         return ""

@@ -13,14 +13,14 @@ from aucstudio.project import typed
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.store.project.owner import Owner
 from aucstudio.project.store.project.run_documents import read_experiment
-from aucstudio.project.store.project.sealed import parse, seal, unseal
+from aucstudio.project.store.project.sealed import seal, unseal
 
 
 class FlightDocument(msgspec.Struct):
-    """A run under way; projects of format 1 do not tell whose."""
+    """A run under way, and the program that makes it."""
 
     experiment: dict[str, Any]
-    owner: Owner | None = None
+    owner: Owner
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,18 +48,17 @@ def note_flight(database: sqlite3.Connection, experiment: Experiment) -> None:
     database.execute("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (key, *sealed))
 
 
-def read_flights(database: sqlite3.Connection, number: int) -> tuple[Flights, list[str]]:
+def read_flights(database: sqlite3.Connection) -> tuple[Flights, list[str]]:
     """Read the runs under way; give them, and the keys of those whose program is gone."""
     lost, elsewhere, gone = [], [], []
-    table = "flight" if number == 1 else "flights"
-    for key, *sealed in database.execute(f"SELECT * FROM {table}").fetchall():
+    for key, document, found in database.execute("SELECT * FROM flights").fetchall():
         try:
-            flight = _flight(key, *sealed)
+            flight = _flight(key, document, found)
             experiment = read_experiment(flight.experiment)
         except ValueError:
             gone.append(key)  # nobody can tell any more what it was
             continue
-        if flight.owner is None or not flight.owner.lives():
+        if not flight.owner.lives():
             lost.append(experiment)
             gone.append(key)
         elif not flight.owner.is_this:
@@ -67,16 +66,13 @@ def read_flights(database: sqlite3.Connection, number: int) -> tuple[Flights, li
     return Flights(lost, elsewhere), gone
 
 
-def forget_flights(database: sqlite3.Connection, number: int, keys: Iterable[str]) -> None:
+def forget_flights(database: sqlite3.Connection, keys: Iterable[str]) -> None:
     """Take notes of runs away."""
-    where = "flight WHERE id" if number == 1 else "flights WHERE owner"
     for key in keys:
-        database.execute(f"DELETE FROM {where} = ?", (key,))
+        database.execute("DELETE FROM flights WHERE owner = ?", (key,))
 
 
-def _flight(key: str, document: Any, found: Any = None) -> FlightDocument:
-    if found is None:
-        return FlightDocument(parse(document))
+def _flight(key: str, document: Any, found: Any) -> FlightDocument:
     try:
         return typed.convert(unseal(document, found, "flight", key), FlightDocument)
     except msgspec.ValidationError as error:

@@ -4,11 +4,10 @@ A run is committed whole before anyone is told of it, so killing the program los
 run in flight. Each call that writes opens and closes its own connection, and takes the lock before
 it reads what it goes by: calls may come from any thread, and from several programs at once.
 
-What is in the tables is said in :mod:`aucstudio.project.store.project.layout`. A project of an
-earlier format is read as it is, and carried over when it is first written to. Arrays may be added
+The tables are described in :mod:`aucstudio.project.store.project.layout`. Arrays may be added
 without another format number: a program reads those it knows, and does without those that an
 earlier one did not write (the stages, and the looks on the way). So may documents: what verifying
-a run found stands beside its record, which never changes.
+a run found is stored beside its record, which never changes.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ from aucstudio.project.store.project.flights import (
     note_flight,
     read_flights,
 )
-from aucstudio.project.store.project.layout import FORMAT, empty_project, format_of
-from aucstudio.project.store.project.migrations import bring_up_to_date
+from aucstudio.project.store.project.layout import check_format, empty_project
 from aucstudio.project.store.project.owner import Owner
 from aucstudio.project.store.project.rows import (
     Ids,
@@ -123,7 +121,7 @@ class ProjectFile:
         ):
             database.execute("PRAGMA busy_timeout = 0")
             database.execute("BEGIN IMMEDIATE")
-            format_of(database, self.path)
+            check_format(database, self.path)
             # Of no use to anyone, but it is written: a transaction takes its journal away.
             database.execute("PRAGMA user_version = 0")
             database.execute("COMMIT")
@@ -152,7 +150,7 @@ class ProjectFile:
         with self._writing() as database:
             run = free_id(Ids(database), record.id)
             insert_run(database, run, document, blobs)
-            forget_flights(database, FORMAT, [Owner.this().key(record.id)])
+            forget_flights(database, [Owner.this().key(record.id)])
             count_anew(database)
         return dataclasses.replace(record, id=run) if run != record.id else record
 
@@ -176,13 +174,13 @@ class ProjectFile:
 
     def land(self, experiment: Experiment) -> None:
         """Forget that this program has a run under way: it ends in another file."""
-        self._forget([Owner.this().key(experiment.id), experiment.id])
+        self._forget([Owner.this().key(experiment.id)])
 
     def flights(self) -> Flights:
         """Tell which runs never ended, and forget those whose program is gone."""
         source = self._source()
-        with source.reading() as (database, number):
-            found, gone = read_flights(database, number)
+        with source.reading() as database:
+            found, gone = read_flights(database)
         source.close()
         if gone:
             # A project that cannot be written to tells again the next time.
@@ -191,19 +189,17 @@ class ProjectFile:
         return found
 
     def _forget(self, keys: Iterable[str]) -> None:
-        with self._writing(migrate=False) as database:
-            number = format_of(database, self.path)
-            forget_flights(database, number, keys)
-            if number > 1:
-                count_anew(database)
+        with self._writing() as database:
+            forget_flights(database, keys)
+            count_anew(database)
 
     # ------------------------------------------------------------- the plan
 
     def plan(self) -> dict[str, Any]:
         """Read the plan; empty in a new project, and where it is damaged."""
         source = self._source()
-        with source.reading() as (database, number):
-            self.known_plan, self._version = plan_of(database, number)
+        with source.reading() as database:
+            self.known_plan, self._version = plan_of(database)
         source.close()
         return self.known_plan
 
@@ -228,19 +224,17 @@ class ProjectFile:
         self._version, self.known_plan = version, plain(document)
 
     @contextlib.contextmanager
-    def _writing(self, *, migrate: bool = True) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[sqlite3.Connection]:
         """Give a connection that holds the lock; what is done is committed at the end."""
         try:
             with contextlib.closing(connect(self.path, write=True)) as database:
                 database.execute("BEGIN IMMEDIATE")
-                found = format_of(database, self.path)
+                check_format(database, self.path)
                 if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
                     # Never of our making: to write by a damaged header would spread the damage.
                     raise DamagedError(
                         f"{self.path} is damaged: save it under another name", file=str(self.path)
                     )
-                if migrate and found < FORMAT:
-                    bring_up_to_date(database, found)
                 yield database
                 database.execute("COMMIT")
         except FAILURES as error:

@@ -8,8 +8,7 @@ from typing import Any
 
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.contents import STANDINGS, VERIFIED, read_amounts, read_plan
-from aucstudio.project.store.project.layout import FORMAT, write_contents
-from aucstudio.project.store.project.migrations import put_blob
+from aucstudio.project.store.project.layout import write_contents
 from aucstudio.project.store.project.sealed import seal
 
 
@@ -21,7 +20,14 @@ def insert_run(
     sealed = seal(document | {"id": run}, "record", position, run)
     database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
     for key, data in blobs.items():
-        put_blob(database, key, data)
+        _put_blob(database, key, data)
+
+
+def _put_blob(database: sqlite3.Connection, key: bytes, data: bytes) -> None:
+    """Store an array under its checksum once; replace one that was damaged there."""
+    held = database.execute("SELECT data FROM blobs WHERE checksum = ?", (key,)).fetchone()
+    if held is None or held[0] != data:
+        database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (key, data))
 
 
 def insert_verification(database: sqlite3.Connection, verification: Verification) -> None:
@@ -51,16 +57,16 @@ class Ids:
 
 def _last_position(database: sqlite3.Connection) -> int:
     """Give the place of the last run, be it lost by damage."""
-    amounts = read_amounts(database, FORMAT)
+    amounts = read_amounts(database)
     last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
     return max(int(last), 0 if amounts is None else amounts.runs)
 
 
-def plan_of(database: sqlite3.Connection, number: int = FORMAT) -> tuple[dict[str, Any], int]:
+def plan_of(database: sqlite3.Connection) -> tuple[dict[str, Any], int]:
     """Give the plan and its version; a damaged plan is empty, and keeps its place in the count."""
-    amounts = read_amounts(database, number)
+    amounts = read_amounts(database)
     try:
-        return read_plan(database, number, amounts)
+        return read_plan(database, amounts)
     except ValueError:
         return {}, 0 if amounts is None else amounts.plan
 
@@ -68,6 +74,6 @@ def plan_of(database: sqlite3.Connection, number: int = FORMAT) -> tuple[dict[st
 def count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
     """Write down how much there is, after a change."""
     if plan is None:
-        amounts = read_amounts(database, FORMAT)
+        amounts = read_amounts(database)
         plan = plan_of(database)[1] if amounts is None else amounts.plan
     write_contents(database, runs=_last_position(database), plan=plan)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import check_band
+from aucstudio.project.runs.experiments.experiment import Experiment, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search, Tuning
 from aucstudio.project.store.project.sealed import SIZE, checksum
-from aucstudio.project.store.project.source import Key, ProjectSource
+from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -39,10 +38,12 @@ class SplitDocument(msgspec.Struct):
     n_iter: int | None
     converged: bool
     notes: list[Text]
-    n_train: Count | None = None
-    n_test: Count | None = None
+    n_train: Count
+    n_test: Count
+    parts: dict[str, str]
     trained_range: tuple[float, float] | None = None
-    parts: dict[str, str] | None = None
+    needed: float | None = None
+    weight_kind: Literal["sampling", "frequency"] = "sampling"
 
 
 class SearchDocument(msgspec.Struct):
@@ -56,14 +57,12 @@ class SearchDocument(msgspec.Struct):
 
 
 class DataDocument(msgspec.Struct):
-    """The table that an experiment refers to; format 1 had roles in place of a schema."""
+    """The table that an experiment refers to."""
 
     path: Text
     label: Text
     positive: Text
-    schema: dict[str, Any] | None = None
-    sha256: Text = ""
-    roles: dict[str, str] | None = None
+    schema: dict[str, Any]
     scores: list[ScoreFile] = []
 
 
@@ -110,9 +109,7 @@ def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]
     return record.header() | {"splits": splits}, blobs
 
 
-def read_run(
-    document: Any, run: str, source: ProjectSource, older: Mapping[int, Iterable[str]] | None = None
-) -> RunRecord:
+def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     """Make the record of a run, which reads its arrays when they are asked for.
 
     Parameters
@@ -122,8 +119,6 @@ def read_run(
     run : str
         The id that it is stored under.
     source : ProjectSource
-    older : mapping of split to the names of its arrays, optional
-        In format 1, whose documents do not tell.
 
     Raises
     ------
@@ -138,15 +133,9 @@ def read_run(
     splits = []
     for k, split in enumerate(checked.splits):
         values = msgspec.structs.asdict(split) | {"notes": tuple(split.notes)}
-        parts = values.pop("parts")
+        keys = {name: _key(text) for name, text in values.pop("parts").items()}
         title = f"{experiment.title} ({run}), split {k + 1},"
-        keys: dict[str, Key]
-        if older is None:
-            keys = {name: _key(text) for name, text in (parts or {}).items()}
-        else:
-            keys = {name: (run, k, name) for name in older.get(k, ())}
-        known = {name: value for name, value in values.items() if not _unknown_count(name, value)}
-        splits.append(stored_split(known, keys, source, run, title))
+        splits.append(stored_split(values, keys, source, run, title))
     return RunRecord(
         run,
         experiment,
@@ -173,7 +162,7 @@ def read_experiment(document: Any) -> Experiment:
     if checked.tuning is not None:
         _converted(checked.tuning, Tuning)
     _converted(checked.preparation, PreparationChoice)
-    if checked.method not in METHODS:
+    if checked.method not in DECLARED:
         raise ValueError(f"this program has no method {checked.method!r}")
     check_band(checked.band)
     for settings in (checked.params,):
@@ -193,19 +182,15 @@ def _converted(document: Any, kind: Any) -> Any:
         raise ValueError(str(error)) from error
 
 
-def _unknown_count(name: str, value: object) -> bool:
-    return value is None and name in ("n_train", "n_test")
-
-
 def _key(text: str) -> bytes:
     key = bytes.fromhex(text)
     if len(key) != SIZE:
-        raise ValueError("it names a checksum that is none")
+        raise ValueError("it names an invalid checksum")
     return key
 
 
 def _check_settings(method: str, settings: Mapping[str, Any]) -> None:
-    declared = declared_params(METHODS[method])
+    declared = declared_params(DECLARED[method])
     for name, value in settings.items():
         pair = isinstance(value, (list, tuple))
         ends = value if pair else (value,)

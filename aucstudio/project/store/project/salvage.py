@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
-from aucstudio.project.store.arrays import array_from_bytes
 from aucstudio.project.store.project.contents import STANDINGS, VERIFIED
 from aucstudio.project.store.project.layout import empty_project, write_contents
 from aucstudio.project.store.project.pages import rows
-from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal, unseal
+from aucstudio.project.store.project.sealed import SIZE, checksum, seal, unseal
 from aucstudio.project.store.project.split_arrays import required
 
 Run = dict[str, Any]
@@ -110,13 +109,12 @@ def write_salvage(found: Salvage, path: Path) -> None:
 
 
 class _Finds:
-    """Rows that proved to be of a project, of either format."""
+    """Rows that proved to be of a project."""
 
     def __init__(self) -> None:
         self.runs: dict[int, tuple[str, Run]] = {}
         self.blobs: dict[bytes, bytes] = {}
         self.plans: list[tuple[int, dict[str, Any]]] = []
-        self.arrays: dict[tuple[str, int, str], bytes] = {}
         self.verified: dict[str, dict[str, Any]] = {}
         self.standings: dict[str, dict[str, Any]] = {}
 
@@ -137,13 +135,6 @@ class _Finds:
                     self.standings[name] = unseal(data, found, "standings", name)
                 case (bytes(found), bytes(data)) if len(found) == SIZE and checksum(data) == found:
                     self.blobs[found] = data
-                # Format 1 has no checksums: what can be parsed is taken.
-                case (None, str(run), str(text)) if "experiment" in (document := parse(text)):
-                    self.runs.setdefault(number, (run, document))
-                case (None, str(text)) if "window" in (document := parse(text)):
-                    self.plans.append((number, document))
-                case (str(run), int(k), str(name), bytes(data)):
-                    self.arrays[run, k, name] = data
         except (ValueError, TypeError, KeyError):
             return
 
@@ -154,9 +145,9 @@ class _Finds:
         for position, (run, document) in sorted(self.runs.items()):
             try:
                 experiment = document["experiment"]
-                method = METHODS.get(experiment["method"])
+                method = DECLARED.get(experiment["method"])
                 title = experiment.get("name") or (method.title if method else run)
-                splits = self._whole_splits(run, document, f"{title} ({run})", lost)
+                splits = self._whole_splits(document, f"{title} ({run})", lost)
                 document["splits"] = list(splits)
                 kept[position] = run, document
             except (KeyError, TypeError, AttributeError):
@@ -165,35 +156,21 @@ class _Finds:
         plan = plans[-1] if plans else {}
         return Salvage(kept, lost, self.blobs, plan, self.verified, self.standings)
 
-    def _whole_splits(
-        self, run: str, document: Run, title: str, lost: list[str]
-    ) -> Iterator[dict[str, Any]]:
+    def _whole_splits(self, document: Run, title: str, lost: list[str]) -> Iterator[dict[str, Any]]:
         for k, split in enumerate(list(document["splits"])):
-            wanted = split.get("parts")
-            parts = self._older(run, k) if wanted is None else self._present(wanted)
-            needed = required(parts if wanted is None else wanted)
+            wanted = split["parts"]
+            parts = self._present(wanted)
+            needed = required(wanted)
             missing = [name for name in needed if name not in parts]
             if missing:
                 lost.append(f"{title}, split {k + 1}: {', '.join(missing)}")
                 if document["status"] == DONE:
                     document["status"] = STOPPED
                 continue
-            if wanted is None:
-                for name in ("train", "test"):
-                    rows_of = self.blobs[bytes.fromhex(parts[f"{name}_rows"])]
-                    split[f"n_{name}"] = len(array_from_bytes(rows_of))
-            elif len(parts) < len(wanted):
+            if len(parts) < len(wanted):
                 lost.append(f"{title}, split {k + 1}: the course of its training")
                 parts = {n: key for n, key in parts.items() if n in needed}
             yield split | {"parts": parts}
 
     def _present(self, wanted: dict[str, str]) -> dict[str, str]:
         return {name: key for name, key in wanted.items() if bytes.fromhex(key) in self.blobs}
-
-    def _older(self, run: str, k: int) -> dict[str, str]:
-        parts = {}
-        for (of, split, name), data in self.arrays.items():
-            if (of, split) == (run, k):
-                key = checksum(data)
-                self.blobs[key], parts[name] = data, key.hex()
-        return parts

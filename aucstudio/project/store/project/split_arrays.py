@@ -16,7 +16,7 @@ from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
 from aucstudio.project.store.project.sealed import DamagedError
-from aucstudio.project.store.project.source import Key, ProjectSource
+from aucstudio.project.store.project.source import ProjectSource
 
 _ARRAYS = (
     "train_rows",
@@ -27,7 +27,7 @@ _ARRAYS = (
     "test_scores",
     "support_pairs",
 )
-_WEIGHTS = ("train_weights", "test_weights")  # where rows are weighted
+_SAMPLING = ("train_weights", "test_weights", "test_groups")  # where rows have such
 _CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
 _MODEL = "model"
 _VALUES = (
@@ -36,12 +36,14 @@ _VALUES = (
     "fit_seconds",
     "objective",
     "gap",
+    "needed",
     "n_iter",
     "converged",
     "notes",
     "n_train",
     "n_test",
     "trained_range",
+    "weight_kind",
 )
 REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
 """Parts without which a split is not whole."""
@@ -50,9 +52,10 @@ REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
 def required(parts: Iterable[str]) -> tuple[str, ...]:
     """Name the parts without which a split that was written with some is not whole.
 
-    Without its weights a weighted one would pass for one whose rows all count once.
+    Without its weights a weighted one would pass for one whose rows all count once, and without
+    its groups for one whose rows are independent.
     """
-    return (*REQUIRED, *(name for name in _WEIGHTS if name in set(parts)))
+    return (*REQUIRED, *(name for name in _SAMPLING if name in set(parts)))
 
 
 def split_values(split: SplitResult) -> dict[str, Any]:
@@ -64,9 +67,9 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
     """Give each array, and the model, by its name."""
     for name in _ARRAYS:
         yield name, array_to_bytes(getattr(split, name))
-    for name in _WEIGHTS:
-        if (weights := getattr(split, name)) is not None:
-            yield name, array_to_bytes(weights)
+    for name in _SAMPLING:
+        if (values := getattr(split, name)) is not None:
+            yield name, array_to_bytes(values)
     for name in _CURVE_ARRAYS:
         yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
     for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
@@ -75,7 +78,11 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
 
 
 def stored_split(
-    values: Mapping[str, Any], parts: Mapping[str, Key], source: ProjectSource, run: str, title: str
+    values: Mapping[str, Any],
+    parts: Mapping[str, bytes],
+    source: ProjectSource,
+    run: str,
+    title: str,
 ) -> SplitResult:
     """Make a split's result of its values, and of where the rest is."""
     return SplitResult.stored(values, StoredParts(source, parts, run, title))
@@ -113,13 +120,13 @@ class StoredParts:
     Parameters
     ----------
     source : ProjectSource
-    parts : mapping of name to Key
+    parts : mapping of name to checksum
     run, title : str
         Id of the run, and what sentences call this split.
     """
 
     def __init__(
-        self, source: ProjectSource, parts: Mapping[str, Key], run: str, title: str
+        self, source: ProjectSource, parts: Mapping[str, bytes], run: str, title: str
     ) -> None:
         self._source, self._parts, self._run, self._title = source, parts, run, title
         # Views compute from these, and keep with them what they computed.
@@ -141,7 +148,9 @@ class StoredParts:
                 return self._kept[attribute]
             if attribute in (_MODEL, "support_pairs"):
                 return self._model() if attribute == _MODEL else self._pairs()
-            if attribute in _WEIGHTS and attribute not in self._parts:
+            if attribute == "weight_kind":  # in records of earlier programs
+                return "sampling"
+            if attribute in _SAMPLING and attribute not in self._parts:
                 return None
             return self._side(attribute.partition("_")[0])[attribute]
         except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
@@ -166,8 +175,9 @@ class StoredParts:
     def _side(self, side: str) -> dict[str, NDArray[Any]]:
         """Read rows, classes and scores of the training or of the held-out part."""
         readers = {"rows": _rows, "positive": _flags, "scores": _scores}
-        if f"{side}_weights" in self._parts:
-            readers["weights"] = _weights
+        for what, reader in (("weights", _weights), ("groups", _rows)):
+            if f"{side}_{what}" in self._parts:
+                readers[what] = reader
         found = {f"{side}_{what}": self._array(f"{side}_{what}", readers[what]) for what in readers}
         if len({len(array) for array in found.values()}) > 1:
             raise ValueError(f"{side} rows and their scores are not equally many")

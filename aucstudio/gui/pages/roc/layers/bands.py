@@ -21,6 +21,7 @@ from aucstudio.gui.pages.roc.picture.axes import draw
 from aucstudio.gui.pages.roc.picture.scene import Array, Axis
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job
@@ -133,20 +134,17 @@ def bounds_of(
     if len(record.splits) > 1:
         return _of_splits(record)
     split = record.splits[0]
-    y, scores = split.test_positive, split.test_scores
+    rows = Scores.of(split)
+    y, scores, sampled = rows.positive, rows.scores, rows.sampled
     grid = _grid(int((~y).sum()))
-    if split.test_weights is not None:
-        name = record.experiment.weight
-        none = np.empty(0)
-        return Bounds(none, none, none, f"none, as rows are weighted by {name}")
     if kind == "pointwise":
-        found = inference.pointwise_band(y, scores, LEVEL, grid=grid)
+        found = inference.pointwise_band(y, scores, LEVEL, grid=grid, positive=True, **sampled)
         words = "95 % pointwise: holds at any one FPR"
     elif kind == "kolmogorov":
-        found = inference.kolmogorov_band(y, scores, LEVEL, grid=grid)
+        found = inference.kolmogorov_band(y, scores, LEVEL, grid=grid, **sampled)
         words = "95 % simultaneous: Kolmogorov’s bounds"
     else:
-        found = inference.bootstrap_band(y, scores, LEVEL, grid=grid, progress=post)
+        found = inference.bootstrap_band(y, scores, LEVEL, grid=grid, progress=post, **sampled)
         words = "95 % simultaneous: fixed width, bootstrap"
     return Bounds(found.fpr, found.low, found.high, words)
 

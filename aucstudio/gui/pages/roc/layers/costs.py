@@ -23,6 +23,7 @@ from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.operating import (
     amount_words,
     data_prior,
@@ -188,12 +189,12 @@ class CostLayer(QObject):
             return
         split = point.run.record.splits[point.split]
         prior, miss = self.prior(), self._session.stakes.miss
-        data, costs = (split.test_positive, split.test_scores), (1.0, miss, prior)
+        rows, costs = Scores.of(split), (1.0, miss, prior)
         draws = draws_for(len(split.test_rows))
         self._work.start(
             self._weighed,
             lambda post: cost_threshold_interval(
-                *data, *costs, draws=draws, progress=post, weights=split.test_weights
+                rows.positive, rows.scores, *costs, draws=draws, progress=post, **rows.sampled
             ),
         )
 

@@ -102,7 +102,7 @@ class FocusedPoint:
         where = f" of split {self.split + 1}" if self.trace.splits > 1 else ""
         value = f"{self.threshold:.4g}".replace("-", "−")
         precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
-        rows = "" if counts.weighted is None else " rows, whatever they weigh"
+        rows = "" if self.curve.behind is None else " rows (unweighted)"
         return (
             f"At threshold {value}{where} {self.run.look.name} has TPR {counts.tpr:.3f} and FPR "
             f"{counts.fpr:.3f}{precise}: {counts.fn:,} missed, {counts.fp:,} false alarms{rows}."

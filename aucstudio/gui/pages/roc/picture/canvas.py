@@ -153,6 +153,7 @@ class Canvas:
         """Put legend and inset where they cover the fewest curves, and not each other."""
         taken: list[QRectF] = []
         self.legend.fit(self.box.rect(), lambda place: not self.count_under(place, lines))
+        self.plot.hidden_legend = self.legend.hidden_rows()
         for card in (self.legend, self.inset):
             if card.isVisible():
                 places = card.places(self.box.rect())

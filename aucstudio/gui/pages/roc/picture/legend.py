@@ -98,6 +98,12 @@ class RunLegend(QGraphicsItem):
         self._size = self._measured()
         return self._size.width() + 2 * self._MARGIN
 
+    def hidden_rows(self) -> list[tuple[str, RunLook]]:
+        """List the name and the look of each row that is not shown."""
+        shown = self._lines() if self.isVisible() else []
+        hidden = [row for row in self.rows if row not in shown]
+        return [(row.cells[0], row.look) for row in hidden if row.look is not None]
+
     def places(self, area: QRectF) -> list[QRectF]:
         """Give the corners of an area that the legend may lie in, the best first."""
         return corners(self.boundingRect(), area, self._MARGIN)

@@ -1,0 +1,320 @@
+"""The variance of a (partial) AUC by how its rows were sampled: alone, with weights, in groups.
+
+Symbols: psi10 and psi01 the components of the positives and of the negatives, see
+:mod:`~aucstudio.engine.inference.components`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from aucstudio.engine import roc
+from aucstudio.engine.compiled import kernel
+from aucstudio.engine.types import Array, Index
+
+LEAST_GROUPS = 5
+"""Groups with rows of a class for an interval or a test, where rows come in groups."""
+
+_ONE_WEIGHT = "the weights of a class say less than two rows would"
+_FEW_GROUPS = f"the rows of a class come from fewer than {LEAST_GROUPS} groups of some weight"
+_EVEN = 0.5  # effective groups by groups, from which on no few groups decide
+
+Components = tuple[Array, Array]
+
+
+@dataclasses.dataclass(frozen=True)
+class Variance:
+    """The variance of an area or of a difference of areas, and what it is made of.
+
+    Attributes
+    ----------
+    positives, negatives : float
+        What each class adds. NaN with fewer than two rows, or groups, in a class.
+    shared : float
+        What groups add that have rows of both classes: twice the covariance of the two.
+    degrees : float
+        Welch's and Satterthwaite's degrees of freedom.
+    sizes : (float, float)
+        Positives and negatives. Weighted rows and rows in groups count as the number of
+        independent rows of equal weight with the same variance.
+    widening : float
+        By how much ``se`` exceeds what groups show each for itself, where few hold most rows.
+    """
+
+    positives: float
+    negatives: float
+    shared: float
+    degrees: float
+    sizes: tuple[float, float]
+    widening: float = 1.0
+
+    @classmethod
+    def of_rows(cls, se: float, sizes: tuple[float, float]) -> Variance:
+        """Take a standard error of independent rows that is known already."""
+        return cls(se**2, 0.0, 0.0, math.inf, sizes)
+
+    @property
+    def se(self) -> float:
+        """The standard error."""
+        return math.sqrt(max(self.positives + self.negatives + self.shared, 0.0))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sampling:
+    """How the rows of both classes were sampled; pairs of arrays, in row order.
+
+    Attributes
+    ----------
+    rows : (int, int)
+        Positives and negatives.
+    shares : (ndarray, ndarray) or None
+        What each row has of the weight of its class, where rows are weighted.
+    units : (ndarray of int, ndarray of int) or None
+        The group of each row, where rows come in groups.
+    """
+
+    rows: tuple[int, int]
+    shares: tuple[Array, Array] | None = None
+    units: tuple[Index, Index] | None = None
+
+    @classmethod
+    def of(cls, ranking: roc.Ranking) -> Sampling:
+        """Read it off sorted scores."""
+        shares = units = None
+        if ranking.weight_s is not None and ranking.weight_t is not None:
+            of_s, of_t = (of / of.sum() for of in (ranking.weight_s, ranking.weight_t))
+            shares = ranking.in_row_order(of_s, of_t)
+        if ranking.units is not None:
+            units = ranking.in_row_order(*ranking.units)
+        return cls((len(ranking.s), len(ranking.t)), shares, units)
+
+    @cached_property
+    def singles(self) -> tuple[float, float]:
+        """Positives and negatives, weighted rows as rows of equal weight, groups ignored."""
+        if self.shares is None:
+            return self.rows
+        of_s, of_t = map(roc.effective_rows, self.shares)
+        return of_s, of_t
+
+    @cached_property
+    def group_shares(self) -> tuple[Array, Array]:
+        """What each group has of the weight of either class."""
+        of_s, of_t = (self._sums(np.ones(rows), k) for k, rows in enumerate(self.rows))
+        return of_s, of_t
+
+    @cached_property
+    def groups(self) -> tuple[float, float]:
+        """Groups with positives and with negatives, as groups of equal share; else the singles."""
+        if self.units is None:
+            return self.singles
+        of_s, of_t = map(roc.effective_rows, self.group_shares)
+        return of_s, of_t
+
+    @property
+    def too_few(self) -> str:
+        """Why there are too few rows or groups for an interval or a test; empty otherwise."""
+        if min(self.rows) < 2:
+            return "a class has fewer than two rows"
+        if self.clustered:
+            count = min(map(np.count_nonzero, self.group_shares))
+            few = count < LEAST_GROUPS or min(self.groups) < 2
+            return _FEW_GROUPS if few else ""
+        return _ONE_WEIGHT if min(self.singles) < 2 else ""
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows come in groups."""
+        return self.units is not None
+
+    def _sums(self, values: Array, k: int) -> Array:
+        """Sum values of a class by group, each times the share of its row."""
+        assert self.units is not None
+        share = 1 / self.rows[k] if self.shares is None else self.shares[k]
+        count = 1 + max(int(units.max()) for units in self.units)
+        sums = np.bincount(self.units[k], share * values, minlength=count)
+        return np.asarray(sums, dtype=np.float64)
+
+    def influences(self, psi: Components, units: tuple[Index, Index]) -> Array:
+        """Sum the components about their means over groups, times the shares of their rows."""
+        count = 1 + max(int(of_class.max()) for of_class in units)
+        total = np.zeros(count)
+        for k, of_class in enumerate(psi):
+            share = self._share(k)
+            total += np.bincount(units[k], share * (of_class - share @ of_class), count)
+        return total
+
+    def variance(self, psi: Components, other: Components | None = None) -> Variance:
+        """Estimate the variance of an area, or of its difference from another, by components.
+
+        Rows in groups: Obuchowski's variance of clustered ROC data, the sum over groups of the
+        squared sums of their components about the mean, with the factor I / (I - 1) for I groups
+        (I of a class for what that class adds, I of all for the products of both). Weighted rows
+        or groups are divided by 1 - their share instead, which is the same where they are equal.
+        Without groups and weights it is DeLong's.
+
+        Source: Obuchowski, Biometrics 53 (1997); weights by linearisation.
+        """
+        if min(self.rows) < 2 or min(self.groups) <= 1:
+            return Variance(math.nan, math.nan, 0.0, math.nan, self.groups)
+        if self.units is None and self.shares is None:
+            of_s, of_t = (
+                (row_variance(psi[k]) if other is None else difference_variance(psi[k], other[k]))
+                / m
+                for k, m in enumerate(self.rows)
+            )
+        else:
+            apart = psi if other is None else (psi[0] - other[0], psi[1] - other[1])
+            if self.units is not None:
+                return self._clustered(apart)
+            assert self.shares is not None
+            of_s, of_t = map(_weighted_variance, apart, self.shares)
+        degrees = _welch((of_s, of_t), self.singles)
+        return Variance(of_s, of_t, 0.0, degrees, self.singles)
+
+    def _clustered(self, psi: Components) -> Variance:
+        sums, parts, sizes = [], [], []
+        offs = [off - self._share(k) @ off for k, off in enumerate(of - of[0] for of in psi)]
+        for k, off in enumerate(offs):
+            sums.append(self._sums(off, k))
+            parts.append(float(self._correction(k) @ sums[-1] ** 2))
+            alone = float((self._share(k) * off) ** 2 @ (1 / (1 - self._share(k))))
+            single, groups = self.singles[k], self.groups[k]
+            by_design = single * alone / parts[-1] if parts[-1] > 0 else groups
+            sizes.append(float(np.clip(by_design, groups, single)))
+        count = np.count_nonzero(sum(self.group_shares))
+        shared = 2 * count / (count - 1) * float(sums[0] @ sums[1])
+        squares = [
+            of**2 * rho + of * (1 - rho) / single
+            for of, single, rho in zip(
+                self.group_shares, self.singles, self._correlations(sizes), strict=True
+            )
+        ]
+        degrees = _degrees(parts, [of / of.sum() for of in squares])
+        found = Variance(parts[0], parts[1], shared, degrees, (sizes[0], sizes[1]))
+        if self.is_even:
+            return found
+        return self._homogeneous(offs, sums, found)
+
+    def _share(self, k: int) -> Array:
+        rows = self.rows[k]
+        return np.full(rows, 1 / rows) if self.shares is None else self.shares[k]
+
+    def _correlations(self, sizes: Sequence[float]) -> list[float]:
+        """Return the correlation within groups that the design effect of either class shows."""
+        found = []
+        for single, size, groups in zip(self.singles, sizes, self.groups, strict=True):
+            rows = single / groups  # in a group, on average over rows
+            found.append(min((single / size - 1) / (rows - 1), 1.0) if rows > 1 + 1e-9 else 1.0)
+        return found
+
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether no class has most of its rows in a few of many groups."""
+        return all(
+            groups >= _EVEN * np.count_nonzero(of_class)
+            for groups, of_class in zip(self.groups, self.group_shares, strict=True)
+        )
+
+    def _homogeneous(
+        self, offs: Sequence[Array], sums: Sequence[Array], found: Variance
+    ) -> Variance:
+        """Replace a variance that a few large groups decide by one of equally variable groups.
+
+        One group's square says little of its own variance. If group effects are equally
+        distributed, all groups tell their variance: a one-way analysis of variance of the group
+        means, each counted once. The larger of both variances is taken.
+        """
+        means, spreads, parts, expected = [], [], [], []
+        for k, of_class in enumerate(self.group_shares):
+            there = of_class > 0
+            mean = np.divide(sums[k], of_class, out=np.zeros(len(of_class)), where=there)
+            within = self._share(k) @ (offs[k] - mean[self.units_of(k)]) ** 2
+            count, single = np.count_nonzero(there), self.singles[k]
+            within *= single / max(single - count, 1.0)
+            rows = of_class[there] * single
+            centred = np.where(there, mean - mean[there].mean(), 0.0)
+            between = centred @ centred / (count - 1) - within * np.mean(np.reciprocal(rows))
+            spreads.append(max(float(between), 0.0))
+            means.append(centred)
+            parts.append(float(spreads[-1] * (of_class @ of_class) + within / single))
+            expected.append(there / count)
+        both = (self.group_shares[0] > 0) & (self.group_shares[1] > 0)
+        together = float(means[0] @ means[1]) / max(int(np.count_nonzero(both)) - 1, 1)
+        most = math.sqrt(spreads[0] * spreads[1])
+        together = min(max(together, -most), most)
+        shared = 2 * together * float(self.group_shares[0] @ self.group_shares[1])
+        degrees = _degrees(parts, expected)
+        model = Variance(parts[0], parts[1], shared, degrees, found.sizes)
+        if not model.se > found.se > 0:
+            return dataclasses.replace(found, degrees=degrees)
+        return dataclasses.replace(model, widening=model.se / found.se)
+
+    def units_of(self, k: int) -> Index:
+        """Return the groups of the rows of a class."""
+        assert self.units is not None
+        return self.units[k]
+
+    def _correction(self, k: int) -> Array:
+        """Return the factor of each group's square, for the mean was fitted to it too."""
+        of_group = self.group_shares[k]
+        if self.shares is not None:
+            return 1 / (1 - of_group)
+        count = np.count_nonzero(of_group)
+        return np.full(len(of_group), count / (count - 1))
+
+
+def _degrees(parts: Sequence[float], expected: Sequence[Array]) -> float:
+    """Compute degrees of freedom of a sum over groups in both classes.
+
+    ``expected`` has what each group is expected to add to the part of its class, as shares.
+    """
+    total = sum(parts)
+    if not total > 0:
+        return min(float(1 / (of @ of)) for of in expected) - 1.0
+    spread = sum(
+        part**2 / (1 / float(of @ of) - 1) for part, of in zip(parts, expected, strict=True)
+    )
+    spread += 2 * parts[0] * parts[1] * float(expected[0] @ expected[1])
+    return total**2 / spread
+
+
+def _weighted_variance(of_class: Array, share: Array) -> float:
+    """Sum the squared weighted influences, each divided by 1 - its share."""
+    off = of_class - of_class[0]
+    off = off - share @ off
+    return float((share * off) ** 2 @ (1.0 / (1.0 - share)))
+
+
+def standard_error(psi10: Array, psi01: Array) -> float:
+    """Compute an area's standard error; NaN with fewer than two rows in a class."""
+    return Sampling((len(psi10), len(psi01))).variance((psi10, psi01)).se
+
+
+def _welch(variances: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Compute the degrees of freedom of the sum of the variances of two means."""
+    spread = sum(v**2 / (size - 1) for v, size in zip(variances, sizes, strict=True))
+    return sum(variances) ** 2 / spread if spread else math.nan
+
+
+@kernel
+def difference_variance(x: Array, y: Array) -> float:
+    """Compute the variance of x - y, in two passes and without a place for it."""
+    first, total, squares = x[0] - y[0], 0.0, 0.0
+    # Taking one value off first makes the variance of equal numbers exactly 0.
+    for i in range(len(x)):
+        total += x[i] - y[i] - first
+    mean = total / len(x)
+    for i in range(len(x)):
+        squares += (x[i] - y[i] - first - mean) ** 2
+    return squares / (len(x) - 1)
+
+
+def row_variance(psi: Array) -> float:
+    """Compute the variance of values, exactly 0 where all are equal."""
+    # Taking one value off first makes the variance of equal numbers exactly 0.
+    return float((psi - psi[0]).var(ddof=1))

@@ -1,0 +1,235 @@
+"""Whether a later table holds what the training table did; one that does not is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.column_range import Far, how_far
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text.notation import Remedy, remedy_for
+from aucstudio.project.data.text.numerals import NumberFormat, other_mark
+from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.text.settle import is_remark
+from aucstudio.project.errors import InputError
+
+UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
+
+# With fewer rows "every cell" says little: scoring one row at a time is normal use.
+ENOUGH_ROWS = 5
+# So rarely a column without a value may come about by chance to be taken for a mistake.
+_RARE = 1e-3
+_MOST_VALUES = 1_000_000
+# Of its cells, so many may be unreadable, or twice the share of training.
+_MOST_UNREADABLE, _TIMES_TRAINING = 0.1, 2.0
+
+# Rows of a column with a level that was never met, and these levels.
+Strange = Callable[[ColumnSchema], tuple[int, tuple[str, ...]]]
+# By kind of refusal, the columns that are not refused for it.
+Allowed = Mapping[str, Collection[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """Why a column is refused.
+
+    Attributes
+    ----------
+    kind : {"unknown", "unreadable", "range"}
+        What a person allows to score the table all the same.
+    reason : str
+    remedy : Remedy or None
+        What makes the column readable, where that is known.
+    """
+
+    kind: str
+    reason: str
+    remedy: Remedy | None = None
+
+
+class RefusedColumnsError(InputError):
+    """Columns of a later table that are absent, or do not hold what they held in training.
+
+    Attributes
+    ----------
+    refusals : dict of str to Refusal
+        By column.
+    """
+
+    def __init__(self, message: str, refusals: Mapping[str, Refusal], file: str) -> None:
+        first, refusal = next(iter(refusals.items()))
+        super().__init__(message, file=file, column=first, setting=f"allow_{refusal.kind}")
+        self.refusals = dict(refusals)
+
+
+def check_accepted(
+    table: AnyTable,
+    schema: Schema,
+    names: Iterable[str],
+    strange: Strange,
+    allowed: Allowed | None = None,
+    *,
+    advice: str = "",
+) -> None:
+    """Refuse a later table of which a column does not hold what it held in training.
+
+    Parameters
+    ----------
+    table : AnyTable
+    schema : Schema
+        Of the training table.
+    names : iterable of str
+        The columns that matter.
+    strange : callable
+        Counts the rows with levels that were never met.
+    allowed : mapping of kind to names, optional
+        Columns that are accepted all the same; one that may be unknown may be unreadable too.
+    advice : str
+        What to do about columns that are written differently or out of range.
+
+    Raises
+    ------
+    RefusedColumnsError
+        If no row of a column has a number, a level that was met, or a value at all; if more than
+        a tenth of its cells are unreadable; or if its numbers are far outside those of training.
+    """
+    given = {kind: set((allowed or {}).get(kind, ())) for kind in KINDS}
+    given[UNREADABLE] |= given[UNKNOWN]
+    checks = {
+        UNREADABLE: _unreadable_columns,
+        UNKNOWN: _unknown_columns(strange),
+        RANGE: _far_columns,
+    }
+    refusals: dict[str, Refusal] = {}
+    wanted = list(names)
+    for kind, check in checks.items():
+        left = [name for name in wanted if name not in refusals and name not in given[kind]]
+        refusals |= dict(check(table, schema, left))
+    if refusals:
+        (first, refusal), *others = refusals.items()
+        also = f"; likewise {_some(name for name, _ in others)}" if others else ""
+        also += f": {advice}" if advice and refusal.kind != UNKNOWN else ""
+        raise RefusedColumnsError(
+            f"column {first!r} of {table.path} {refusal.reason}{also}", refusals, str(table.path)
+        )
+
+
+Found = Iterator[tuple[str, Refusal]]
+
+
+def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
+    here = [name for name in names if name in table.unreadable]
+    missing = table.missing() if here else {}
+    for name in here:
+        column = schema.by_name.get(name, ColumnSchema(name))
+        met = table.unreadable[name]
+        strange, texts = _no_remarks(met)
+        # Unreadable cells count as missing ones.
+        cells = table.rows - missing[name] + strange
+        trained = column.unreadable / schema.rows if schema.rows else 0.0
+        if not strange or strange <= max(_MOST_UNREADABLE, _TIMES_TRAINING * trained) * cells:
+            continue
+        what = "dates" if column.number is not None and column.number.dated else "numbers"
+        where = "" if met.line is None else f" in line {met.line}"
+        some_known = strange < cells
+        share = f"{strange:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
+        reason = (
+            f"is not written as in training: {share} be read as {what} (such as {texts[0]!r}"
+            f"{where if texts[0] == met.text else ''}){_as_trained(column)}"
+        )
+        remedy = None
+        if met.line is not None:
+            remedy = remedy_for(texts, column, schema.dialect, some_known=some_known)
+        yield name, Refusal(UNREADABLE, reason, remedy)
+
+
+def _no_remarks(met: Unreadable) -> tuple[int, list[str]]:
+    """Return how many cells are not known words for a missing value, and some of these cells."""
+    spelled = dict(met.spellings) or {met.text: met.count}
+    remarks = sum(count for text, count in spelled.items() if is_remark(text))
+    texts = [text for text in spelled if not is_remark(text)]
+    return met.count - remarks, texts or [met.text]
+
+
+def _as_trained(column: ColumnSchema) -> str:
+    """Describe how the cells were written in training."""
+    form = column.number
+    if form is None or form.layout:
+        return "" if form is None else f"; in training dates were written {form.layout}"
+    beside = f" and {form.affix!r} beside them" if form.affix else ""
+    grouped = " and thousands marks" if form.grouped else ""
+    mark = {".": "point", ",": "comma"}[form.decimal]
+    return f"; in training numbers had a decimal {mark}{grouped}{beside}"
+
+
+def _unknown_columns(strange: Strange) -> Callable[[AnyTable, Schema, Iterable[str]], Found]:
+    def check(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
+        if table.rows < ENOUGH_ROWS:
+            return
+        missing, known = table.missing(), schema.by_name
+        for name in names:
+            column = known.get(name, ColumnSchema(name))
+            what = _what_is_unknown(table, column, schema.rows, missing[name], strange)
+            if what:
+                yield name, Refusal(UNKNOWN, f"is wholly unknown to what was trained: {what}")
+
+    return check
+
+
+def _what_is_unknown(
+    table: AnyTable, column: ColumnSchema, trained: int, missing: int, strange: Strange
+) -> str:
+    known = table.rows - missing
+    if known:
+        count, levels = strange(column)
+        if count < known:
+            return ""
+        learnt = f"; it knows {_some(column.levels)}" if column.levels else ""
+        return f"none of its levels ({_some(levels)}) was met in training{learnt}"
+    if column.name in table.unreadable:
+        return ""
+    usual = (column.missing / trained) ** table.rows if trained else 0.0
+    return "" if usual > _RARE else "not one of its rows has a value"
+
+
+def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
+    trained = {
+        name: column.range
+        for name in names
+        for column in [schema.by_name.get(name)]
+        if column is not None and column.range is not None
+    }
+    for name, cells in table.sampled(list(trained)).items():
+        form, found = table.column(name).number, trained[name]
+        assert found is not None
+        far = how_far(found, cells, grouped=form is not None and form.grouped)
+        if far is not None:
+            is_text = table.format == "csv"
+            yield name, Refusal(RANGE, far.words, _remedy_of(far, form if is_text else None))
+
+
+def _remedy_of(far: Far, form: NumberFormat | None) -> Remedy | None:
+    if form is None:
+        return None
+    if far.lost_mark:
+        return Remedy("decimal", other_mark(form.decimal))
+    return None if far.factor is None else Remedy("scale", f"{far.factor:g}")
+
+
+def _some(names: Iterable[str]) -> str:
+    return listed([repr(name) for name in names])
+
+
+def unmet_levels(table: AnyTable) -> Strange:
+    """Return what counts the levels of a table that a schema does not name."""
+
+    def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
+        if column.kind != "text" or column.levels is None:
+            return 0, ()
+        counts = table.counts(column.name, _MOST_VALUES) or {}
+        new = {level: n for level, n in counts.items() if level not in column.levels}
+        return sum(new.values()), tuple(new)
+
+    return strange

@@ -1,0 +1,40 @@
+"""Text that is made larger or smaller in the running window: menus, axes and rows follow."""
+
+import pytest
+from PySide6.QtWidgets import QApplication, QTableView
+
+from aucstudio.gui.state.preferences import preferences
+from tests.gui.conftest import PATIENCE
+
+# The whole window is made.
+pytestmark = [pytest.mark.slow, pytest.mark.qt_log_ignore("propagateSizeHints")]
+
+
+def seen(window):
+    """Return the menus in sight, the font sizes of the axis titles and the height of a row."""
+    bar = window.menuBar()
+    bar.adjustSize()
+    places = {action.text(): bar.actionGeometry(action) for action in bar.actions()}
+    fonts = {
+        axis: window.views[0].figure().getAxis(axis).label.font().pointSizeF()
+        for axis in ("left", "bottom")
+    }
+    table = next(v for v in window.views if v.objectName() == "calibration_view")
+    rows = table.findChild(QTableView, "calibration_table").verticalHeader().defaultSectionSize()
+    return [text for text, place in places.items() if not place.isEmpty()], fonts, rows
+
+
+def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtbot):
+    window.resize(1440, 900)
+    window.show()
+    window.open_data(table_file)
+    menus, fonts, rows = seen(window)
+    preferences().put(text_size=200)
+    qtbot.waitUntil(lambda: seen(window)[1]["left"] == 2 * fonts["left"], timeout=PATIENCE)
+    larger_menus, larger_fonts, larger_rows = seen(window)
+    assert larger_menus == menus
+    assert larger_fonts == {axis: 2 * size for axis, size in fonts.items()}
+    assert larger_rows == pytest.approx(2 * rows, abs=rows * 0.3)
+    preferences().put(text_size=100)
+    qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows), timeout=PATIENCE)
+    assert QApplication.font().pointSizeF() == fonts["left"]

@@ -1,0 +1,257 @@
+"""Files that ask for any memory or time, or for what is not theirs, are refused in a sentence."""
+
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import duckdb
+import pytest
+
+from aucstudio.project import inputs
+from aucstudio.project.data.readers import apart
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import MOST_COLUMNS, MOST_DEPTH
+from aucstudio.project.runs.experiments.experiment_file import read_study
+
+
+def refused(path, seconds=30.0, **how):
+    """Read a file that must be refused soon; return the sentence."""
+    began = time.monotonic()
+    with pytest.raises(InputError) as caught:
+        read_table(path, **how)
+    assert time.monotonic() - began < seconds
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def sqlite_file(path, *statements):
+    with sqlite3.connect(path) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+    return path
+
+
+# SQLite
+
+
+def test_a_column_that_is_computed_to_any_length(tmp_path):
+    path = sqlite_file(
+        tmp_path / "long.sqlite",
+        "CREATE TABLE t (a, y, b GENERATED ALWAYS AS (hex(zeroblob(300000000))) VIRTUAL)",
+        "INSERT INTO t(a, y) VALUES (1, 0), (2, 1)",
+    )
+    assert "64 MB" in refused(path)
+
+
+def test_a_view_that_never_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "_BASE_SECONDS", 2)
+    path = sqlite_file(
+        tmp_path / "endless.sqlite",
+        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
+        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
+    )
+    assert "2 s of processor time" in refused(path)
+
+
+def test_memory_that_runs_out_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "_BASE_MEMORY", 400_000_000)
+    path = tmp_path / "wide.html"
+    row = "<tr><td colspan=10000>1</td><td>2</td></tr>"
+    path.write_text(f"<html><table>{row * 8_000}</table></html>")
+    assert "of memory" in refused(path)
+
+
+def test_a_reader_that_is_ended_from_outside_is_no_damage(tmp_path):
+    path = sqlite_file(
+        tmp_path / "endless.sqlite",
+        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
+        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
+    )
+    threading.Timer(1.5, lambda: _end_readers(signal.SIGKILL)).start()
+    assert "damaged" not in refused(path)
+
+
+def _end_readers(number):
+    import psutil
+
+    for child in psutil.Process().children():
+        if apart.__name__ in " ".join(child.cmdline()):
+            child.send_signal(number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_is_no_damage(tmp_path, number, status):
+    path = sqlite_file(
+        tmp_path / "endless.sqlite",
+        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
+        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aucstudio", "inspect", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4.0)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert "damaged" not in out + err
+
+
+# DuckDB
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "SELECT content a, 'yes' y FROM read_text('{other}')",
+        "SELECT * FROM read_csv('{other}', header = true)",
+        "SELECT file a, 1 y FROM glob('{folder}/*')",
+        "SELECT * FROM looked()",
+        "SELECT * FROM read_csv('https://localhost:9/x.csv', columns = {{'a': 'INT', 'y': 'INT'}})",
+    ],
+    ids=["text", "csv", "glob", "macro", "address"],
+)
+def test_views_reach_no_other_file(tmp_path, view):
+    other = tmp_path / "secret.csv"
+    other.write_text("a,y\nsecret,1\n")
+    path = tmp_path / "views.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute(
+            f"CREATE MACRO looked() AS TABLE SELECT content a, 1 y FROM read_text('{other}')"
+        )
+        sql = view.format(other=other, folder=tmp_path)
+        try:
+            database.execute(f"CREATE VIEW v AS {sql}")
+        except duckdb.Error:
+            pytest.skip("this DuckDB cannot make the view here")
+        database.execute("CREATE TABLE t AS SELECT i a, i % 2 y FROM range(9) r(i)")
+    assert "not allowed" in refused(path, dialect={"sheet": "v"})
+    assert read_table(path).rows == 9
+
+
+# Text and JSON
+
+
+def test_more_columns_than_any_table_has(tmp_path):
+    path = tmp_path / "commas.csv"
+    path.write_text("a,b,c\n" + "," * 5_000_000)
+    assert f"{MOST_COLUMNS:,}" in refused(path)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_records_without_common_keys(tmp_path, listed):
+    path = tmp_path / "keys.json"
+    records = [{f"k{i}_{j}": j for j in range(500)} for i in range(400)]
+    lines = map(json.dumps, records)
+    path.write_text(json.dumps(records) if listed else "\n".join(lines))
+    assert f"{MOST_COLUMNS:,}" in refused(path)
+
+
+def test_records_within_records_without_end(tmp_path):
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"a":' * 100_000 + "1" + "}" * 100_000 + "\n")
+    assert f"{MOST_DEPTH}" in refused(path)
+
+
+def test_keys_and_brackets_in_texts_do_not_count(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    text = "[" * 300 + ' {"x": '
+    rows = ({"note": f"{k}{text}", "x": k, "y": k % 2} for k in range(60))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_table(path, label="y").rows == 60
+
+
+@pytest.mark.parametrize("name", ["a[b]*?.json", "two words.jsonl", "quote's.json"])
+def test_records_under_a_name_that_is_a_pattern(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps({"x": k, "y": k % 2}) + "\n" for k in range(60)))
+    assert read_table(path, label="y").rows == 60
+
+
+def test_a_quotation_mark_that_is_never_closed(tmp_path):
+    path = tmp_path / "quote.csv"
+    path.write_text('a,b,y\n1,"2,yes\n' + "1,2,no\n3,4,yes\n" * 1_200_000)
+    assert "line 2" in refused(path)
+
+
+def test_a_name_of_very_many_parts(tmp_path):
+    path = tmp_path / "dotted.toml"
+    path.write_text(".".join(["a"] * 100_000) + " = 1\n")
+    began = time.monotonic()
+    with pytest.raises(InputError, match="parts"):
+        read_study(path)
+    assert time.monotonic() - began < 5
+
+
+# Cells of many lines
+
+
+def many_lines(path, rows, lines, only=None):
+    rng = random.Random(1)
+    words = ["pain, mild", "since", "2019", "- none", "# plan", 'said ""no""'[:9], "follow-up"]
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["id", "age", "bmi", "note", "outcome"])
+        for k in range(rows):
+            count = lines if only in (None, k) else 1
+            note = "\n".join(" ".join(rng.choice(words) for _ in range(6)) for _ in range(count))
+            bmi = f"{rng.uniform(18, 35):.1f}"
+            writer.writerow([f"p{k}", rng.randint(20, 80), bmi, note, rng.choice(["yes", "no"])])
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rows", "lines", "only"),
+    [
+        (300, 60, None),
+        (300, 120, None),
+        (300, 150, None),
+        (60, 2_000, None),
+        (500, 1_999, 30),
+        (500, 5_000, 30),
+    ],
+)
+def test_cells_of_many_lines_read_right(tmp_path, rows, lines, only):
+    table = read_table(many_lines(tmp_path / "notes.csv", rows, lines, only), label="outcome")
+    assert table.rows == rows
+    assert table.rejected_rows == 0
+    kinds = {column.name: column.kind for column in table.columns}
+    assert (kinds["age"], kinds["bmi"], kinds["note"]) == ("number", "number", "text")
+    notes = table.column("note").values
+    assert notes[only or 0].count("\n") == lines - 1
+
+
+def test_long_texts_are_cut_as_fast_as_short_ones():
+    def seconds(lines):
+        text = ['1,"' + "word " * 10, *["word " * 10] * lines, 'end",yes', "2,b,no"]
+        began = time.process_time()
+        rows = list(Cutter(Dialect(quote='"')).rows(text))
+        assert [len(cells) for _, cells in rows] == [3, 3]
+        assert [line for line, _ in rows] == [1, lines + 3]
+        return time.process_time() - began
+
+    seconds(100)
+    assert seconds(80_000) < 40 * max(seconds(8_000), 0.01)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/kmsg"), reason="there is no file that waits here")
+def test_a_file_that_waits_is_not_read():
+    refused("/proc/kmsg", seconds=5)
+    with pytest.raises(InputError, match="empty"):
+        read_study("/proc/kmsg")

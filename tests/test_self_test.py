@@ -1,0 +1,89 @@
+"""The self-test of an installation, and the child processes of a packaged program."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aucstudio.commands import self_test
+from aucstudio.project import child_process
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = ["files", "read", "train", "tune", "score", "export", "check", "window"]
+
+
+@pytest.fixture
+def packaged(tmp_path):
+    """A program that sees itself as a packaged one does: its executable is itself."""
+    program = tmp_path / "aucstudio"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "sys.frozen, sys.executable = True, __file__\n"
+        "from aucstudio.__main__ import main\n"
+        "raise SystemExit(main())\n"
+    )
+    program.chmod(0o755)
+    # Its machine code is that of another build: not to be mixed with that of the checkout.
+    alone = {"NUMBA_CACHE_DIR": str(tmp_path / "code"), "NUMBA_DISABLE_JIT": "1"}
+
+    def start(*arguments):
+        return subprocess.run(
+            [program, *arguments],
+            env={**os.environ, **alone},
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+
+    return start
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is a program elsewhere only")
+def test_a_packaged_program_passes_its_self_test(packaged):
+    done = packaged("--self-test")
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[1].rstrip(":") for line in lines if line.startswith("ok ")] == PARTS
+    assert lines[-1] == "passed"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is a program elsewhere only")
+@pytest.mark.parametrize("arguments", [["-c", "print(1)"], ["-m", "multiprocessing"], ["-I"]])
+def test_a_packaged_program_started_as_an_interpreter_refuses(packaged, arguments):
+    # What a library may try: a window that opened here would start others.
+    assert packaged(*arguments).returncode == 2
+
+
+def test_a_part_that_fails_is_named(monkeypatch, capsys):
+    def broken(_bench):
+        raise OSError("no such library")
+
+    monkeypatch.setattr(self_test, "_PARTS", {"files": lambda _bench: "there", "read": broken})
+    assert self_test.run() == 1
+    _head, *lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["ok", "FAILED"]
+    assert "no such library" in lines[1]
+    assert "read" in lines[-1]
+
+
+def test_a_packaged_program_starts_itself_by_its_option(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "AUC Studio.exe"))
+    service = "aucstudio.project.work.fit_service"
+    expected = [child_process.CHILD_OPTION, service, "17"]
+    assert child_process.child_command(service, 17) == [sys.executable, *expected]
+    # The program for the desktop has no standard streams; the one beside it is for the console.
+    (tmp_path / "aucstudio.exe").touch()
+    assert child_process.child_command(service, 17) == [str(tmp_path / "aucstudio.exe"), *expected]
+
+
+@pytest.mark.parametrize("service", ["os", "aucstudio_plugin.service"])
+def test_only_modules_of_the_program_are_served(service):
+    with pytest.raises(ValueError, match="not a module of this program"):
+        child_process.serve([service, "0"])
