@@ -23,7 +23,7 @@ from aucstudio.project.data.text.delimited import (
     open_delimited,
 )
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.noticed import about_cells, about_unreadable
+from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
 from aucstudio.project.data.text.rows import first_unreadable

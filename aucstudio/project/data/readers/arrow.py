@@ -9,7 +9,7 @@ from typing import Any
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.arrow_levels import GOES_ON, packs_levels, unpack_levels
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 
 _FILE = b"ARROW1\0\0"

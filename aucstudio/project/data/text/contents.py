@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from aucstudio.project.data.gathering import Cells
-from aucstudio.project.data.text.numerals import (
-    NumberFormat,
-)
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rejects import (
     Numbers,
     Rejected,

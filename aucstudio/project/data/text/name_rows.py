@@ -15,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import Row
-from aucstudio.project.data.text.marks import (
+from aucstudio.project.data.text.missing import is_missing_number, is_remark
+from aucstudio.project.data.text.separators import (
     Record,
     counts_up,
     is_number,
     is_value,
 )
-from aucstudio.project.data.text.numerals import is_missing_number
-from aucstudio.project.data.text.settle import is_remark
 from aucstudio.project.data.text.totals import is_head_record
 
 # Rows among which the names are looked for.

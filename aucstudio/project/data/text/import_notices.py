@@ -21,21 +21,16 @@ from aucstudio.project.data.text.about_days import (
     about_stamps,
 )
 from aucstudio.project.data.text.codepages import encoded_twice
-from aucstudio.project.data.text.codes import CODE
+from aucstudio.project.data.text.column_types import CODE, is_per_cent
 from aucstudio.project.data.text.contents import Contents, Kept
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
-from aucstudio.project.data.text.numerals import (
-    NumberFormat,
-    formats,
-    is_missing_number,
-    may_be_grouped,
-)
+from aucstudio.project.data.text.missing import is_missing_number
+from aucstudio.project.data.text.numerals import NumberFormat, formats, may_be_grouped
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, HEADING, NOTE, TOTALS
-from aucstudio.project.data.text.settle import is_per_cent
 
 # A column is worth a word if it would be one of numbers but for some cells.
 _NEARLY = 0.5

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.numerals import BLANKS, formats, is_missing_number
+from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.numerals import formats
 from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
