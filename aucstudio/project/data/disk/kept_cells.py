@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from aucstudio.project.data.text.contents import Formats, Kept
-from aucstudio.project.data.text.csv_cells import NO_LENGTHS, CsvCells
+from aucstudio.project.data.text.csv_cells import CsvCells
+from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rejects import check_rejected, rejected_rows
 
@@ -19,8 +20,8 @@ class KeptCells(CsvCells):
     def keep(
         self,
         forms: Mapping[int, NumberFormat | None],
-        fixed: frozenset[int] = frozenset(),
-        lengths: Mapping[int, int] = NO_LENGTHS,
+        fixed: frozenset[int],
+        sample: TextSample,
     ) -> Kept:
         """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
 
@@ -32,7 +33,7 @@ class KeptCells(CsvCells):
         left_out = rejected_rows(self._connection, self._source)
         self._check_names(dict(forms), left_out)
         check_rejected(self._source, left_out, rows)
-        settled, strays = self._settle(dict(forms), fixed, lengths)
+        settled, strays = self._settle(dict(forms), fixed, sample)
         left = left_out.listed, left_out.total, left_out.others(rows)
         return Kept(rows, settled, strays, *left, self._others(settled), left_out.astray)
 

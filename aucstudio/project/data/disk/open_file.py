@@ -155,7 +155,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled, opened.lengths)
+        return reader, reader.keep(opened.forms, opened.settled, opened.sample)
     except BaseException:
         reader.close()
         raise

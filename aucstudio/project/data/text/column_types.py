@@ -121,6 +121,12 @@ def tries(
     return (*plain, *dressed, *date_forms(known, decimal))
 
 
+def stray_of(cells: Iterable[str], decimal: str) -> str:
+    """Return a cell that is no number in whatever format; empty if there is none."""
+    forms = tries([], decimal)
+    return max((c for c in cells if not any(form.matches(c) for form in forms)), default="")
+
+
 def unit_of(cell: str) -> str:
     """Return the unit behind the number that a cell is; empty if there is none."""
     found = _MEASURED.fullmatch(cell)

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import abc
 import glob
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.cell_sql import is_cast, literal
-from aucstudio.project.data.text.column_types import CODE, type_of
+from aucstudio.project.data.text.column_types import (
+    CODE,
+    digits_of_codes,
+    nearly,
+    stray_of,
+    type_of,
+)
 from aucstudio.project.data.text.contents import Formats, Others
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.missing import BLANKS
 from aucstudio.project.data.text.numerals import NumberFormat, read_number, spelled
 from aucstudio.project.data.text.records import LONGEST_ROW
@@ -27,11 +32,8 @@ from aucstudio.project.data.text.rejects import AstrayError, LeftOut, Source
 from aucstudio.project.data.text.rows import names_come_again
 from aucstudio.project.data.text.scan import Advance
 
-NO_LENGTHS: Mapping[int, int] = MappingProxyType({})
 # Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
 _BUFFER = LONGEST_ROW
-# A column whose type is still in doubt when it was read so often is text.
-_ROUNDS = 3
 
 
 class CsvCells(CellStore, abc.ABC):
@@ -67,9 +69,9 @@ class CsvCells(CellStore, abc.ABC):
         """Return how many numbers a column has, the least, and some of them."""
 
     def _settle(
-        self, promised: Formats, fixed: frozenset[int], lengths: Mapping[int, int]
+        self, promised: Formats, fixed: frozenset[int], sample: TextSample
     ) -> tuple[Formats, dict[int, str]]:
-        """Read again what is not written as its sample promised.
+        """Read again what is not written as its ``sample`` promised.
 
         Returns
         -------
@@ -78,53 +80,73 @@ class CsvCells(CellStore, abc.ABC):
         dict of int to str
             For those that became text, a cell that is no number.
         """
-        forms, strays = dict(promised), dict[int, str]()
-        doubtful = [k for k, form in forms.items() if form is not None and k not in fixed]
-        for last in (*[False] * (_ROUNDS - 1), True):
-            again: Formats = {}
-            for k in doubtful:
-                others = self.numbers[k].others
-                if not self._is_right(k, forms[k]):
-                    again[k] = None if last else self._type_of(k, forms[k])
-                    if again[k] is None:
-                        strays[k] = max(others)
-            again = {k: form for k, form in again.items() if form != forms[k]}
-            if not again:
-                break
-            self._load(again)
-            forms |= again
-            doubtful = [k for k, form in again.items() if form is not None]
-        codes = self._codes(forms, lengths)
-        if codes:
-            self._load(dict.fromkeys(codes))
-        return {**forms, **dict.fromkeys(codes)}, strays | codes
+        forms = dict(promised)
+        doubtful = self._doubtful([k for k in forms if k not in fixed], forms)
+        decimal = self._source.dialect.decimal
+        strays = {k: stray_of(self.numbers[k].others, decimal) for k in doubtful}
+        self._load_changed(forms, {k: self._type_of(k, forms[k], sample) for k in doubtful})
+        # The format that fits most cells has to fit nearly all.
+        doubtful = self._doubtful(doubtful, forms)
+        self._load_changed(forms, {k: self._checked(k, forms[k], sample) for k in doubtful})
+        codes = self._codes({k: f for k, f in forms.items() if k not in fixed}, sample)
+        self._load_changed(forms, dict.fromkeys(codes))
+        return forms, {k: stray for k, stray in strays.items() if forms[k] is None} | codes
 
-    def _is_right(self, k: int, form: NumberFormat | None) -> bool:
-        """Return whether all cells are written in a format."""
-        return form is None or form.matches_all(self.numbers[k].others)
+    def _load_changed(self, forms: Formats, again: Formats) -> None:
+        """Read columns again whose format has changed, and note it."""
+        changed = {k: form for k, form in again.items() if form != forms[k]}
+        if changed:
+            self._load(changed)
+            forms |= changed
 
-    def _type_of(self, k: int, form: NumberFormat | None) -> NumberFormat | None:
+    def _doubtful(self, columns: Iterable[int], forms: Formats) -> list[int]:
+        """List the columns of numbers of which some cells are not written as they should be."""
+        return [
+            k
+            for k in columns
+            if (form := forms[k]) and not form.matches_all(self.numbers[k].others)
+        ]
+
+    def _type_of(
+        self, k: int, form: NumberFormat | None, sample: TextSample
+    ) -> NumberFormat | None:
         """Return the format of the most cells; None where the others are too many."""
-        assert form is not None
-        read, (count, _, some) = self.numbers[k], self._known(k)
-        written = dict.fromkeys(spelled(form, value) for value in some)
-        is_known = is_cast(form, self._source.dialect.number_words) or form.layout
-        counted = read.counted(count, written if is_known else {})
-        found = type_of(counted, self._source.dialect.decimal, form)
-        return None if read.is_crowded and found == form else found
+        found = type_of(self._counted(k, form, sample), self._source.dialect.decimal, form)
+        return None if self.numbers[k].is_crowded and found == form else found
 
-    def _codes(self, forms: Formats, lengths: Mapping[int, int]) -> dict[int, str]:
+    def _checked(
+        self, k: int, form: NumberFormat | None, sample: TextSample
+    ) -> NumberFormat | None:
+        """Return a format if it is that of nearly all cells."""
+        assert form is not None
+        crowded = self.numbers[k].is_crowded
+        return None if crowded else nearly(self._counted(k, form, sample), [form])
+
+    def _counted(self, k: int, form: NumberFormat | None, sample: TextSample) -> dict[str, int]:
+        """Count cells by their spelling; of numbers some stand for all."""
+        assert form is not None
+        count, _, some = self._known(k)
+        written = [cell for cell in sample.column(k) if form.matches(cell)]
+        written = written or [spelled(form, value) for value in some]
+        return self.numbers[k].counted(count, written)
+
+    def _codes(self, forms: Formats, sample: TextSample) -> dict[int, str]:
         """Return the columns that hold codes with leading zeros, with one of them.
 
         Only where a number is shorter than the first cells are is a column asked about.
         """
         found: dict[int, str] = {}
-        for k, length in lengths.items():
-            least = self._known(k)[1] if forms[k] is not None else -1.0
-            if not 0 <= least < 10.0 ** (length - 1 if length else 300):
+        number_words = self._source.dialect.number_words
+        for k, form in forms.items():
+            if form is None or not is_cast(form, number_words):
+                continue
+            length = digits_of_codes(sample.column(k), number_words)
+            if length is None or not 0 <= self._known(k)[1] < 10.0 ** (
+                length - 1 if length else 300
+            ):
                 continue
             cell = f"trim(c{k}, {literal(BLANKS)})"
-            words = ", ".join(map(literal, sorted(self._source.dialect.number_words)))
+            words = ", ".join(map(literal, sorted(number_words)))
             is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
             known = f"FILTER (lower({cell}) NOT IN ({words}))"
             first, last, whole, shortest, longest = self._one(

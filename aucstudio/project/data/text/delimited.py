@@ -13,8 +13,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.cell_sql import is_cast
-from aucstudio.project.data.text.column_types import digits_of_codes, forced_form, guess_form
+from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
@@ -149,17 +148,7 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
     from aucstudio.project.data.text.reader import Reader
 
     with Reader(source, folder, advance) as reader:
-        return reader.read(opened.forms, opened.settled, _clean(opened), opened.lengths)
-
-
-def _clean(opened: Opened) -> frozenset[int]:
-    """Name the columns whose cells are plain numbers as far as the first lines show."""
-    known = {
-        k: [*filter(None, opened.sample.column(k))] for k, form in opened.forms.items() if form
-    }
-    return frozenset(
-        k for k, some in known.items() if (form := opened.forms[k]) and form.matches_all(some)
-    )
+        return reader.read(opened.forms, opened.settled, opened.sample)
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
@@ -208,17 +197,6 @@ class Opened:
     settled: frozenset[int] = frozenset()
     short: bool = False
     findings: tuple[Finding, ...] = ()
-
-    @property
-    def lengths(self) -> dict[int, int]:
-        """How many digits the cells of columns have that may hold codes, as far as they show."""
-        words = self.source.dialect.number_words
-        found = {
-            k: digits_of_codes(self.sample.column(k), words)
-            for k, form in self.forms.items()
-            if k not in self.settled and form is not None and is_cast(form, words)
-        }
-        return {k: digits for k, digits in found.items() if digits is not None}
 
     def reading(
         self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from aucstudio.project.data.text.missing import BLANKS
 from aucstudio.project.data.text.numerals import NumberFormat, read_number
@@ -69,10 +69,10 @@ class NumberCells(dict[str, float]):
         ordered = sorted(self.others.items(), key=lambda item: (-item[1], item[0]))
         return tuple(ordered[:_LISTED])
 
-    def counted(self, numbers: int, some: Mapping[str, None]) -> dict[str, int]:
+    def counted(self, numbers: int, some: Sequence[str]) -> dict[str, int]:
         """Count the cells by how they are spelled; of ``numbers`` some spellings stand for all."""
-        spelled = dict.fromkeys([*self.spelled, *some][:MOST_OTHERS], 1) if numbers else {}
-        if spelled:
-            spelled[next(iter(spelled))] += max(0, numbers - len(spelled))
+        spelled = [*dict.fromkeys([*self.spelled, *some])][:MOST_OTHERS]
+        each, rest = divmod(numbers, max(1, len(spelled)))
+        known = {cell: each + (n < rest) for n, cell in enumerate(spelled) if numbers}
         more = self.strange / max(1, self.others.total())
-        return spelled | {cell: round(more * n) for cell, n in self.others.items()}
+        return known | {cell: round(more * n) for cell, n in self.others.items()}

@@ -12,7 +12,8 @@ import numpy as np
 from aucstudio.project.data.gathering import Cells, NotPlainError
 from aucstudio.project.data.text.cell_sql import is_cast
 from aucstudio.project.data.text.contents import Contents, Formats
-from aucstudio.project.data.text.csv_cells import NO_LENGTHS, CsvCells
+from aucstudio.project.data.text.csv_cells import CsvCells
+from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.numerals import LONGEST_INTEGER, NumberFormat
 from aucstudio.project.data.text.rejects import LeftOut, check_rejected, rejected_rows
 from aucstudio.project.errors import InputError
@@ -28,15 +29,13 @@ class Reader(CsvCells):
     def read(
         self,
         forms: Mapping[int, NumberFormat | None],
-        fixed: frozenset[int] = frozenset(),
-        clean: frozenset[int] = frozenset(),
-        lengths: Mapping[int, int] = NO_LENGTHS,
+        fixed: frozenset[int],
+        sample: TextSample,
     ) -> Contents:
-        """Read all columns; ``forms`` is what the sample promises of each.
+        """Read all columns; ``forms`` is what the ``sample`` promises of each.
 
         The columns ``fixed`` are of numbers whatever they hold; what is none comes as an infinite
-        value. Those that are ``clean`` hold hardly anything but plain numbers, as far as is seen.
-        ``lengths`` are the digits of columns that may hold codes.
+        value.
 
         Raises
         ------
@@ -45,11 +44,11 @@ class Reader(CsvCells):
         AstrayError
             If DuckDB cannot tell rows apart.
         """
-        self._clean, self._cells = clean, dict[int, Cells]()
+        self._clean, self._cells = _clean(forms, sample), dict[int, Cells]()
         self._left_out = LeftOut([], np.empty(0, dtype=np.int64))
         self._load(dict(forms))
         self._check_names(dict(forms), self._left_out)
-        settled, strays = self._settle(dict(forms), fixed, lengths)
+        settled, strays = self._settle(dict(forms), fixed, sample)
         cells, left_out = [self._cells[k] for k in sorted(self._cells)], self._left_out
         numbers = left_out.others(len(cells[0].values))
         left = left_out.listed, left_out.total, numbers
@@ -108,6 +107,12 @@ class Reader(CsvCells):
         some = values[:_SOME][np.isfinite(values[:_SOME])]
         least = float(np.fmin.reduce(values, initial=np.inf))
         return int(np.count_nonzero(np.isfinite(values))), least, np.unique(some).tolist()
+
+
+def _clean(forms: Mapping[int, NumberFormat | None], sample: TextSample) -> frozenset[int]:
+    """Name the columns whose cells are all numbers, or empty, as far as the first lines show."""
+    cells = {k: [*filter(None, sample.column(k))] for k, form in forms.items() if form}
+    return frozenset(k for k, some in cells.items() if (f := forms[k]) and f.matches_all(some))
 
 
 def _largest(cells: Cells) -> float:

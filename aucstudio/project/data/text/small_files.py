@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.project.data.gathering import Cells, number_cells
 from aucstudio.project.data.text.cell_sql import is_cast
-from aucstudio.project.data.text.column_types import CODE, holds_codes, tries, type_of
+from aucstudio.project.data.text.column_types import CODE, holds_codes, stray_of, type_of
 from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.missing import BLANKS, is_missing_number
 from aucstudio.project.data.text.number_cells import NumberCells
@@ -122,9 +122,7 @@ def _read_column(
         if not form.matches_all(cells.others):
             found.forms[k] = type_of(collections.Counter(known), decimal, form)
             if found.forms[k] is None:
-                others = tries([], decimal)
-                strange = (c for c in known if not any(other.matches(c) for other in others))
-                found.strays[k] = max(strange, default="")
+                found.strays[k] = stray_of(known, decimal)
         elif is_cast(form, words) and holds_codes(known, words):
             found.forms[k], found.strays[k] = None, next(filter(CODE.fullmatch, known))
         if found.forms[k] != form:
