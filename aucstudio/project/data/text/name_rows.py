@@ -79,7 +79,7 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
         return NameRows(None, start, 0, rows[start][0])
     names = _row_of_names(rows, start, body, width)
     if names is None:
-        return _without_words(rows, body, width, header)
+        return _without_words(rows, start, body, width, header)
     if not all(is_lower(row) or _explains(rows, row, body) for _, row in rows[names + 1 : body]):
         body = names + 1
     upper = 0
@@ -97,7 +97,13 @@ def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> 
     found, place = None, body - 1
     while place >= start and _may_name(rows[place][1], width) | is_lower(rows[place][1]):
         line, row = rows[place]
-        found = place if len(row) == width and is_names(row) and not _is_dated(row) else found
+        if found is not None and any(map(is_value, row)):
+            break
+        below = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
+        is_head = _is_head(row, below, width)
+        # Titles of a name and a value are as wide as the rows of a table of two columns.
+        if is_head and (found is None or width > 2 or is_lower(rows[found][1])):
+            found = place
         if place > start and line > rows[place - 1][0] + 1 and not is_lower(row):
             break
         place -= 1
@@ -109,13 +115,24 @@ def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> 
     return place if place >= start and _may_name(rows[place][1], width) else None
 
 
-def _is_dated(row: Row) -> bool:
-    """Return whether a row says when a table was made, as its names do not."""
-    return any(map(_DAY.match, row))
+def _is_head(row: Row, below: Sequence[Row], width: int) -> bool:
+    """Return whether a row names all columns, with words most of which do not come again as cells.
+
+    A title says when a table was made, as its names do not.
+    """
+    if len(row) != width or not is_names(row) or any(map(_DAY.match, row)):
+        return False
+    again = sum(any(cells[k] == cell for cells in below) for k, cell in enumerate(row))
+    return 2 * again < width
 
 
-def _without_words(rows: Sequence[Record], body: int, width: int, header: bool | None) -> NameRows:
+def _without_words(
+    rows: Sequence[Record], start: int, body: int, width: int, header: bool | None
+) -> NameRows:
     """Judge a table whose first row of values may hold the names: numbers or days."""
+    # Rows above with some values are cells, too.
+    full = (k for k in range(start, body) if len(rows[k][1]) == width)
+    body = next((k for k in full if any(map(is_value, rows[k][1]))), min(body, len(rows) - 1))
     line, first = rows[body]
     if _heads_groups(rows[body:], width):
         return NameRows(body + 1, body + 2, 1, line)
@@ -142,8 +159,9 @@ def _first_full(rows: Sequence[Record], width: int) -> int:
 def _may_name(row: Row, width: int) -> bool:
     """Return whether a row may hold names: several words, for all columns or but one."""
     filled = [cell for cell in row if cell]
-    values = sum(map(is_value, filled))
-    return len(filled) > 1 and len(row) >= width - 1 and 2 * values < len(filled) and row[-1] != "="
+    if len(filled) < 2 or len(row) < width - 1 or row[-1] == "=":
+        return False
+    return 2 * sum(map(is_value, filled)) <= len(filled)
 
 
 def _is_upper(rows: Sequence[Record], place: int, width: int) -> bool:
@@ -155,7 +173,7 @@ def _is_upper(rows: Sequence[Record], place: int, width: int) -> bool:
     has_gaps = not all(row) and len(below) == width and all(below)
     repeats = len(set(filled)) < len(filled)
     completes = _completes(below, row) and not is_lower(below)
-    return has_gaps or completes or (repeats and _is_header_like(below))
+    return has_gaps or completes or (repeats and not is_lower(below))
 
 
 def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
@@ -276,12 +294,16 @@ def _completes(row: Row, above: Row) -> bool:
 
 def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | None) -> NameRows:
     """Judge a table without numbers: names do not come again as cells."""
+    # Titles fill a cell or two, names all but one.
+    full = (k for k in range(start, len(rows)) if len(rows[k][1]) == width)
+    if header is None:
+        start = next((k for k in full if sum(map(bool, rows[k][1])) > max(1, width - 2)), start)
     line, first = rows[start]
     below = [row for _, row in rows[start + 1 :] if len(row) == width]
     if header is None and len(first) == width and below:
         if counts_up(first):
             header = True
-        elif any(map(is_number, first)) or _say_names(first, below):
+        elif any(map(is_number, first)):
             header = False
         else:
             # Columns that are empty throughout say nothing.
@@ -291,18 +313,6 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
     elif header is None:
         header = not any(map(is_number, first))
     return NameRows(start, start + 1, 0, line) if header else NameRows(None, start, 0, line)
-
-
-def _say_names(first: Row, below: Sequence[Row]) -> bool:
-    """Tell whether each cell says its own name, as in a:1, in all rows alike."""
-    said = [re.match(r"\w+[:=]", cell) for cell in first]
-    names = [found[0] for found in said if found]
-    return len(names) == len(first) and all(all(map(str.startswith, row, names)) for row in below)
-
-
-def _is_header_like(row: Row) -> bool:
-    filled = [cell for cell in row if cell]
-    return len(filled) > len(row) / 2 and not is_lower(row)
 
 
 def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:

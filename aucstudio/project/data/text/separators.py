@@ -158,8 +158,6 @@ def _by_blanks(
         # What a ruler shows need not be seen in the cells.
         if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
             return placed
-    if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
-        return found  # cells of words with marks among them, parted by a mark all the same
     return blanks if by_blanks > best else found
 
 
@@ -183,15 +181,6 @@ def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
     if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
         return False
     return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
-
-
-def _cuts_alike(rows: Sequence[Record]) -> bool:
-    """Tell whether a mark cuts all rows into as many cells, several, and not all quotations."""
-    return (
-        len({len(row) for _, row in rows}) == 1
-        and modal_width(rows) > 1
-        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
-    )
 
 
 def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
