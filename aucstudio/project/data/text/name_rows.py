@@ -97,12 +97,13 @@ def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> 
     found, place = None, body - 1
     while place >= start and _may_name(rows[place][1], width) | is_lower(rows[place][1]):
         line, row = rows[place]
-        if found is not None and any(map(is_value, row)):
+        has_units = found is not None and is_lower(rows[found][1])
+        if found is not None and not has_units and any(map(is_value, row)):
             break
         below = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
-        is_head = _is_head(row, below, width)
+        is_head = _is_head(row, below, width) or (has_units and len(row) == width and all(row))
         # Titles of a name and a value are as wide as the rows of a table of two columns.
-        if is_head and (found is None or width > 2 or is_lower(rows[found][1])):
+        if is_head and (found is None or width > 2 or has_units):
             found = place
         if place > start and line > rows[place - 1][0] + 1 and not is_lower(row):
             break
@@ -259,7 +260,12 @@ def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
     if not valued:
         return None
     some = [row for _, row in rows[start : start + _LOOKED_AT]]
-    looks = [_look(row, above, valued, width) for above, row in itertools.pairwise([[], *some])]
+    # Names may be years and such, but only in the first row of several cells.
+    first = next((k for k, row in enumerate(some) if _is_filled(row, width)), 0)
+    looks = [
+        _look(row, above, valued, width, may_name=k == first)
+        for k, (above, row) in enumerate(itertools.pairwise([[], *some]))
+    ]
     # What would be gained if rows from here on were cells, and all above were none.
     gains = [*itertools.accumulate((-2 * look for look in looks), initial=0.0)]
     return start + max(
@@ -268,14 +274,18 @@ def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
     )
 
 
-def _look(row: Row, above: Row, valued: Sequence[int], width: int) -> float:
+def _is_filled(row: Row, width: int) -> bool:
+    return len(row) == width and sum(map(bool, row)) > 1
+
+
+def _look(row: Row, above: Row, valued: Sequence[int], width: int, *, may_name: bool) -> float:
     """Return 1 for a row of cells and -1 for one of names, and less where that is in doubt."""
     if len(row) != width:
         return -0.5
     values = sum(is_value(row[k]) for k in valued)
     words = sum(not (is_value(row[k]) or _says_nothing(row[k])) for k in valued)
-    if not above and words and not (len(valued) > 3 and values > 2 * words):
-        return min(-0.1, values - words)  # names may be years, and such
+    if may_name and words and not (len(valued) > 3 and values > 2 * words):
+        return min(-0.1, values - words)
     if not values and not words:
         return -1.0 if is_lower(row) or _completes(row, above) else 0.5
     return (values - words) / (values + words)
