@@ -256,7 +256,7 @@ def _quote(text: str, delimiter: str) -> str:
 
 
 def _escape(text: str, whole: bool, dialect: Dialect) -> str:
-    """Return a backslash if, taken as protecting marks inside cells, it leaves fewer rows astray."""
+    """Return a backslash if fewer rows are astray where it protects marks inside cells."""
     marks = (
         [dialect.quote] if dialect.delimiter == BLANK else [dialect.quote, dialect.delimiter, "\n"]
     )
