@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.gathering import Cells, Numbers, Texts
 from aucstudio.project.data.paths import WITHOUT_EXTENSIONS
-from aucstudio.project.data.text.cell_sql import READ, number_sql, text_sql
-from aucstudio.project.data.text.missing import MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.data.text.cell_sql import READ, number_sql
+from aucstudio.project.data.text.missing import MISSING_NUMBER
 from aucstudio.project.data.text.number_cells import NumberCells
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.scan import Advance
@@ -115,10 +115,6 @@ class CellStore:
         """Return the expression of a number: see :func:`number_sql`."""
         self.expect(k, form, words)
         return number_sql(cell, k, form, words, lookalikes=lookalikes)
-
-    def text(self, cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
-        """Return the expression of a text: see :func:`text_sql`."""
-        return text_sql(cell, words)
 
     def window(self, texts: Mapping[int, bool], start: int, stop: int) -> list[NDArray[Any]]:
         """Fetch some rows of some columns.

@@ -17,7 +17,7 @@ from aucstudio.project.data.parquet_fields import one_level, quoted
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, text_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect
@@ -155,7 +155,7 @@ class ParquetReader(CellStore):
         """Return the expression of a column as numbers, or as texts."""
         cell = f"c{k}"
         if form is None:
-            return self.text(_text(cell, kind))
+            return text_sql(_text(cell, kind))
         if _is_number(kind) and not form.layout:
             return f"coalesce({cell}::DOUBLE, 'nan'::DOUBLE)"
         if _layout(kind) and _layout(kind) == form.layout:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aucstudio.project.data.text.contents import Formats, Kept
+from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.numerals import NumberFormat
@@ -22,7 +22,7 @@ class KeptCells(CsvCells):
         forms: Mapping[int, NumberFormat | None],
         fixed: frozenset[int],
         sample: TextSample,
-    ) -> Kept:
+    ) -> Contents:
         """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
 
         The file is read once, and again where a column is not written as its sample promised.
@@ -34,8 +34,7 @@ class KeptCells(CsvCells):
         self._check_names(dict(forms), left_out)
         check_rejected(self._source, left_out, rows)
         settled, strays = self._settle(dict(forms), fixed, sample)
-        left = left_out.listed, left_out.total, left_out.others(rows)
-        return Kept(rows, settled, strays, *left, self._others(settled), left_out.astray)
+        return Contents(rows, settled, strays, left_out, self._others(settled))
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.paths import for_duckdb
-from aucstudio.project.data.text.cell_sql import is_cast, literal
+from aucstudio.project.data.text.cell_sql import is_cast, literal, text_sql
 from aucstudio.project.data.text.column_types import (
     CODE,
     digits_of_codes,
@@ -186,7 +186,7 @@ class CsvCells(CellStore, abc.ABC):
     def _cell(self, k: int, form: NumberFormat | None, *, bare: bool) -> str:
         dialect, lookalikes = self._source.dialect, self._source.lookalikes
         if form is None:
-            return f"c{k}" if bare else self.text(f"c{k}", dialect.text_words)
+            return f"c{k}" if bare else text_sql(f"c{k}", dialect.text_words)
         return self.number(f"c{k}", k, form, dialect.number_words, lookalikes=lookalikes)
 
     def _read_csv(self, numbers: frozenset[int] = frozenset()) -> str:

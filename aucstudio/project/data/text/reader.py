@@ -49,10 +49,9 @@ class Reader(CsvCells):
         self._load(dict(forms))
         self._check_names(dict(forms), self._left_out)
         settled, strays = self._settle(dict(forms), fixed, sample)
-        cells, left_out = [self._cells[k] for k in sorted(self._cells)], self._left_out
-        numbers = left_out.others(len(cells[0].values))
-        left = left_out.listed, left_out.total, numbers
-        return Contents(cells, settled, strays, *left, self._others(settled), left_out.astray)
+        cells = [self._cells[k] for k in sorted(self._cells)]
+        rows = len(cells[0].values)
+        return Contents(rows, settled, strays, self._left_out, self._others(settled), cells)
 
     def _load(self, forms: Formats) -> None:
         listed = list(forms)

@@ -101,9 +101,7 @@ def _parts(source: Source, columns: list[int]) -> Iterator[list[int]]:
 
 def _contents(source: Source, forms: Formats, left_out: LeftOut, rows: int) -> Contents:
     check_rejected(source, left_out, rows)
-    others = left_out.others(rows)
-    astray = left_out.astray
-    return Contents([], dict(forms), {}, left_out.listed, left_out.total, others, astray=astray)
+    return Contents(rows, dict(forms), {}, left_out)
 
 
 def _read_column(
