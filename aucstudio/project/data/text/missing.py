@@ -17,7 +17,7 @@ _REMARKS = re.compile(
     r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
     r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
-    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
+    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|[+-]?inf(inity)?|[+-]?1\.#\w+|"
     r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"

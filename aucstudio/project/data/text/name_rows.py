@@ -95,15 +95,21 @@ def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> 
     alone, and no blank line parts them; or else the last one, but for units below it.
     """
     found, place = None, body - 1
-    while place >= start and _may_name(rows[place][1], width) | is_lower(rows[place][1]):
+    while place >= start:
         line, row = rows[place]
+        is_short = found is None and len(row) < width
+        if not (_may_name(row, width) or is_lower(row) or is_short):
+            break
         has_units = found is not None and is_lower(rows[found][1])
         if found is not None and not has_units and any(map(is_value, row)):
             break
         below = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
         is_head = _is_head(row, below, width) or (has_units and len(row) == width and all(row))
         # Titles of a name and a value are as wide as the rows of a table of two columns.
-        if is_head and (found is None or width > 2 or has_units):
+        is_title = (
+            found is not None and width == 2 and _is_said(row) and not _is_said(rows[found][1])
+        )
+        if is_head and not is_title:
             found = place
         if place > start and line > rows[place - 1][0] + 1 and not is_lower(row):
             break
@@ -114,6 +120,11 @@ def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> 
     while place > start and is_lower(rows[place][1]) and not _is_upper(rows, place - 1, width):
         place -= 1
     return place if place >= start and _may_name(rows[place][1], width) else None
+
+
+def _is_said(row: Row) -> bool:
+    """Return whether words of a row come with others, or with digits."""
+    return any(re.search(r"[ \d]", cell) for cell in row)
 
 
 def _is_head(row: Row, below: Sequence[Row], width: int) -> bool:
@@ -266,8 +277,8 @@ def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
         _look(row, above, valued, width, may_name=k == first)
         for k, (above, row) in enumerate(itertools.pairwise([[], *some]))
     ]
-    # What would be gained if rows from here on were cells, and all above were none.
-    gains = [*itertools.accumulate((-2 * look for look in looks), initial=0.0)]
+    # What is gained if rows from here on are cells, and all above are none.
+    gains = [*itertools.accumulate((-look for look in looks), initial=0.0)]
     return start + max(
         range(len(gains)),
         key=lambda k: (gains[k], k > 0 and is_names(rows[start + k - 1][1]), -k),
@@ -281,7 +292,7 @@ def _is_filled(row: Row, width: int) -> bool:
 def _look(row: Row, above: Row, valued: Sequence[int], width: int, *, may_name: bool) -> float:
     """Return 1 for a row of cells and -1 for one of names, and less where that is in doubt."""
     if len(row) != width:
-        return -0.5
+        return 0.0 if any(map(is_value, row)) else -0.5
     values = sum(is_value(row[k]) for k in valued)
     words = sum(not (is_value(row[k]) or _says_nothing(row[k])) for k in valued)
     if may_name and words and not (len(valued) > 3 and values > 2 * words):
