@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
-WANTED = {"light": ("ROC",), "dark": ("Differences",)}
+WANTED = {"light": {"ROC": "roc"}, "dark": {"Difference vectors": "differences"}}
 
 
 def main() -> None:
@@ -27,8 +27,8 @@ def main() -> None:
         demo = run_demo(Path(folder))
         for theme, titles in WANTED.items():
             pictures = save_pictures(demo.project, Path(folder), theme)
-            for title in titles:
-                (target / f"{title.lower()}-{theme}.png").write_bytes(pictures[title].read_bytes())
+            for title, name in titles.items():
+                (target / f"{name}-{theme}.png").write_bytes(pictures[title].read_bytes())
 
 
 if __name__ == "__main__":
