@@ -242,7 +242,9 @@ def test_the_optimum_is_called_so_only_where_it_is_near(project):
         dataclasses.replace(found, found=near)
     )
     part = dataclasses.replace(near, bound=near.counted * 0.99)
-    assert "the fit ended at most 1 % above the optimum" in verdict(dataclasses.replace(found, found=part))
+    assert "the fit ended at most 1 % above the optimum" in verdict(
+        dataclasses.replace(found, found=part)
+    )
 
 
 # --- the command
