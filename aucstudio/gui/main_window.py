@@ -206,6 +206,7 @@ class MainWindow(StudyWindow):
             self.workplace.exports.refresh()
             self.sides.at_work(shows_views)
             self.centre.setCurrentWidget(self.deck if shows_views else self.welcome)
+            self.deck.withhold(() if session.tournaments() else {BEST})
             self.deck.refresh_verbs(verbs, shows_views)
             self.deck.name_windows(title or "AUC Studio")
 
@@ -221,6 +222,8 @@ class MainWindow(StudyWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
+        if self.is_furnished:
+            self.deck.withhold(() if self.session.tournaments() else {BEST})
         self.leave_if_done()
 
     def current_view(self) -> PageView:
