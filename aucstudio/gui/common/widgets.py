@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QFrame,
-    QGridLayout,
     QHeaderView,
     QLabel,
     QLayout,
@@ -202,16 +201,6 @@ def primary(button: QPushButton) -> QPushButton:
     return button
 
 
-def fields_grid() -> QGridLayout:
-    """Make the layout of a card's form: labels in column 0, fields in column 1."""
-    grid = QGridLayout()
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(8)
-    grid.setVerticalSpacing(6)
-    grid.setColumnStretch(1, 1)
-    return grid
-
-
 def field_label(text: str) -> QLabel:
     """Make the label of a field in such a form."""
     return _FieldLabel(text)
@@ -252,6 +241,44 @@ def fit_columns(table: QTableView, stretched: int) -> None:
     header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+
+
+class Fold(QWidget):
+    """A heading that shows or hides what is below it.
+
+    Parameters
+    ----------
+    name, title : str
+    inner : sequence of QWidget
+
+    Attributes
+    ----------
+    button : QPushButton
+        Checked while the rest is shown.
+    """
+
+    def __init__(self, name: str, title: str, inner: Sequence[QWidget]) -> None:
+        super().__init__()
+        self._title = title
+        self.button = named(QPushButton(), name, title)
+        self.button.setProperty("link", True)
+        self.button.setCheckable(True)
+        self._body = QWidget()
+        column, below = QVBoxLayout(self), QVBoxLayout(self._body)
+        column.setSpacing(4)
+        below.setSpacing(8)
+        for layout in (column, below):
+            layout.setContentsMargins(0, 0, 0, 0)
+        for widget in inner:
+            below.addWidget(widget)
+        column.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._body)
+        self.button.toggled.connect(self._on_toggled)
+        self._on_toggled(False)
+
+    def _on_toggled(self, shown: bool) -> None:
+        self.button.setText(f"{'▾' if shown else '▸'} {self._title}")
+        self._body.setVisible(shown)
 
 
 def hint_label(name: str) -> QLabel:

@@ -8,35 +8,31 @@ from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
+from aucstudio.gui.common.form import Form, choice_box, number_box, whole_box
 from aucstudio.gui.common.icons import set_icon
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
     dialog_buttons,
-    field_label,
-    fields_grid,
     label,
     named,
     primary,
     tell,
 )
+from aucstudio.gui.dialogs.preferences import FIGURE_COLOURS
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.errors import InputError
@@ -76,54 +72,34 @@ class ExportFigureDialog(QDialog):
 
     # ------------------------------------------------------------- controls
 
-    def _make_form(self) -> QGridLayout:
-        grid = fields_grid()
-        self.preset = named(QComboBox(), "figure_preset", "Size")
-        for name, width, height in PRESETS:
-            self.preset.addItem(f"{name}, {width:.0f} × {height:.0f} mm", (width, height))
-        self.preset.addItem("Other size", None)
+    def _make_form(self) -> Form:
+        sizes: dict[object, str] = {
+            (width, height): f"{name}, {width:.0f} × {height:.0f} mm"
+            for name, width, height in PRESETS
+        }
+        self.preset = choice_box("figure_preset", "Size", sizes | {None: "Other size"})
         self.width_mm = _length("figure_width", "Width", 30.0, 500.0, 5.0, " mm")
         self.height_mm = _length("figure_height", "Height", 20.0, 500.0, 5.0, " mm")
         self.font_pt = _length("figure_font", "Size of the type", 4.0, 24.0, 0.5, " pt")
         self.line_pt = _length("figure_line", "Width of a run's line", 0.25, 4.0, 0.25, " pt")
-        self.colours = named(QComboBox(), "figure_colours", "Colours")
-        self.colours.addItem("For print, on white", True)
-        self.colours.addItem("As on screen", False)
-        self.dpi = named(QSpinBox(), "figure_dpi", "Resolution of a PNG")
-        self.dpi.setRange(72, 1200)
-        self.dpi.setSingleStep(50)
-        self.dpi.setSuffix(" dpi")
-        plain_tooltip(self.dpi, "Dots per inch of a PNG; SVG and PDF have none")
-        self.dpi.lineEdit().setTextMargins(*FIELD_MARGINS)
+        self.colours = choice_box("figure_colours", "Colours", FIGURE_COLOURS)
+        self.dpi = whole_box("figure_dpi", "Resolution of a PNG", 72, 1200, step=50, unit=" dpi")
         self.title = named(QLineEdit(), "figure_title", "Title")
         self.title.setPlaceholderText("none")
-        plain_tooltip(self.title, "Stands above the picture")
-        self.caption = named(
-            QCheckBox("Sentence below as &caption"), "figure_caption", "Sentence below as caption"
-        )
-        plain_tooltip(self.caption, "Puts the sentence that the view computed below the picture")
-        self._place(grid)
+        words = "Sentence below as caption"
+        self.caption = named(QCheckBox("Sentence below as &caption"), "figure_caption", words)
         self._listen()
-        return grid
-
-    def _place(self, grid: QGridLayout) -> None:
-        for row, (text, widget) in enumerate(
-            (
-                ("Si&ze", self.preset),
-                ("&Width", self.width_mm),
-                ("&Height", self.height_mm),
-                ("Te&xt", self.font_pt),
-                ("&Line width", self.line_pt),
-                ("C&olours", self.colours),
-                ("&Resolution", self.dpi),
-                ("&Title", self.title),
-                ("", self.caption),
-            )
-        ):
-            words = field_label(text)
-            words.setBuddy(widget)
-            grid.addWidget(words, row, 0)
-            grid.addWidget(widget, row, 1)
+        return Form(
+            ("Si&ze", self.preset),
+            ("&Width", self.width_mm),
+            ("&Height", self.height_mm),
+            ("Te&xt", self.font_pt),
+            ("&Line width", self.line_pt),
+            ("C&olours", self.colours),
+            ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF have none"),
+            ("&Title", self.title, "Stands above the picture"),
+            ("", self.caption, "Puts the sentence that the view computed below the picture"),
+        )
 
     def _listen(self) -> None:
         self.preset.activated.connect(self._on_preset)
@@ -263,11 +239,7 @@ class _Preview(QWidget):
 def _length(
     name: str, words: str, least: float, most: float, step: float, unit: str
 ) -> QDoubleSpinBox:
-    box = named(QDoubleSpinBox(), name, words)
-    box.setRange(least, most)
-    box.setSingleStep(step)
-    box.setDecimals(2 if step < 0.5 else 1)
-    box.setSuffix(unit)
+    decimals = 2 if step < 0.5 else 1
+    box = number_box(name, words, least, most, step=step, decimals=decimals, unit=unit)
     plain_tooltip(box, f"{words}, {least:g} … {most:g}{unit}")
-    box.lineEdit().setTextMargins(*FIELD_MARGINS)
     return box

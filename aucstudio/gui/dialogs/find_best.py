@@ -8,23 +8,16 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.edge_box import make_edge_box
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
     dialog_buttons,
-    field_label,
-    fields_grid,
     label,
-    named,
     primary,
     tell,
 )
@@ -60,18 +53,16 @@ class FindBestDialog(QDialog):
         self.setObjectName("find_best_dialog")
         self.setWindowTitle("Find the best")
         self._session = session
-        self.low = make_edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
-        self.high = make_edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
+        self.low = edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
+        self.high = edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
         for box, edge in zip((self.low, self.high), session.plan.band, strict=True):
             box.setValue(edge)
-        self.minutes = named(QDoubleSpinBox(), "best_minutes", "Minutes to spend")
+        minutes, most = preferences().now.best_minutes, _MOST_MINUTES
+        self.minutes = number_box(
+            "best_minutes", "Minutes to spend", _LEAST_MINUTES, most, value=minutes
+        )
         self.minutes.setLocale(QLocale.c())
-        self.minutes.lineEdit().setTextMargins(*FIELD_MARGINS)
-        self.minutes.setDecimals(1)
-        self.minutes.setRange(_LEAST_MINUTES, _MOST_MINUTES)
-        self.minutes.setValue(preferences().now.best_minutes)
         self.minutes.setFixedWidth(scaled(96))
-        plain_tooltip(self.minutes, "Time limit; Stop ends the search at any moment")
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
@@ -90,20 +81,12 @@ class FindBestDialog(QDialog):
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(12)
         layout.addWidget(label(_ABOUT, "muted", wrap=True, name="best_about"))
-        between = QHBoxLayout()
-        between.setSpacing(8)
-        for part in (self.low, PlainLabel("…"), self.high):
-            between.addWidget(part)
-        between.addStretch(1)
-        fields = fields_grid()
-        range_words, minutes_words = field_label("FPR &range"), field_label("&Minutes")
-        range_words.setBuddy(self.low)
-        minutes_words.setBuddy(self.minutes)
-        fields.addWidget(range_words, 0, 0)
-        fields.addLayout(between, 0, 1)
-        fields.addWidget(minutes_words, 1, 0)
-        fields.addWidget(self.minutes, 1, 1)
-        layout.addLayout(fields)
+        layout.addLayout(
+            Form(
+                ("FPR &range", range_row(self.low, self.high)),
+                ("&Minutes", self.minutes, "Time limit; Stop ends the search at any moment"),
+            )
+        )
         layout.addWidget(self.rows)
         layout.addWidget(self.caution)
         layout.addWidget(self.problem)

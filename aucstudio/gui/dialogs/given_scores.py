@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.widgets import (
     dialog_buttons,
-    field_label,
-    fields_grid,
     label,
     make_combo,
     named,
@@ -28,6 +27,7 @@ _ABOUT = (
     "other runs on the rows that these hold out. Rows without a score are set aside."
 )
 _TABLE, _FILE = "table", "file"
+_SOURCES: dict[object, str] = {_TABLE: "A column of the table", _FILE: "A file of their own"}
 
 
 class GivenScoresDialog(QDialog):
@@ -44,9 +44,7 @@ class GivenScoresDialog(QDialog):
         self.setObjectName("given_scores_dialog")
         self.setWindowTitle("Add scores")
         self._session = session
-        self.source = make_combo("score_source", "Where the scores are")
-        self.source.addItem("A column of the table", _TABLE)
-        self.source.addItem("A file of their own", _FILE)
+        self.source = choice_box("score_source", "Where the scores are", _SOURCES)
         self.column = make_combo("score_column", "Column that holds the scores")
         assert session.table is not None
         self.file = ScoreFileFields(session.table, self.column, self)
@@ -86,9 +84,9 @@ class GivenScoresDialog(QDialog):
             names: Sequence[str] = [] if table is None else score_columns(table)
             self.column.clear()
             self.column.addItems(list(names))
-        for row, is_of_file in self._rows:
-            for widget in row:
-                widget.setVisible(self._of_file == is_of_file)
+        self.learnt.setVisible(not self._of_file)
+        for field in (self._file_row, self.file.key, self.file.identifier):
+            self._form.setRowVisible(field, self._of_file)
         self._refresh()
         self.adjustSize()
 
@@ -108,24 +106,16 @@ class GivenScoresDialog(QDialog):
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(12)
         layout.addWidget(label(_ABOUT, "muted", wrap=True, name="given_scores_about"))
-        fields = fields_grid()
-        self._rows: list[tuple[tuple[QWidget, ...], bool]] = [((self.learnt,), False)]
-        for row, (words, field, of_file) in enumerate(
-            (
-                ("Scores are in", self.source, False),
-                ("File", self.file.file_row(), True),
-                ("Column", self.column, False),
-                ("Row names", self.file.key, True),
-                ("In the table", self.file.identifier, True),
-                ("Positive is", self.direction, False),
-            )
-        ):
-            words_of = field_label(words)
-            fields.addWidget(words_of, row, 0)
-            fields.addWidget(field, row, 1)
-            if of_file:
-                self._rows.append(((words_of, field), True))
-        layout.addLayout(fields)
+        self._file_row = self.file.file_row()
+        self._form = Form(
+            ("Scores are in", self.source),
+            ("File", self._file_row),
+            ("Column", self.column),
+            ("Row names", self.file.key),
+            ("In the table", self.file.identifier),
+            ("Positive is", self.direction),
+        )
+        layout.addLayout(self._form)
         layout.addWidget(self.learnt)
         layout.addWidget(self.matched)
         layout.addWidget(self.problem)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
@@ -22,6 +23,7 @@ from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.words import elapsed_words
 
+_MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
 _STOP_TIP = "Stop all runs and searches; what has finished is kept"
 
@@ -49,7 +51,7 @@ class ProgressStrip(QWidget):
         for widget in (self.bar, self.left):
             layout.addWidget(widget)
         layout.addWidget(_button(stop, "strip_stop", _STOP_TIP, primary=False))
-        layout.addWidget(_button(run, "strip_run", "Run", primary=True))
+        layout.addWidget(_button(run, "strip_run", "", primary=True))
         session.live_changed.connect(self.refresh)
         self.refresh()
 
@@ -141,12 +143,19 @@ def _time_words(live: LiveRun) -> str:
 
 def _button(action: QAction, name: str, tip: str, *, primary: bool) -> QPushButton:
     text = action.text().replace("&", "")
-    button = named(QPushButton(text), name, text)
+    button = named(QPushButton(), name, text)
     button.setProperty("primary", primary)
     button.setAutoDefault(True)  # Enter presses it, as Space does
     set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
-    plain_tooltip(button, f"{tip} ({action.shortcut().toString()})")
-    button.setEnabled(action.isEnabled())
     button.clicked.connect(action.trigger)
-    action.enabledChanged.connect(button.setEnabled)
+
+    def show() -> None:
+        words = action.text().replace("&&", "and").replace("&", "")
+        button.setText(elided(words, _MOST_LETTERS, len))
+        button.setAccessibleName(words)
+        plain_tooltip(button, f"{tip or words} ({action.shortcut().toString()})")
+        button.setEnabled(action.isEnabled())
+
+    action.changed.connect(show)
+    show()
     return button

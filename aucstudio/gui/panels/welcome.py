@@ -1,4 +1,4 @@
-"""What the centre shows before there is a table: what was opened lately, and ways to begin."""
+"""What the centre shows before there is a table: what the program does, and ways to begin."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
+from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.examples.studies import examples
@@ -34,7 +35,14 @@ from aucstudio.project.store.workspace import (
 from aucstudio.project.words import day_words
 from aucstudio.project.work.job import Job
 
+_ABOUT = (
+    "AUC Studio trains models that tell two classes apart, judges them by the part of the ROC "
+    "curve that you can afford, and says how sure the difference is."
+)
 _SHOWN = 6
+_SKETCH = 190  # pixels
+_STRENGTHS = (7.0, 3.2)  # of the two curves of the sketch
+_RANGE = 0.2
 _WIDEST = 880  # pixels: longer lines are not read
 
 
@@ -45,6 +53,7 @@ class WelcomePage(QWidget):
     open_project_asked = Signal()
     example_asked = Signal(str)
     path_asked = Signal(str)
+    _example_tried = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,8 +67,7 @@ class WelcomePage(QWidget):
         self._rows = column = QVBoxLayout(page)
         column.setSpacing(8)
         column.setContentsMargins(48, 40, 48, 32)
-        column.addWidget(label("Train for the ROC curve itself", "figure"))
-        column.addLayout(self._buttons())
+        column.addLayout(self._introduction())
         column.addSpacing(8)
         self._files = QVBoxLayout()
         self._files.setSpacing(2)
@@ -80,18 +88,35 @@ class WelcomePage(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(area)
 
-    def _buttons(self) -> QHBoxLayout:
-        buttons = QHBoxLayout()
+    def _introduction(self) -> QHBoxLayout:
+        """Say what the program does, beside a picture of what comes out."""
+        words = QVBoxLayout()
+        words.setSpacing(12)
+        words.addWidget(label("Train for the ROC curve itself", "figure"))
+        words.addWidget(label(_ABOUT, wrap=True, name="welcome_about"))
+        words.addLayout(self._buttons())
+        words.addWidget(label("You can also drop a file on this window.", "muted"))
+        words.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(32)
+        row.addLayout(words, stretch=1)
+        row.addWidget(_RocSketch(), alignment=Qt.AlignmentFlag.AlignTop)
+        return row
+
+    def _buttons(self) -> WrappingRow:
+        buttons = WrappingRow()
+        buttons.setSpacing(8)
         for name, text, signal, primary in (
             ("welcome_open_data", "Open a table…", self.open_data_asked, True),
             ("welcome_open_project", "Open a project…", self.open_project_asked, False),
+            ("welcome_try_example", "Try an example", self._example_tried, False),
         ):
             button = named(QPushButton(text), name, text.rstrip("…"))
             button.setProperty("primary", primary)
             button.setAutoDefault(True)  # Enter presses it, as Space does
             button.clicked.connect(signal)
             buttons.addWidget(button)
-        buttons.addWidget(label("or drop a file on this window", "muted"))
+        self._example_tried.connect(lambda: self.example_asked.emit(examples()[0].key))
         buttons.addStretch(1)
         return buttons
 
@@ -175,6 +200,35 @@ def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
     for path in paths:
         if post((path, outline(path))):
             return
+
+
+class _RocSketch(QWidget):
+    """A picture of two ROC curves and the range in which they are compared."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Two ROC curves, compared where few false positives are accepted")
+        self.setFixedSize(_SKETCH, _SKETCH)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = current_theme()
+        side = self.width() - 2.0
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(1.0, 1.0)
+        band = QColor(theme.band)
+        band.setAlpha(40)
+        painter.fillRect(QRectF(0, 0, _RANGE * side, side), band)
+        painter.setPen(QColor(theme.line))
+        painter.drawRect(QRectF(0, 0, side, side))
+        painter.setPen(QPen(QColor(theme.neutral), 1.0, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(0, side), QPointF(side, 0))
+        for k, strength in enumerate(_STRENGTHS):
+            rates = (i / 60 for i in range(61))
+            curve = [QPointF(side * x, side * (1 - x) ** strength) for x in rates]
+            painter.setPen(QPen(run_colour(theme, k), 2.5))
+            painter.drawPolyline(curve)
+        painter.end()
 
 
 class _Entry(QWidget):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -18,12 +17,13 @@ from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.widgets import Card, label, named, tell
+from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
 from aucstudio.gui.panels.runs.card_figures import (
     CardFigures,
     card_figures,
-    figure_lines,
     headline_words,
+    key_lines,
+    other_lines,
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
@@ -93,6 +93,7 @@ class RunDetails(Card):
         self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
+        self.others = FigureTable("run_other_figures")
         self.settings = FigureTable("run_settings", wrap=True)
         self.remarks = label("", "muted", wrap=True, name="run_remarks")
         self.notes = NotesEdit(self.session)
@@ -100,6 +101,8 @@ class RunDetails(Card):
         top.setSpacing(8)
         top.addWidget(self.figure, alignment=Qt.AlignmentFlag.AlignBottom)
         top.addWidget(self.measure, stretch=1, alignment=Qt.AlignmentFlag.AlignBottom)
+        self.all_figures = Fold("run_all_figures_button", "All figures", [self.others])
+        all_settings = Fold("run_settings_button", "Settings", [self.settings, self.remarks])
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 8, 0)
@@ -111,9 +114,8 @@ class RunDetails(Card):
             self.trace,
             self.warnings,
             self.table,
-            _rule(),
-            self.settings,
-            self.remarks,
+            self.all_figures,
+            all_settings,
             self.notes,
         ):
             column.addWidget(widget)
@@ -161,7 +163,7 @@ class RunDetails(Card):
             return
         record, band = shown.record, self.session.plan.band
         has_figures = bool(record.splits)
-        for widget in (self.figure, self.measure, self.sure, self.table):
+        for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
             widget.setVisible(has_figures)
         found = self.figures.of(record) if has_figures else None
         if not self.figures.is_current(record):
@@ -174,7 +176,8 @@ class RunDetails(Card):
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
         self.sure.setText("" if found is None else under_headline(found))
-        self.table.show_lines(figure_lines(record, found, band))
+        self.table.show_lines(key_lines(record, found, band))
+        self.others.show_lines(other_lines(record, found))
 
     def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
         record = shown.record
@@ -188,9 +191,8 @@ class RunDetails(Card):
 
     def text(self) -> str:
         """Give all that is said, line by line."""
-        lines = [
-            " ".join(filter(None, line)) for line in self.table.lines() + self.settings.lines()
-        ]
+        tables = self.table, self.others, self.settings
+        lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
         told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
         return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
@@ -251,13 +253,6 @@ class _Warnings(QWidget):
         row.addWidget(words, stretch=1)
         self._column.addWidget(line)
         self._lines.append((line, sign, words))
-
-
-def _rule() -> QFrame:
-    made = QFrame()
-    made.setProperty("role", "rule")
-    made.setFixedHeight(1)
-    return made
 
 
 def _settings_lines(shown: ShownRun) -> list[TableLine]:
