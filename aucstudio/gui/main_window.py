@@ -264,11 +264,6 @@ class MainWindow(StudyWindow):
         if found.experiments is not None:
             self.show_pages(found.experiments.views)
 
-    def follow_desktop(self) -> None:
-        """Take on the desktop's new appearance, unless the person chose one."""
-        if self.actions_.theme == "system":
-            self.set_theme("system")
-
     # ------------------------------------------------------------- verbs
 
     def open_data(self, path: str | Path) -> Table | None:

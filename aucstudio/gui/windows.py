@@ -62,6 +62,11 @@ class StudyWindow(QMainWindow):
         for window in {self, *the_windows().open}:
             window.retheme()
 
+    def follow_desktop(self) -> None:
+        """Take on the desktop's new appearance, unless the person chose one."""
+        if self.actions_.theme == "system":
+            self.set_theme("system")
+
     def retheme(self) -> None:
         """Take on the present theme."""
         redress(self)

@@ -49,11 +49,12 @@ class Form(QFormLayout):
 
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row at the end."""
-        words, control = field_label(title), field
-        self.addRow(words, field)  # type: ignore[arg-type]  # a widget or a layout
+        words = field_label(title)
+        control: QWidget | QLayout | None = field
+        self.addRow(words, field)
         if isinstance(field, QLayout):
             inner = field.itemAt(0)
-            control = inner.widget() if inner is not None else field
+            control = None if inner is None else inner.widget()
         if isinstance(control, QWidget):
             words.setBuddy(control)
             if tip:
@@ -80,6 +81,7 @@ class Form(QFormLayout):
 # ----------------------------------------------------------------- fields
 
 Spin = TypeVar("Spin", QSpinBox, QDoubleSpinBox)
+Value = TypeVar("Value")
 
 
 class _Plain(QDoubleSpinBox):
@@ -143,7 +145,7 @@ def range_row(low: QWidget, high: QWidget) -> QHBoxLayout:
 
 
 def choice_box(
-    name: str, words: str, items: Mapping[object, str], *, narrow: bool = False
+    name: str, words: str, items: Mapping[Value, str], *, narrow: bool = False
 ) -> QComboBox:
     """Make a choice among values, each with its title."""
     made = narrow_combo(name, words) if narrow else named(QComboBox(), name, words)

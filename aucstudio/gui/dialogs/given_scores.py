@@ -27,7 +27,7 @@ _ABOUT = (
     "other runs on the rows that these hold out. Rows without a score are set aside."
 )
 _TABLE, _FILE = "table", "file"
-_SOURCES: dict[object, str] = {_TABLE: "A column of the table", _FILE: "A file of their own"}
+_SOURCES = {_TABLE: "A column of the table", _FILE: "A file of their own"}
 
 
 class GivenScoresDialog(QDialog):
