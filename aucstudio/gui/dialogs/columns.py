@@ -15,17 +15,16 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.widgets import (
     clearable,
     dialog_buttons,
     label,
-    list_rows,
     named,
     primary,
     tell,
@@ -81,10 +80,8 @@ class ColumnsDialog(QDialog):
         self._on_selected()
         self.resize(_SIZE if parent is None else _within(parent.window().size()))
 
-    def _make_grid(self) -> QTableView:
-        grid = named(QTableView(), "columns_table", "Columns")
-        grid.setModel(self._columns)
-        list_rows(grid, _ROW_HEIGHT)
+    def _make_grid(self) -> TableView:
+        grid = TableView("columns_table", "Columns", self._columns, _ROW_HEIGHT)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         header = grid.horizontalHeader()
         # Widths that fit their contents would be asked of every row before the list is shown.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.sheet_model import Row, SheetModel
-from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.common.table import Row, SheetModel, TableView
+from aucstudio.gui.common.widgets import label, tell
 from aucstudio.gui.dialogs.scoring.curve import CurvePreview, TableRanking
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
@@ -29,10 +29,7 @@ class ScoreReport(QWidget):
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
         self.model = SheetModel(_HEADS, {}, (0, 2), self)
-        self.view = named(QTableView(), "score_report", "Input check of the table")
-        self.view.setModel(self.model)
-        list_rows(self.view, _HEIGHT)
-        fit_columns(self.view, 2)
+        self.view = TableView("score_report", "Input check of the table", self.model, _HEIGHT, 2)
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
         layout = QVBoxLayout()

@@ -126,7 +126,7 @@ class RunsPanel(QWidget):
 
     def _on_moved(self) -> None:
         listed, made = self.model.rowCount() > 0, bool(self.model.runs)
-        self.empty.setVisible(not made and not self.queue.model.entries)
+        self.empty.setVisible(not made and not self.queue.model.items)
         self.filter.setVisible(made)
         self.menu_button.setVisible(made)
         self.view.setVisible(listed)
