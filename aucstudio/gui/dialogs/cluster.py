@@ -29,7 +29,7 @@ _ABOUT = (
     "close the window. Whoever can reach a scheduler can run code on its workers, and what they "
     "answer is trusted here: use one that is yours."
 )
-_AT_WORK = " A run is under way: stop it, or let it end, to disconnect."
+_AT_WORK = " A run is in progress: stop it or wait for it to finish before you disconnect."
 
 
 class ClusterDialog(QDialog):
@@ -48,7 +48,7 @@ class ClusterDialog(QDialog):
         layout.addWidget(label(_ABOUT, "muted", wrap=True))
         layout.addLayout(self._address_row())
         self.words = label("", wrap=True, name="cluster_words")
-        self.words.setAccessibleName("How the connection stands")
+        self.words.setAccessibleName("Connection status")
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         layout.addWidget(self.words)
         layout.addStretch(1)

@@ -97,7 +97,7 @@ class ExportFigureDialog(QDialog):
             ("&Line width", self.line_pt),
             ("C&olours", self.colours),
             ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF have none"),
-            ("&Title", self.title, "Stands above the picture"),
+            ("&Title", self.title, "Shown above the picture"),
             ("", self.caption, "Puts the sentence that the view computed below the picture"),
         )
 

@@ -122,13 +122,13 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
+            about = "Leave-pair-out holds out no rows to fit a calibration on."
         elif self.choice.calibration is None:
             about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:
             about = (
-                "Learnt from held-out rows; the ranking stays. They hold where positives are as "
-                "frequent as in the table."
+                "Fitted on held-out rows; the ranking does not change. Valid where positives are "
+                "as frequent as in the table."
             )
         self.about_map.setText(about)
 
@@ -148,7 +148,7 @@ class ExportModelDialog(QDialog):
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "learning the calibration…" if is_validated else "training on all rows…")
+        tell(self.words, "fitting the calibration…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

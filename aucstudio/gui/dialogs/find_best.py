@@ -34,7 +34,7 @@ _ABOUT = (
     "all rows."
 )
 _NOT_IN_TIME = (
-    "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "
+    "Validation goes forward in time, but this search holds out rows and draws folds at random: "
     "for figures forward in time, run the best one afterwards, or test on a later file."
 )
 

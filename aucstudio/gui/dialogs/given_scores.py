@@ -23,8 +23,8 @@ from aucstudio.project.runs.given_scores import MARKER, score_columns
 
 _WIDTH = 420
 _ABOUT = (
-    "The column is a run as it is: nothing is trained, and its scores are compared with those of "
-    "other runs on the rows that these hold out. Rows without a score are set aside."
+    "The column becomes a run: nothing is trained, and its scores are compared with those of "
+    "other runs on the rows that these hold out. Rows without a score are left out."
 )
 _TABLE, _FILE = "table", "file"
 _SOURCES = {_TABLE: "A column of the table", _FILE: "A file of their own"}

@@ -205,7 +205,10 @@ class DataPanel(Card):
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as a dialog about a table asks, unless there is another one by now."""
         if table is not self.session.table:
-            tell(self.problem, "The table has changed meanwhile: its columns stay as they are")
+            tell(
+                self.problem,
+                "The table has changed since the dialog opened; the columns were not changed",
+            )
         else:
             self._change(**change)
 
@@ -227,7 +230,7 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     if absent := len(table.absent):
         parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if parted := len(table.parts):
-        parts.append(f"{_counted(parted, 'column')} of dates in parts")
+        parts.append(f"{_counted(parted, 'column')} of dates split into parts")
     if table.groups is not None:
         parts.append(table.groups.describe())
     if table.weight is not None:

@@ -42,7 +42,7 @@ _METRICS = {
     LEAVE_PAIR_OUT: "Leave-pair-out AUC",
 }
 
-_TUNED_BY = "What decides between settings; judged inside the training rows"
+_TUNED_BY = "The measure that selects the settings, computed within the training rows"
 _SCROLL_BAR = 24  # pixels beside a list's texts
 
 
@@ -184,7 +184,7 @@ class MethodPanel(Card):
 
     def _on_link(self, linked: bool) -> None:
         plan = self.session.plan
-        words = "Train for the range judged" if linked else "Train for a range of its own"
+        words = "Train for the evaluated range" if linked else "Train for a range of its own"
         self.session.edit(plan.with_link(plan.method, linked), words)
 
     def _on_reset(self) -> None:

@@ -37,7 +37,7 @@ _ITEMS = {
         RANKS: "Ranks, 0 to 1",
         NORMAL_RANKS: "Ranks, normal",
         MIN_MAX: "Smallest 0, largest 1",
-        NONE: "As it is",
+        NONE: "Unchanged",
     },
     "many_levels": {MOST_FREQUENT: "Most frequent 100", FREQUENCY: "By frequency"},
 }
@@ -49,10 +49,10 @@ _NAMES = {
 _TIPS = {
     "impute": "What a missing number becomes, for methods that cannot take missing values",
     "scale": "How numbers are brought to a common scale",
-    "indicators": "Put a column beside each number column that tells its missing values",
+    "indicators": "Add a column for each number column that marks its missing values",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Of a category with more than 100 levels: the most frequent are told apart, or "
+    "many_levels": "Of a category with more than 100 levels: the most frequent are kept apart, or "
     "each counts as its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
@@ -71,7 +71,7 @@ class PreparationForm(QWidget):
         self.change.setCheckable(True)
         plain_tooltip(
             self.change,
-            "What is done with missing values, scales and levels; learnt on the training rows",
+            "How missing values, scales and levels are handled; fitted on the training rows",
         )
         self.combos = {
             name: choice_box(f"{name}_combo", words, _ITEMS[name], narrow=True)

@@ -154,7 +154,7 @@ def other_lines(record: RunRecord, found: CardFigures | None) -> list[TableLine]
             "",
             "By how much the AUC is higher on the rows it was trained on"
             + ("" if found is None else f", where it is {figure_words(found.training)}")
-            + ": much more tells of overfitting.",
+            + ": a large difference indicates overfitting.",
         )
     )
     for name, (title, tip) in _MEASURES.items():
