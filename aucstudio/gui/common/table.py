@@ -269,6 +269,8 @@ class TableView(QTableView):
     ) -> None:
         super().__init__()
         named(self, name, accessible)
+        if model.parent() is None:
+            model.setParent(self)
         self.setModel(model)
         list_rows(self, height)
         if stretched is not None:
