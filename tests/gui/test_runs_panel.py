@@ -140,8 +140,8 @@ def test_the_model_keeps_qts_rules(panel, session, records, qtmodeltester):
 
 def test_a_row_shows_the_figures_of_its_run(panel, session, records):
     area, part = auc_summary(records[0]), pauc_summary(records[0], session.plan.band)
-    assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f} ±.")
-    assert cell(panel, "plain", "pauc").data().startswith(f"{part.value:.3f} ±.")
+    assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f} {area.low:.2f}–")
+    assert cell(panel, "plain", "pauc").data().startswith(f"{part.value:.3f} {part.low:.2f}–")
     assert f"{area.low:.3f} … {area.high:.3f}" in cell(panel, "plain", "auc").data(
         Qt.ItemDataRole.ToolTipRole
     )

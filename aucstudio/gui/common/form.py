@@ -49,6 +49,11 @@ class Form(QFormLayout):
 
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row at the end."""
+        if not title:
+            self.addRow("", field)  # a label would keep the height of a hidden field
+            if tip and isinstance(field, QWidget):
+                plain_tooltip(field, tip)
+            return
         words = field_label(title)
         control: QWidget | QLayout | None = field
         self.addRow(words, field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 from PySide6.QtCore import QObject
@@ -11,7 +12,6 @@ from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
 
-HEADS = ("Column", "Role", "Kind", "Decided by", "Distinct", "Missing", "First values")
 ROLES = {
     "number": "Number",
     "category": "Category",
@@ -22,77 +22,94 @@ ROLES = {
     "ignore": "Ignore",
     "label": "Label",
 }
-ROLE = 1
-NUMBERS = (4, 5)  # columns of figures
 _EXAMPLES = 3
+
+
+@dataclasses.dataclass
+class Listed:
+    """A column of the table, and the role it has in the list."""
+
+    column: TableColumn
+    role: str
+
+    @property
+    def decided(self) -> str:
+        """Who chose the role."""
+        if self.role != self.column.role:
+            return "you, now"
+        return "a guess" if self.column.guessed else "you"
+
+
+def _why(one: Listed) -> str:
+    return one.column.why or one.column.name
+
+
+def _kind(one: Listed) -> str:
+    return "Date" if one.column.is_date else one.column.kind.capitalize()
+
+
+COLUMNS = (
+    Column(
+        "Column",
+        lambda one: one.column.name,
+        order=lambda one: one.column.name.casefold(),
+        about=_why,
+    ),
+    Column("Role", lambda one: ROLES[one.role], about=_why),
+    Column("Kind", _kind, about=_why),
+    Column("Decided by", lambda one: one.decided, about=_why),
+    Column(
+        "Distinct",
+        lambda one: f"{one.column.distinct:,}",
+        order=lambda one: one.column.distinct,
+        about=_why,
+        is_figure=True,
+    ),
+    Column(
+        "Missing",
+        lambda one: f"{one.column.missing:,}",
+        order=lambda one: one.column.missing,
+        about=_why,
+        is_figure=True,
+    ),
+    Column("First values", lambda one: _examples(one.column), about=_why),
+)
+HEADS = tuple(column.head for column in COLUMNS)
 
 
 class ColumnsModel(TableModel):
     """One row a column of the table; nothing is made of a row before it is seen."""
 
     def __init__(self, table: Table, parent: QObject | None) -> None:
-        self._columns = table.columns
-        self._roles = [column.role for column in table.columns]
-        super().__init__(self._declared(), parent)
-        self.show_items(range(len(table.columns)))
-
-    def _declared(self) -> list[Column]:
-        """Declare the columns of the list; its items are places in the table."""
-        known = self._columns.__getitem__
-        texts = (
-            lambda k: known(k).name,
-            lambda k: ROLES[self._roles[k]],
-            lambda k: "Date" if known(k).is_date else known(k).kind.capitalize(),
-            self._decided,
-            lambda k: f"{known(k).distinct:,}",
-            lambda k: f"{known(k).missing:,}",
-            lambda k: _examples(known(k)),
-        )
-        orders = {
-            0: lambda k: known(k).name.casefold(),
-            4: lambda k: known(k).distinct,
-            5: lambda k: known(k).missing,
-        }
-        return [
-            Column(
-                head,
-                text,
-                order=orders.get(place),
-                about=lambda k: known(k).why or known(k).name,
-                is_figure=place in NUMBERS,
-            )
-            for place, (head, text) in enumerate(zip(HEADS, texts, strict=True))
-        ]
+        super().__init__(COLUMNS, parent)
+        self.show_items([Listed(column, column.role) for column in table.columns])
 
     def chosen(self) -> dict[str, str]:
-        """Give the roles that were changed, by column."""
-        return {
-            column.name: role
-            for column, role in zip(self._columns, self._roles, strict=True)
-            if role != column.role
-        }
+        """Return the roles that were changed, by column."""
+        return {one.column.name: one.role for one in self.items if one.role != one.column.role}
 
     def columns_at(self, rows: Iterable[int]) -> list[int]:
-        """Give which columns of the table stand in rows of the list."""
+        """Return which columns of the table stand in rows of the list."""
         return [self.shown[row] for row in rows]
 
     def rows_of(self, columns: Iterable[int]) -> list[int]:
-        """Give the rows of the list in which columns of the table stand, if they do."""
+        """Return the rows of the list in which columns of the table stand, if they do."""
         wanted = set(columns)
         return [row for row, column in enumerate(self.shown) if column in wanted]
 
     def can_be(self, column: int, role: str) -> bool:
-        """Tell whether a column of the table can be given a role here."""
-        if self._roles[column] == "label":
+        """Return whether a column of the table can be given a role here."""
+        one = self.items[column]
+        if one.role == "label":
             return False
-        return role not in NUMERIC_ROLES or self._columns[column].kind == "number"
+        return role not in NUMERIC_ROLES or one.column.kind == "number"
 
     def give(self, columns: Iterable[int], role: str) -> int:
         """Give columns of the table a role; return how many cannot have it."""
         refused = 0
         for column in columns:
             if self.can_be(column, role):
-                self._roles[column] = role
+                self.items[column].role = role
             else:
                 refused += 1
         self.touch()
@@ -101,18 +118,13 @@ class ColumnsModel(TableModel):
     def search(self, text: str) -> None:
         """Show the columns whose name, role, kind or reason holds the text."""
         needle = text.strip().casefold()
-        self.filter(lambda k: not needle or any(needle in words for words in self._words(k)))
 
-    def _words(self, k: int) -> list[str]:
-        column = self._columns[k]
-        words = column.name, ROLES[self._roles[k]], column.kind, column.why
-        return [word.casefold() for word in words]
+        def found(one: Listed) -> bool:
+            column = one.column
+            words = column.name, ROLES[one.role], column.kind, column.why
+            return any(needle in word.casefold() for word in words)
 
-    def _decided(self, k: int) -> str:
-        column = self._columns[k]
-        if self._roles[k] != column.role:
-            return "you, now"
-        return "a guess" if column.guessed else "you"
+        self.filter(found if needle else None)
 
 
 def _examples(column: TableColumn) -> str:

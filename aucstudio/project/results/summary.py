@@ -51,11 +51,6 @@ class Summary:
     per_split: tuple[float, ...]
     reason: str = ""
 
-    @property
-    def half_width(self) -> float:
-        """Half the interval's length."""
-        return (self.high - self.low) / 2
-
 
 _rankings = Shelf(_MOST_BYTES)
 

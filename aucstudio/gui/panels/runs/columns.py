@@ -111,8 +111,10 @@ def _figure(
 
 def _spread(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
     def below(row: RowContent) -> str:
-        half = math.nan if row.figures is None else of(row.figures).half_width
-        return "" if math.isnan(half) else f"±{half:.3f}".replace("0.", ".", 1)
+        if row.figures is None or math.isnan(of(row.figures).low):
+            return ""
+        found = of(row.figures)
+        return f"{found.low:.2f}–{found.high:.2f}"
 
     return below
 
@@ -198,11 +200,11 @@ COLUMNS = (
     ListColumn(
         AREA,
         "AUC",
-        "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
+        "Held-out AUC: how often a positive row scores above a negative one, with its 95 % "
         "interval.",
         _area,
         _AUC[1],
-        "0.9999",
+        "0.85–0.95",
         below=_spread(lambda f: f.area),
         about=_about("AUC", lambda f: f.area),
         is_figure=True,
@@ -210,10 +212,10 @@ COLUMNS = (
     ListColumn(
         PART,
         "pAUC",
-        "Held-out partial AUC: the mean TPR over the FPR range shown, and half its 95 % interval. "
+        "Held-out partial AUC: the mean TPR over the FPR range shown, with its 95 % interval. "
         f"{ELSEWHERE} marks a run that was trained for another range.",
         *_PART,
-        "0.9999",
+        "0.85–0.95",
         below=_part_below,
         about=_part_about,
         is_figure=True,
