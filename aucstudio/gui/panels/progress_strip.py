@@ -50,8 +50,8 @@ class ProgressStrip(QWidget):
         layout.addWidget(self.words, stretch=1)
         for widget in (self.bar, self.left):
             layout.addWidget(widget)
-        layout.addWidget(_button(stop, "strip_stop", _STOP_TIP, primary=False))
-        layout.addWidget(_button(run, "strip_run", "", primary=True))
+        layout.addWidget(_ActionButton(stop, "strip_stop", _STOP_TIP, primary=False))
+        layout.addWidget(_ActionButton(run, "strip_run", "", primary=True))
         session.live_changed.connect(self.refresh)
         self.refresh()
 
@@ -141,21 +141,24 @@ def _time_words(live: LiveRun) -> str:
     return f"{percent} · {spelled} left"
 
 
-def _button(action: QAction, name: str, tip: str, *, primary: bool) -> QPushButton:
-    text = action.text().replace("&", "")
-    button = named(QPushButton(), name, text)
-    button.setProperty("primary", primary)
-    button.setAutoDefault(True)  # Enter presses it, as Space does
-    set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
-    button.clicked.connect(action.trigger)
+class _ActionButton(QPushButton):
+    """A button that says what an action does, and does it."""
 
-    def show() -> None:
-        words = action.text().replace("&&", "and").replace("&", "")
-        button.setText(elided(words, _MOST_LETTERS, len))
-        button.setAccessibleName(words)
-        plain_tooltip(button, f"{tip or words} ({action.shortcut().toString()})")
-        button.setEnabled(action.isEnabled())
+    def __init__(self, action: QAction, name: str, tip: str, *, primary: bool) -> None:
+        super().__init__()
+        self._action, self._tip = action, tip
+        self.setObjectName(name)
+        self.setProperty("primary", primary)
+        self.setAutoDefault(True)  # Enter presses it, as Space does
+        self._follow()
+        set_icon(self, self.text().lower().split()[0], ON_ACCENT if primary else ON_CARD)
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
 
-    action.changed.connect(show)
-    show()
-    return button
+    def _follow(self) -> None:
+        words = self._action.text().replace("&&", "and").replace("&", "")
+        self.setText(elided(words, _MOST_LETTERS, len))
+        self.setAccessibleName(words)
+        keys = self._action.shortcut().toString()
+        plain_tooltip(self, f"{self._tip or words} ({keys})")
+        self.setEnabled(self._action.isEnabled())
