@@ -13,6 +13,7 @@ from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.roc import rank_pauc
+from aucstudio.notices import notice
 
 pytestmark = pytest.mark.slow
 
@@ -182,7 +183,7 @@ def test_the_widened_range_is_narrower_than_that_of_the_structural_surrogate():
     tight = SVMpAUCTight(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     loose = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     assert 0.1 < tight.fpr_range_used_[1] <= loose.fpr_range_used_[1]
-    assert "[0, 0.1]" in tight.notes_[0]
+    assert tight.notes_[0] == notice("range_widened", asked=(0.0, 0.1), used=tight.fpr_range_used_)
 
 
 @pytest.mark.parametrize("surrogate", ["convex", "dc"])
