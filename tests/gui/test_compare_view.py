@@ -256,8 +256,8 @@ def test_corrections(view, three, qtbot, monkeypatch, correction):
     assert view.tables.pairs_table.isColumnHidden(5) == (correction == comparison.UNCORRECTED)
     assert not view.tables.pairs_table.isColumnHidden(4) or correction != comparison.UNCORRECTED
     said = {
-        "holm": "corrected (Holm).",
-        "bonferroni": "corrected (Bonferroni).",
+        "holm": "Holm-corrected",
+        "bonferroni": "Bonferroni-corrected",
         "none": "uncorrected.",
     }
     assert said[correction] in text
@@ -323,7 +323,7 @@ def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypa
     shown(view, qtbot)
     monkeypatch.setattr(compare_view, "compare_checked", None)
     session.select(three["a"].id)
-    assert "corrected (Holm)" in shown(view, qtbot)
+    assert "Holm-corrected p" in shown(view, qtbot)
 
 
 def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
@@ -436,12 +436,12 @@ def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
         "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows.",
-        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.41 corrected (Holm).",
+        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.20, Holm-corrected p = 0.41.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)
     assert pair_sentence(worse, "AUC", "these 9 rows") == Statement(
         "b ranks better than a on these 9 rows.",
-        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001 corrected (Holm).",
+        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001, Holm-corrected p < 0.001.",
     )
     untested = pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
     assert "too few" in untested.headline

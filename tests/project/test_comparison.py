@@ -354,12 +354,12 @@ def test_csv_reads_back_exactly(tables, delimiter):
     assert [row["Mean rank"] for row in first][2] == ""
     assert sorted(float(row["Mean rank"]) for row in first[:2]) in ([1.0, 2.0], [1.5, 1.5])
     assert float(second[0]["A - B"]) == tables.pairs[0].difference
-    assert float(second[0]["p (Holm)"]) == tables.pairs[0].p_corrected
+    assert float(second[0]["Holm-corrected p"]) == tables.pairs[0].p_corrected
     assert (second[1]["p"], second[1]["Note"]) == ("", tables.pairs[1].refused)
 
 
 def test_heads_name_the_correction(tables):
-    for correction, head in ((comparison.BONFERRONI, "p (Bonferroni)"), ("none", "p,Note")):
+    for correction, head in ((comparison.BONFERRONI, "Bonferroni-corrected p"), ("none", "p,Note")):
         pairs = comparison.corrected(tables.pairs, correction)
         assert head in as_csv(dataclasses.replace(tables, pairs=pairs))
 

@@ -30,10 +30,16 @@ def measure_words(measure: str, band: Band) -> str:
     return "AUC" if measure == AUC else f"pAUC in FPR {band_words(band)}"
 
 
-def correction_words(correction: str) -> str:
-    """Say what was done to the p-values."""
-    name = CORRECTION_NAMES[correction]
-    return "uncorrected" if correction == UNCORRECTED else f"corrected ({name})"
+def p_name(correction: str) -> str:
+    """Name the p-values that decide: ``Holm-corrected p``."""
+    return "p" if correction == UNCORRECTED else f"{CORRECTION_NAMES[correction]}-corrected p"
+
+
+def p_value_words(pair: PairComparison) -> str:
+    """Write the p-value of a pair, which goes with its interval, and the corrected one."""
+    if pair.correction == UNCORRECTED:
+        return f"{words.p_words(pair.p)} uncorrected"
+    return words.p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
@@ -55,7 +61,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     place = f" in {where}" if where else ""
     sure = (
         f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
-        f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)}."
+        f"{p_value_words(pair)}."
     )
     if pair.settled:
         return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
@@ -103,9 +109,8 @@ def _roughly(count: float) -> int:
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
     """Say what is known of a run that stands alone."""
     figure = run.measured(measure)
-    interval = words.interval_words(figure.low, figure.high)
     return Statement(
-        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}).",
+        f"{run.name} alone: {named} {words.figure_words(figure.value)} ({figure.interval}).",
         "Tick a second run in the list to compare.",
     )
 
