@@ -17,12 +17,11 @@ from aucstudio.project.results.comparison import (
     RunFigures,
 )
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.results.forecast import POWER, growth_to_settle, held_out_groups
+from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 MARK = "†"
-_MOST_POSITIVES = 10**7
 
 
 def measure_words(measure: str, band: Band) -> str:
@@ -78,25 +77,27 @@ def rows_words(record: RunRecord) -> str:
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
-    """Say how many positives, or groups, would settle a pair; empty where that is not known."""
+    """Say how many positives, or groups, a study needs to find a pair significantly different.
+
+    Empty where that is not known.
+    """
     splits, first = len(record.splits), record.splits[0]
-    growth = growth_to_settle(pair, splits, tests)
+    growth = growth_to_significance(pair, splits, tests)
     if growth is None:
         return ""
     if math.isinf(growth):
-        return f"{splits} splits cannot settle one of {tests} pairs: make more of them."
+        return f"{splits} splits are too few for one of {tests} pairs to be significant: make more."
     held_out = int(first.test_positive.sum())
     here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
-    if growth * here > _MOST_POSITIVES:
-        return "No number of rows that could be had would settle so small a difference."
     what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
     groups = held_out_groups(record)
     if groups:
         here, rest = groups, "rows"
         what = "held-out groups" if splits == 1 else "groups in the table"
     return (
-        f"If that is the true difference, about {_roughly(growth * here):,} {what} would settle it "
-        f"({here:,} here; power {100 * POWER:g} %, {rest} in proportion)."
+        f"A new study needs about {_roughly(growth * here):,} {what} for a difference to be "
+        f"significant with probability {100 * ASSURANCE:g} %, given how uncertain this one is "
+        f"({here:,} here; {rest} in proportion)."
     )
 
 
