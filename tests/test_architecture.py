@@ -67,6 +67,7 @@ ENGINE_ROOMS = [
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "pickle_stream",
     "child_process",
     "typed",
     "scratch",

@@ -18,7 +18,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.service import TournamentOrder
+from aucstudio.project.tournament.beside import TournamentOrder
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,

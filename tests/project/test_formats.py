@@ -23,10 +23,10 @@ import pytest
 import zstandard
 
 from aucstudio.cli import main
-from aucstudio.project import inputs
+from aucstudio.project import child_process, inputs
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.heading import heading
-from aucstudio.project.data.readers import apart, registry
+from aucstudio.project.data.readers import registry
 from aucstudio.project.data.readers.reading import make_plain
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table, read_tables
@@ -747,7 +747,7 @@ def test_reading_apart_is_left_when_it_is_cancelled(tmp_path):
 
 def test_a_library_that_dies_is_a_sentence(tmp_path, monkeypatch):
     dies = [sys.executable, "-c", "import os; os.abort()"]
-    monkeypatch.setattr(apart, "child_command", lambda *_: dies)
+    monkeypatch.setattr(child_process, "child_command", lambda *_: dies)
     with pytest.raises(InputError, match="it is damaged"):
         read_table(made(tmp_path, ".xlsx"))
 

@@ -43,7 +43,7 @@ class SessionTournament(SessionRunning):
             held_out_once,
             inner_folds,
         )
-        from aucstudio.project.tournament.service import TournamentOrder
+        from aucstudio.project.tournament.beside import TournamentOrder
 
         table, plan = self.table, self.plan
         if table is None:

@@ -1,18 +1,17 @@
-"""How tables and results go from one process to another: large arrays as their bytes alone."""
+"""Objects written to and read from a pipe; large arrays travel as their bytes alone."""
 
 from __future__ import annotations
 
 import io
 import pickle
+import sys
 from typing import IO, Any
-
-import numpy as np
 
 _WINDOW = 20_000
 
 
 def send(stream: IO[bytes], thing: Any) -> None:
-    """Write a thing for :func:`receive` to read; arrays of numbers are not copied for it."""
+    """Write an object for :func:`receive` to read; arrays of numbers are not copied."""
     arrays: list[pickle.PickleBuffer] = []
     rest = io.BytesIO()
     _Pickler(rest, protocol=5, buffer_callback=arrays.append).dump(thing)
@@ -24,31 +23,35 @@ def send(stream: IO[bytes], thing: Any) -> None:
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Read the next thing; both ends have to be this program.
+    """Read the next object; both ends must be this program.
 
     Raises
     ------
     EOFError
-        If the other end is gone.
+        If the other end has closed.
     """
     try:
-        rest, sizes = pickle.load(stream)  # noqa: S301  (of this very program)
+        rest, sizes = pickle.load(stream)  # noqa: S301  (written by this program)
     except pickle.UnpicklingError as error:
-        raise EOFError from error  # it broke off
+        raise EOFError from error  # it ends in the middle
     return pickle.loads(rest, buffers=[_read(stream, size) for size in sizes])  # noqa: S301
 
 
 class _Pickler(pickle.Pickler):
-    """Takes long columns of text in windows: one pass over them would hold the interpreter."""
+    """Pickles long columns of text in windows: one pass would hold the interpreter too long."""
 
     def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, np.ndarray) and thing.dtype == object and len(thing) > _WINDOW:
+        # A process that has not loaded NumPy holds no arrays, and need not load it for this.
+        np: Any = sys.modules.get("numpy")
+        if np is not None and isinstance(thing, np.ndarray) and thing.dtype == object and len(thing) > _WINDOW:
             starts = range(0, len(thing), _WINDOW)
             return np.concatenate, ([thing[start : start + _WINDOW] for start in starts],)
         return NotImplemented
 
 
-def _read(stream: IO[bytes], size: int) -> np.ndarray:
+def _read(stream: IO[bytes], size: int) -> Any:
+    import numpy as np
+
     part = np.empty(size, dtype=np.uint8)
     rest = part.data
     while len(rest):
