@@ -13,6 +13,12 @@ from aucstudio.project.work import signals
 
 DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 
+# Settings of how a file is read: errors about them do not name the option, as the window shows
+# the same text.
+_READING = frozenset(
+    ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "strict", "written")
+)
+
 
 def guarded(command: Callable[[], int], debug: bool) -> int:
     """Run a command; gives its exit status, or that of what it raised.
@@ -45,7 +51,7 @@ def _explained(error: BaseException) -> int:
     from aucstudio.engine.params import InvalidSetting  # not before: it loads numpy
 
     if isinstance(error, InputError | InvalidSetting):
-        complain(f"{error}{_option(error)}")
+        complain(_with_option(str(error), error.setting or ""))
         return BAD_INPUT
     if isinstance(error, MemoryError):
         complain(
@@ -63,10 +69,10 @@ def _explained(error: BaseException) -> int:
     return RUN_FAILED
 
 
-def _option(error: InputError | InvalidSetting) -> str:
-    """Return the option that sets how a file is read, where the sentence is about that."""
-    option = f"--{error.setting}"
-    return f" ({option})" if error.setting in DIALECT_SETTINGS and option not in str(error) else ""
+def _with_option(text: str, setting: str) -> str:
+    """Append the option that sets how a file is read, where the text is about that."""
+    option = f"--{setting}"
+    return f"{text} ({option})" if setting in _READING and option not in text else text
 
 
 def _without_output(error: BaseException | None) -> int:

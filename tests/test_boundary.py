@@ -38,6 +38,9 @@ def raising(monkeypatch, capsys):
     ("error", "status", "words"),
     [
         (InputError("t.csv has\nno rows"), 2, "aucstudio: t.csv has no rows\n"),
+        (InputError("choose a delimiter", setting="delimiter"), 2, "delimiter (--delimiter)\n"),
+        (InputError("give --decimal", setting="decimal"), 2, "aucstudio: give --decimal\n"),
+        (InputError("C is too small", setting="C"), 2, "aucstudio: C is too small\n"),
         (InvalidSetting("C", "C must be positive"), 2, "aucstudio: C must be positive\n"),
         (MemoryError(), 1, "not enough memory"),
         (PermissionError(13, "Permission denied", "t.csv"), 2, "t.csv: permission denied"),

@@ -330,6 +330,7 @@ def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
         "group",
         "id",
         "weight",
+        "frequency",
         "ignore",
     }
     before = view.card.summary

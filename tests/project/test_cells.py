@@ -18,9 +18,7 @@ from aucstudio.project.data.text.numerals import (
     NumberFormat,
     is_missing_number,
 )
-from aucstudio.project.data.text.reader import Reader
 from aucstudio.project.data.text.settle import guess_form
-from aucstudio.project.data.text.short import read_short
 from aucstudio.project.errors import InputError
 
 _SPELLED = (
@@ -127,22 +125,17 @@ def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decim
 
 
 @pytest.mark.slow
-def test_the_reader_that_is_meant_is_used(tmp_path, monkeypatch):
-    used = []
-    monkeypatch.setattr(
-        delimited, "read_short", lambda *given: used.append("short") or read_short(*given)
-    )
-    monkeypatch.setattr(delimited, "Reader", lambda *given: used.append("duckdb") or Reader(*given))
+@pytest.mark.parametrize("cell", ['"a"', '"a\nb"', "1,5", "03.04.2024"])
+def test_a_long_file_is_read_as_its_first_rows_are(tmp_path, cell):
     path = tmp_path / "data.csv"
-    for rows, quoted, readers in [
-        (50, '"a"', ["short"]),
-        (50, '"a\nb"', ["short"]),
-        (50_000, '"a"', ["duckdb"]),
-    ]:
-        path.write_text("x,y\n" + f"1,{quoted}\n" * rows)
-        read_table(path, label=False)
-        assert used == readers
-        used.clear()
+    tables = []
+    for rows in (50, 50_000):
+        path.write_text("x;y\n" + f"1;{cell}\n" * rows)
+        tables.append(read_table(path, label=False))
+    short, long = (table.column("y") for table in tables)
+    assert short.role == long.role
+    kind, values = as_read(long)
+    assert as_read(short) == (kind, values[:50])
 
 
 # What both readers say of rows
@@ -237,9 +230,8 @@ def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rows", "columns"), [(30, 5_000), (8, 100_000)])
-def test_duckdb_is_not_asked_for_a_wide_table(tmp_path, monkeypatch, rows, columns):
-    monkeypatch.setattr(delimited, "Reader", None)
+@pytest.mark.parametrize(("rows", "columns"), [(30, 5_000), (8, 99_999)])
+def test_a_wide_table_is_read(tmp_path, rows, columns):
     path = tmp_path / "wide.csv"
     X = np.random.default_rng(0).normal(size=(rows, columns))
     with path.open("w") as file:

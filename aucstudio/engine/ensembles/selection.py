@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from aucstudio.engine.ensembles.criterion import Criterion
@@ -95,6 +94,8 @@ def stack(
         away = weights - weights.mean()
         value = costs @ np.logaddexp(0.0, -margins) + 0.5 * pull * (away @ away)
         return float(value), np.append(z @ slopes + pull * away, slopes.sum())
+
+    from scipy.optimize import minimize  # loaded here: listing the methods does without it
 
     start = np.append(np.full(members, 1.0 / members), 0.0)
     bounds = [(0.0, None)] * members + [(None, None)]
