@@ -14,7 +14,6 @@ import dataclasses
 import functools
 import importlib
 import os
-import pickle
 import queue
 import signal
 import subprocess
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.pickle_stream import receive, send
+from aucstudio.project.pickle_stream import portable, receive, send
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -406,7 +405,7 @@ class _Service:
                 value = order.function(*shared, *order.arguments, self._reporter)
                 self._outbox.put(_Answer(ended=True, value=value))
             except Exception as error:  # noqa: BLE001  (it is raised where the call was made)
-                self._outbox.put(_Answer(error=_portable(error)))
+                self._outbox.put(_Answer(error=portable(error)))
 
     def _read(self) -> None:
         while True:
@@ -430,12 +429,3 @@ class _Service:
                 send(self._out, taken[-1])
             else:
                 time.sleep(_BATCH_SECONDS)
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the error, or its sentence where it cannot be sent to another process."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  (written by this program)
-    except Exception:  # noqa: BLE001  (errors of libraries fail in all ways)
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error

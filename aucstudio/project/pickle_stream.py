@@ -37,6 +37,15 @@ def receive(stream: IO[bytes]) -> Any:
     return pickle.loads(rest, buffers=[_read(stream, size) for size in sizes])  # noqa: S301
 
 
+def portable(error: Exception) -> Exception:
+    """Return the error, or its sentence where the error cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (written by this program)
+    except Exception:  # noqa: BLE001  (errors of libraries fail in all ways)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
 class _Pickler(pickle.Pickler):
     """Pickles long columns of text in windows: one pass would hold the interpreter too long."""
 

@@ -2,6 +2,7 @@ import dataclasses
 import os
 import signal
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -245,5 +246,8 @@ def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, 
     task.stop()
     assert task.wait(PATIENCE)
     assert task.result.record.status == STOPPED
+    until = time.monotonic() + PATIENCE
+    while first.alive and time.monotonic() < until:
+        time.sleep(0.01)
     assert not first.alive
     assert run(process, plan(), table).status == DONE
