@@ -1,4 +1,4 @@
-"""README's recipe "How to add a method", followed: one module, and the whole program knows it."""
+"""The recipe "Add a method" of CONTRIBUTING.md: one module, and the whole program knows it."""
 
 import json
 import subprocess
