@@ -57,6 +57,7 @@ ENGINE_ROOMS = [
     "memory",
     "base",
     "weighted",
+    "crossfit",
     "catalogue",
     "methods",
     "verification",
@@ -141,6 +142,15 @@ def test_rooms_of_the_engine_import_one_way():
         for name in engine_imports(path):
             other = name.split(".")[2]
             assert ENGINE_ROOMS.index(other) <= ENGINE_ROOMS.index(room), f"{path} imports {name}"
+
+
+def test_private_modules_are_imported_by_their_room_alone():
+    for layer in ("project", "gui", "commands"):
+        for path in (PACKAGE / layer).rglob("*.py"):
+            for name in imports(path):
+                private = [part for part in name.split(".") if part.startswith("_")]
+                ours = name.startswith("aucstudio.") and "__" not in name
+                assert not (private and ours), f"{path} imports {name}"
 
 
 def test_modules_of_the_engine_import_each_other_in_no_circle():

@@ -52,7 +52,12 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
         # A process that has not loaded NumPy holds no arrays, and need not load it for this.
         np: Any = sys.modules.get("numpy")
-        if np is not None and isinstance(thing, np.ndarray) and thing.dtype == object and len(thing) > _WINDOW:
+        if (
+            np is not None
+            and isinstance(thing, np.ndarray)
+            and thing.dtype == object
+            and len(thing) > _WINDOW
+        ):
             starts = range(0, len(thing), _WINDOW)
             return np.concatenate, ([thing[start : start + _WINDOW] for start in starts],)
         return NotImplemented

@@ -13,8 +13,9 @@ from hypothesis.extra import numpy as npst
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
+from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.engine.methods.combination import _board, auc_ensemble
+from aucstudio.engine.methods.combination import auc_ensemble
 from aucstudio.project.data.splitting.forward import blocks_of, forward_parts, times_of
 from aucstudio.project.data.splitting.split import draw_splits, splits_of
 from aucstudio.project.data.splitting.validation import Validation
@@ -156,7 +157,7 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
 @pytest.mark.parametrize("roles", [{}, {"clinic": "group"}])
 def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypatch, roles):
     drawn = []
-    draw = _board.draw_folds
+    draw = folds.draw_folds
     monkeypatch.setattr(
         auc_ensemble, "draw_folds", lambda *given: drawn.append(given[1]) or draw(*given)
     )

@@ -7,9 +7,9 @@ import numpy as np
 import psutil
 import pytest
 
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import settled
-from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

@@ -1,4 +1,4 @@
-"""A tournament in a child process beside the window; its runs and standings are kept as they come."""
+"""A tournament in a child process; its runs and standings are kept as they come."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from aucstudio.engine.methods.combination._library import Member
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.child_process import ChildProcess, Reporter
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice

@@ -132,7 +132,7 @@ def _write(
         if error.errno == errno.EFBIG:
             raise _TooLargeError from None
         raise _DamagedError(str(error)) from None
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  (also what a library raises as its panic)
         if type(error).__name__ in _NO_MEMORY:
             raise MemoryError from None
         raise _DamagedError(f"{error}" or type(error).__name__) from None
