@@ -7,13 +7,13 @@ import signal
 
 import numpy as np
 import pytest
-from aucstudio.project.tournament.nested import best_alone, nested_scores
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.fitting import CrossFit
 from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
+from aucstudio.engine.crossfit.nested import best_alone, nested_scores
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import settled
 from aucstudio.engine.params import InvalidSetting
@@ -194,10 +194,10 @@ def test_nested_scores_of_the_best_of_many_are_not_too_good():
         scores = rng.normal(size=(30, 120))
         folds = draw_folds(positive, None, 5, seed)
 
-        def weigh(rows, _, scores=scores, positive=positive):
-            return best_alone(scores[:, rows], positive[rows], Criterion())
+        def score(_, rows, held, scores=scores, positive=positive):
+            return scores[best_alone(scores[:, rows], positive[rows], Criterion()), held]
 
-        nested.append(Criterion()(positive, nested_scores(scores, folds, weigh)))
+        nested.append(Criterion()(positive, nested_scores(folds, score)))
         highest.append(max(Criterion()(positive, one) for one in scores))
     error = np.std(nested, ddof=1) / np.sqrt(len(nested))
     assert abs(np.mean(nested) - 0.5) < 3 * error
