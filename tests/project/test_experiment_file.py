@@ -10,13 +10,11 @@ import pytest
 import tomli_w
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments import experiment_file
-from aucstudio.project.runs.experiments.experiment_document import ValidationPart
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.tuning import Tuning
@@ -257,8 +255,3 @@ def test_a_file_that_is_no_text_is_refused(write):
     path.write_bytes(b"\xff\xfe\x00[data]")
     with pytest.raises(InputError, match="not valid TOML"):
         read_study(path)
-
-
-def test_what_a_validation_is_made_of_can_be_written():
-    named = {field.name for field in dataclasses.fields(Validation)}
-    assert set(ValidationPart.__struct_fields__) == named

@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import json
-import shlex
 
 import numpy as np
 import pytest
@@ -29,7 +28,6 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
@@ -290,9 +288,9 @@ def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
-    words = shlex.split(command_line(experiment))
-    assert "--time month --steps 4 --gap 1.0 --window 6.0" in " ".join(words)
-    assert main(["--quiet", *words[1:], "--json"]) == 0
+    words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
+    words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
+    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["runs"][0]["id"] == experiment.id
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
