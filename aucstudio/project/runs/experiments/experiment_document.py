@@ -96,6 +96,13 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
         That names the file, the key and what there is.
     """
     _require_known(path, document)
+    for steps, value in _numbers(document, []):
+        if not abs(value) <= _LARGEST:
+            raise InputError(
+                f"{path}: {_place(steps)} must be a finite number; it is {_spelled(value)}",
+                file=str(path),
+                setting=str(steps[-1]),
+            )
     try:
         found = typed.convert(document, ExperimentDocument)
     except msgspec.ValidationError as error:
@@ -106,13 +113,6 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
         steps = _steps(place, document)
         sentence = f"{path}: {_sentence(told, steps, document)}"
         raise InputError(sentence, file=str(path), setting=str(steps[-1])) from error
-    for steps, value in _numbers(document, []):
-        if not abs(value) <= _LARGEST:
-            raise InputError(
-                f"{path}: {_place(steps)} must be a finite number; it is {_spelled(value)}",
-                file=str(path),
-                setting=str(steps[-1]),
-            )
     return found
 
 
