@@ -50,16 +50,10 @@ from aucstudio.engine.roc.isometrics import (
 from aucstudio.engine.roc.measures import (
     KolmogorovSmirnov,
     auch,
-    auch_of,
     describe,
-    describe_of,
     equal_error_rate,
-    equal_error_rate_of,
-    gini,
     h_measure,
-    h_measure_of,
     ks,
-    ks_of,
 )
 from aucstudio.engine.roc.partial import (
     PartialAUC,
@@ -68,7 +62,6 @@ from aucstudio.engine.roc.partial import (
 )
 from aucstudio.engine.roc.precision_recall import (
     average_precision,
-    average_precision_of,
     precision_recall,
 )
 from aucstudio.engine.roc.ranking import Ranking
@@ -111,9 +104,7 @@ __all__ = [
     "auc",
     "auc_of",
     "auch",
-    "auch_of",
     "average_precision",
-    "average_precision_of",
     "band_coverage",
     "band_ranks",
     "check_band",
@@ -123,23 +114,18 @@ __all__ = [
     "cost_line",
     "cost_threshold",
     "describe",
-    "describe_of",
     "effective_rows",
     "effective_trials",
     "equal_error_rate",
-    "equal_error_rate_of",
     "equal_error_threshold",
     "f_measure",
     "fpr_at",
     "fpr_threshold",
     "gain",
-    "gini",
     "group_codes",
     "h_measure",
-    "h_measure_of",
     "hull",
     "ks",
-    "ks_of",
     "lift",
     "look_up",
     "minmax_threshold",

@@ -157,7 +157,7 @@ def _summarise(
 @_remembered
 def measures(record: RunRecord, band: Band) -> dict[str, float]:
     """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
-    found = [roc.describe_of(ranking(s).curve, band) for s in record.splits]
+    found = [roc.describe(ranking(s).curve, band) for s in record.splits]
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
 
 

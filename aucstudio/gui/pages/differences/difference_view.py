@@ -62,7 +62,7 @@ class DifferenceView(PlaneView):
     }
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "difference_view", "Differences")
+        super().__init__(session, "difference_view", "Difference vectors")
         self.cloud = CloudItems(self.plot)
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
