@@ -108,7 +108,10 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
         (("folds = 2", "folds = 2.0"), "must be a whole number; it is 2.0"),
         (("folds = 2", "folds = true"), "must be a whole number; it is true"),
         (("folds = 2", "test_size = nan"), "'test_size' in [validation] must be a finite number"),
-        (("folds = 2", f"test_size = 1{'0' * 400}"), "must be a finite number; it is a number of many digits"),
+        (
+            ("folds = 2", f"test_size = 1{'0' * 400}"),
+            "must be a finite number; it is a number of many digits",
+        ),
         (("folds = 2", f"folds = 1{'0' * 400}"), "finite number; it is a number of many digits"),
         (("folds = 2", "repeats = 10000000000"), "repeats must be at most 100000"),
         (("folds = 2", "seed = 5000000000"), "seed must be at most"),
