@@ -129,7 +129,8 @@ def test_a_p_that_is_corrected_says_so_beside_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
     (told,) = [one for one in sentences(board) if one.startswith("The runner-up")]
     assert len(board.duels) > 1
-    assert f"corrected for {len(board.duels)} tests." in told
+    assert "Holm-corrected p" in told
+    assert f"({len(board.duels)} tests)." in told
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
