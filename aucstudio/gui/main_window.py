@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
             self.workplace.exports.refresh()
             self.sides.at_work(shows_views)
             self.centre.setCurrentWidget(self.deck if shows_views else self.welcome)
+            self.deck.withhold(() if session.tournaments() else {BEST})
             self.deck.refresh_verbs(verbs, shows_views)
             self.deck.name_windows(title or "AUC Studio")
 
@@ -236,6 +237,8 @@ class MainWindow(QMainWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
+        if self.is_furnished:
+            self.deck.withhold(() if self.session.tournaments() else {BEST})
         self._leave_if_done()
 
     def current_view(self) -> PageView:

@@ -26,6 +26,7 @@ from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.widgets import unbroken
+from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.help import help_page
@@ -76,19 +77,8 @@ def test_the_names_that_automation_relies_on(window):
     assert {combo.itemData(k) for k in range(combo.count())} - {None} == set(METHODS)
     assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
     tabs = window.findChild(QTabWidget, "view_tabs")
-    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [
-        "roc_view",
-        "training_view",
-        "search_view",
-        "feature_view",
-        "difference_view",
-        "scores_view",
-        "calibration_view",
-        "model_view",
-        "best_view",
-        "compare_view",
-        "data_view",
-    ]
+    names = [tabs.widget(k).objectName() for k in range(tabs.count())]
+    assert names == [declared.name for declared in VIEWS]
 
 
 def test_every_action_and_control_has_a_name(window, table_file):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import dress_plot
+from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.session import Session, ShownRun
@@ -47,13 +48,16 @@ class PageView(QWidget):
         Class attribute: whether the picture is of the threshold, and of rows that it gets wrong.
     picture_verbs : sequence of QAction
         What the window does with the picture and its numbers; offered in a plot's menu.
+    view_asked : Signal(str)
+        Another view of the same page was chosen.
     """
+
+    view_asked = Signal(str)
 
     listens_to: ClassVar[Mapping[str, str]] = {
         "table_changed": "mark_stale",
         "runs_changed": "mark_stale",
         "selection_changed": "mark_stale",
-        "band_changed": "mark_stale",
         "live_changed": "follow_live",
     }
 
@@ -71,6 +75,9 @@ class PageView(QWidget):
         self.controls.setSpacing(8)
         self.body = QHBoxLayout()
         self.sentence = Sentence(f"{name}_sentence")
+        self.switch = Segments(f"{name}_switch", "View of the page")
+        self.switch.chosen.connect(self.view_asked)
+        self.controls.addWidget(self.switch)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 0)
         layout.setSpacing(8)
@@ -79,6 +86,10 @@ class PageView(QWidget):
         layout.addWidget(self.sentence)
         self.picture_verbs: Sequence[QAction] = ()
         self._stale = self._is_new = True
+
+    def offer_views(self, views: Sequence[tuple[str, str]]) -> None:
+        """Offer the views of one page that share a tab, by name and words; this is one of them."""
+        self.switch.offer(views, self.objectName())
 
     def figure(self) -> Plot:
         """Give the plot that is saved, copied and printed."""

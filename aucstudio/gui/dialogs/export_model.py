@@ -125,7 +125,7 @@ class ExportModelDialog(QDialog):
         if not self.calibration.isEnabled():
             about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
         elif self.choice.calibration is None:
-            about = "The page Calibration tells how well probabilities of this run hold."
+            about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:
             about = (
                 "Learnt from held-out rows; the ranking stays. They hold where positives are as "

@@ -23,9 +23,7 @@ from aucstudio.project.runs.record import RunRecord
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REACH = 1.96  # standard errors to either end of a 95 % interval
-_NO_ROW = (
-    "Which row? Give its number, or point at one in Data, Scores, Differences or Feature space."
-)
+_NO_ROW = "Which row? Give its number, or point at one in Data, Scores or Pairs."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
