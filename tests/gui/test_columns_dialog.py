@@ -155,7 +155,7 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
     session.put_table(wide_table(20))
     late.accept()
     assert session.table.column("f1").role == "number"
-    assert "changed meanwhile" in panel.problem.text()
+    assert "has changed since the dialog opened" in panel.problem.text()
 
 
 def test_every_note_on_the_import_is_listed(dialog):
