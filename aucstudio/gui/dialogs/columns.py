@@ -11,14 +11,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.widgets import (
@@ -108,12 +107,8 @@ class ColumnsDialog(QDialog):
         return made
 
     def _lay_out(self, table: Table) -> None:
-        giving = QHBoxLayout()
-        giving.setSpacing(8)
-        giving.addWidget(label("Use the selected columns as"))
-        for button in self.buttons.values():
-            giving.addWidget(button)
-        giving.addStretch(1)
+        words = label("Use the selected columns as")
+        giving = across(words, *self.buttons.values(), STRETCH)
         ends = dialog_buttons(
             QDialogButtonBox.StandardButton.Ok,
             QDialogButtonBox.StandardButton.Cancel,
@@ -122,17 +117,10 @@ class ColumnsDialog(QDialog):
         primary(ends.button(QDialogButtonBox.StandardButton.Ok))
         ends.accepted.connect(self.accept)
         ends.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(label(_facts(table), "muted", wrap=True))
-        layout.addWidget(self.search)
-        layout.addWidget(self.grid, stretch=1)
-        layout.addLayout(giving)
-        layout.addWidget(self.told)
-        if table.notes:
-            layout.addWidget(_notes(table.notes))
-        layout.addWidget(ends)
+        facts = label(_facts(table), "muted", wrap=True)
+        notes = [_notes(table.notes)] if table.notes else []
+        above = (facts, self.search, (self.grid, 1))
+        self.setLayout(down(*above, giving, self.told, *notes, ends, around=16))
 
     def roles(self) -> dict[str, str]:
         """Give the roles that were changed, by column."""

@@ -11,14 +11,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.form import Form, choice_box, number_box, whole_box
 from aucstudio.gui.common.icons import set_icon
@@ -53,20 +52,9 @@ class ExportFigureDialog(QDialog):
         self._soon = delayed(self, 60, self._show_preview)
         self.preview = named(_Preview(), "figure_preview", "How the picture will look")
         self.words = label("", "muted", wrap=True, name="figure_words")
-        form = QVBoxLayout()
-        form.setSpacing(8)
-        form.addLayout(self._make_form())
-        form.addWidget(self.words)
-        form.addStretch(1)
-        both = QHBoxLayout()
-        both.setSpacing(16)
-        both.addWidget(self.preview, stretch=1)
-        both.addLayout(form)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(16)
-        layout.addLayout(both, stretch=1)
-        layout.addWidget(self._make_buttons())
+        form = down(self._make_form(), self.words, STRETCH)
+        both = across((self.preview, 1), form, gap=16)
+        self.setLayout(down((both, 1), self._make_buttons(), gap=16, around=16))
         self._put(printing.last_sheet())
         self._show_preview()
 

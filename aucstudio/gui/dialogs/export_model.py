@@ -9,12 +9,12 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
@@ -40,23 +40,10 @@ class ExportModelDialog(QDialog):
         self._work = Background(self, self._land)
         self._refusals: dict[str, str] = {}  # by format
         self.choice = ModelChoice(session, run, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        columns = QHBoxLayout()
-        columns.setSpacing(32)
-        columns.addLayout(self._which_and_how(), stretch=1)
-        beside = QVBoxLayout()
-        beside.setSpacing(8)
-        beside.addWidget(label("Which threshold?", "title"))
-        beside.addWidget(self.choice.chooser)
-        beside.addStretch(1)
-        columns.addLayout(beside)
-        layout.addLayout(columns)
+        beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
+        columns = across((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
-        layout.addWidget(self.words)
-        layout.addStretch(1)
         self.buttons = dialog_buttons(
             QDialogButtonBox.StandardButton.Save,
             QDialogButtonBox.StandardButton.Cancel,
@@ -69,7 +56,7 @@ class ExportModelDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.choice.changed.connect(self._refresh)
         self._refresh()
-        layout.addWidget(self.buttons)
+        self.setLayout(down(columns, self.words, STRETCH, self.buttons, around=16))
         self._order_tabs()
 
     def _order_tabs(self) -> None:
@@ -82,26 +69,25 @@ class ExportModelDialog(QDialog):
 
     def _which_and_how(self) -> QVBoxLayout:
         """Lay out the choice of the model and of the format."""
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addWidget(label("Which model?", "title"))
-        for button in self.choice.kinds.buttons():
-            column.addWidget(button)
-        column.addSpacing(8)
-        column.addWidget(label("In which format?", "title"))
-        column.addWidget(self._make_format())
         self.about = label("", "muted", wrap=True, name="format_about")
         self.about.setMinimumWidth(300)
-        column.addWidget(self.about)
-        column.addSpacing(8)
-        column.addWidget(label("With probabilities?", "title"))
-        column.addWidget(self._make_calibration())
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
-        column.addWidget(self.about_map)
-        column.addStretch(1)
+        made = down(
+            label("Which model?", "title"),
+            *self.choice.kinds.buttons(),
+            8,
+            label("In which format?", "title"),
+            self._make_format(),
+            self.about,
+            8,
+            label("With probabilities?", "title"),
+            self._make_calibration(),
+            self.about_map,
+            STRETCH,
+        )
         self._on_calibration()
         self._show_about()
-        return column
+        return made
 
     def _make_format(self) -> QComboBox:
         self.format = named(QComboBox(), "format_combo", "Format")

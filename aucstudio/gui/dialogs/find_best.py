@@ -8,11 +8,11 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.common.boxes import STRETCH, down
 from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
@@ -77,23 +77,15 @@ class FindBestDialog(QDialog):
         self.ends.rejected.connect(self.reject)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(label(_ABOUT, "muted", wrap=True, name="best_about"))
-        layout.addLayout(
-            Form(
-                ("FPR &range", range_row(self.low, self.high)),
-                ("&Minutes", self.minutes, "Time limit; Stop ends the search at any moment"),
-            )
+        about = label(_ABOUT, "muted", wrap=True, name="best_about")
+        form = Form(
+            ("FPR &range", range_row(self.low, self.high)),
+            ("&Minutes", self.minutes, "Time limit; Stop ends the search at any moment"),
         )
-        layout.addWidget(self.rows)
-        layout.addWidget(self.caution)
-        layout.addWidget(self.problem)
-        layout.addStretch(1)
+        told = (self.rows, self.caution, self.problem)
+        self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
         begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
         begin.setText("&Begin")
-        layout.addWidget(self.ends)
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
 
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.gui.common.boxes import down
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.widgets import (
     dialog_buttons,
@@ -102,10 +103,6 @@ class GivenScoresDialog(QDialog):
         self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(ready)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(label(_ABOUT, "muted", wrap=True, name="given_scores_about"))
         self._file_row = self.file.file_row()
         self._form = Form(
             ("Scores are in", self.source),
@@ -115,13 +112,11 @@ class GivenScoresDialog(QDialog):
             ("In the table", self.file.identifier),
             ("Positive is", self.direction),
         )
-        layout.addLayout(self._form)
-        layout.addWidget(self.learnt)
-        layout.addWidget(self.matched)
-        layout.addWidget(self.problem)
         add = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
         add.setText("&Add")
-        layout.addWidget(self.ends)
+        about = label(_ABOUT, "muted", wrap=True, name="given_scores_about")
+        told = (self.learnt, self.matched, self.problem)
+        self.setLayout(down(about, self._form, *told, self.ends, gap=12, around=16))
         self.setMinimumWidth(_WIDTH)
         self.source.setFocus()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
+from PySide6.QtWidgets import QPushButton, QToolButton
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.boxes import STRETCH, across
 from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.finding_rows import QUIET, FindingRows
 from aucstudio.gui.common.form import Form, narrow_combo
@@ -80,17 +81,12 @@ class DataPanel(Card):
 
     def _lay_out(self) -> None:
         self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.open_button)
-        buttons.addWidget(self.columns_button)
-        buttons.addStretch(1)
-        for widget in (self.title, self.facts):
-            self.rows.addWidget(widget)
+        buttons = across(self.open_button, self.columns_button, STRETCH)
+        for above in (self.title, self.facts):
+            self.rows.addWidget(above)
         self.rows.addLayout(self._form)
-        self.rows.addWidget(self.caution)
-        self.rows.addWidget(self.findings)
-        self.rows.addWidget(self.notes)
-        self.rows.addWidget(self.problem)
+        for below in (self.caution, self.findings, self.notes, self.problem):
+            self.rows.addWidget(below)
         self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
         self.rows.addLayout(buttons)
 

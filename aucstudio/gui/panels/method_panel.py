@@ -7,11 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import FAMILIES
 from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.gui.common.boxes import STRETCH, across
 from aucstudio.gui.common.form import Form, choice_box, narrow_combo
 from aucstudio.gui.common.plain import menu_text, plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
@@ -93,23 +94,13 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(label("3  METHOD", "heading"), stretch=1)
-        top.addWidget(self.choose)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.reset)
-        buttons.addStretch(1)
-        buttons.addWidget(self.tune)
-        self.rows.addLayout(top)
-        self.rows.addWidget(self.best)
-        self.rows.addWidget(self.combo)
-        self.rows.addWidget(self.summary)
-        self.rows.addWidget(self.form)
-        self.rows.addWidget(self.preparation)
+        self.rows.addLayout(across((label("3  METHOD", "heading"), 1), self.choose))
+        for widget in (self.best, self.combo, self.summary, self.form, self.preparation):
+            self.rows.addWidget(widget)
         self.rows.addLayout(Form(("Tune by", self.tune_by, _TUNED_BY)))
-        self.rows.addWidget(self.cost)
-        self.rows.addWidget(self.problem)
-        self.rows.addLayout(buttons)
+        for widget in (self.cost, self.problem):
+            self.rows.addWidget(widget)
+        self.rows.addLayout(across(self.reset, STRETCH, self.tune))
 
     def refresh(self) -> None:
         """Show the plan's method and settings."""

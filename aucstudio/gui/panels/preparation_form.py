@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
+from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named, tell
@@ -95,11 +96,6 @@ class PreparationForm(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        top = QHBoxLayout()
-        top.addWidget(self.line, stretch=1)
-        top.addWidget(self.change)
         self._fields = QWidget()
         self._fields.setLayout(
             Form(
@@ -112,8 +108,7 @@ class PreparationForm(QWidget):
             )
         )
         self._fields.hide()
-        rows.addLayout(top)
-        rows.addWidget(self._fields)
+        self.setLayout(down(across((self.line, 1), self.change), self._fields))
 
     def refresh(self) -> None:
         """Show the plan."""

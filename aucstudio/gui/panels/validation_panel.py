@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import LEFT, down, holding
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Form,
@@ -112,12 +113,7 @@ class ValidationPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        self._file = QWidget()
-        file_rows = QVBoxLayout(self._file)
-        file_rows.setContentsMargins(0, 0, 0, 0)
-        file_rows.setSpacing(4)
-        file_rows.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignLeft)
-        file_rows.addWidget(self.file_name)
+        self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
         self._form = Form(
             ("Scheme", self.scheme, _TIPS["scheme"]),
             ("Test part", self.test_percent, _TIPS["test_size"]),
@@ -132,9 +128,8 @@ class ValidationPanel(Card):
             ("", self.band_problem),
         )
         self.rows.addLayout(self._form)
-        self.rows.addWidget(self.ahead)
-        self.rows.addWidget(self.together)
-        self.rows.addWidget(self.problem)
+        for widget in (self.ahead, self.together, self.problem):
+            self.rows.addWidget(widget)
 
     def refresh(self) -> None:
         """Show the plan."""

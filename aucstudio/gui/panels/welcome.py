@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import LEFT, STRETCH, TOP, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
@@ -64,17 +65,17 @@ class WelcomePage(QWidget):
         self._soon = delayed(self, 0, self._read)
         page = _Column()
         page.setMaximumWidth(scaled(_WIDEST))
-        self._rows = column = QVBoxLayout(page)
-        column.setSpacing(8)
-        column.setContentsMargins(48, 40, 48, 32)
-        column.addLayout(self._introduction())
-        column.addSpacing(8)
-        self._files = QVBoxLayout()
-        self._files.setSpacing(2)
-        column.addLayout(self._files)
-        column.addWidget(label("EXAMPLE STUDIES", "heading"))
-        column.addLayout(self._examples())
-        column.addStretch(1)
+        self._files = down(gap=2)
+        self._rows = down(
+            self._introduction(),
+            8,
+            self._files,
+            label("EXAMPLE STUDIES", "heading"),
+            self._examples(),
+            STRETCH,
+            around=(48, 40, 48, 32),
+        )
+        page.setLayout(self._rows)
         self._put_into_scroll_area(page)
 
     def _put_into_scroll_area(self, page: QWidget) -> None:
@@ -84,24 +85,19 @@ class WelcomePage(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(area)
+        self.setLayout(down(area))
 
     def _introduction(self) -> QHBoxLayout:
         """Say what the program does, beside a picture of what comes out."""
-        words = QVBoxLayout()
-        words.setSpacing(12)
-        words.addWidget(label("Train for the ROC curve itself", "figure"))
-        words.addWidget(label(_ABOUT, wrap=True, name="welcome_about"))
-        words.addLayout(self._buttons())
-        words.addWidget(label("You can also drop a file on this window.", "muted"))
-        words.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(32)
-        row.addLayout(words, stretch=1)
-        row.addWidget(_RocSketch(), alignment=Qt.AlignmentFlag.AlignTop)
-        return row
+        words = down(
+            label("Train for the ROC curve itself", "figure"),
+            label(_ABOUT, wrap=True, name="welcome_about"),
+            self._buttons(),
+            label("You can also drop a file on this window.", "muted"),
+            STRETCH,
+            gap=12,
+        )
+        return across((words, 1), (_RocSketch(), TOP), gap=32)
 
     def _buttons(self) -> WrappingRow:
         buttons = WrappingRow()
@@ -122,8 +118,7 @@ class WelcomePage(QWidget):
 
     def _examples(self) -> QVBoxLayout:
         """List the example studies, each with what it teaches."""
-        column = QVBoxLayout()
-        column.setSpacing(0)
+        made = down(gap=0)
         for example in examples():
             button = _link(example.title, f"welcome_example_{example.key}", example.title)
             button.clicked.connect(
@@ -131,9 +126,9 @@ class WelcomePage(QWidget):
             )
             about = label(example.about, "muted", wrap=True)
             about.setContentsMargins(0, 0, 0, 12)
-            column.addWidget(_at_the_left(button))
-            column.addWidget(about)
-        return column
+            made.addWidget(button, alignment=LEFT)
+            made.addWidget(about)
+        return made
 
     def refresh(self) -> None:
         """List the files anew."""
@@ -245,16 +240,8 @@ class _Entry(QWidget):
         self.facts.setProperty("role", "muted")
         self.facts.setObjectName(f"{name}_facts")
         self.day = label(day, "muted", name=f"{name}_day")
-        top = QHBoxLayout()
-        for widget in (self.open, self.forget):
-            top.addWidget(widget)
-        top.addStretch(1)
-        top.addWidget(self.day)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 6)
-        rows.setSpacing(0)
-        rows.addLayout(top)
-        rows.addWidget(self.facts)
+        top = across(self.open, self.forget, STRETCH, self.day)
+        self.setLayout(down(top, self.facts, gap=0, around=(0, 0, 0, 6)))
 
     def tell(self, kind: str, facts: str, is_there: bool) -> None:
         """Show what was found in the file."""
@@ -280,13 +267,3 @@ def _link(text: str, name: str, accessible: str) -> QPushButton:
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setProperty("link", True)
     return button
-
-
-def _at_the_left(button: QPushButton) -> QWidget:
-    """Hold a button as wide as its text."""
-    holder = QWidget()
-    row = QHBoxLayout(holder)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(button)
-    row.addStretch(1)
-    return holder

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import across
 from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named
@@ -245,11 +246,7 @@ def _combo(name: str) -> QComboBox:
 
 
 def _with_button(name: ElidedLabel, button: QPushButton) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    row.addWidget(name, stretch=1)
-    row.addWidget(button)
-    return row
+    return across((name, 1), button)
 
 
 def _show_path(target: ElidedLabel, path: Path) -> None:

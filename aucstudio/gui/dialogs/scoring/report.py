@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.widgets import label, tell
 from aucstudio.gui.dialogs.scoring.curve import CurvePreview, TableRanking
@@ -32,16 +33,8 @@ class ScoreReport(QWidget):
         self.view = TableView("score_report", "Input check of the table", self.model, _HEIGHT, 2)
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
-        layout = QVBoxLayout()
-        layout.setSpacing(4)
-        layout.addWidget(self.figure)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.view, stretch=1)
-        columns = QHBoxLayout(self)
-        columns.setContentsMargins(0, 0, 0, 0)
-        columns.setSpacing(16)
-        columns.addLayout(layout, stretch=1)
-        columns.addWidget(self.curve)
+        words = down(self.figure, self.sentence, (self.view, 1), gap=4)
+        self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
         """Show which columns of a table a model knows, before any row is read."""

@@ -12,14 +12,13 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import LEFT, RIGHT, Column, TableModel, TableView
@@ -88,16 +87,8 @@ class QueueList(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.stop_this, self.up, self.down):
-            buttons.addWidget(widget)
-        buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 6)
-        column.setSpacing(4)
-        column.addWidget(self.view)
-        column.addLayout(buttons)
+        buttons = across(self.stop_this, self.up, self.down, STRETCH)
+        self.setLayout(down(self.view, buttons, gap=4, around=(0, 0, 0, 6)))
 
     # ------------------------------------------------------------- what is shown
 
