@@ -61,10 +61,10 @@ def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
 
 
 def _add(box: QBoxLayout, item: Item, how: int | Qt.AlignmentFlag) -> None:
-    stretch = how if isinstance(how, int) else 0
+    is_side = isinstance(how, Qt.AlignmentFlag)  # which is a number too
     if isinstance(item, QLayout):
-        box.addLayout(item, stretch)
+        box.addLayout(item, 0 if is_side else how)
     else:
-        box.addWidget(item, stretch)
-    if not isinstance(how, int):
-        box.setAlignment(item, how)
+        box.addWidget(item, 0 if is_side else how)
+    if is_side:
+        box.setAlignment(item, Qt.AlignmentFlag(how))

@@ -77,6 +77,8 @@ class FindBestDialog(QDialog):
         self.ends.rejected.connect(self.reject)
 
     def _lay_out(self) -> None:
+        begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
+        begin.setText("&Begin")
         about = label(_ABOUT, "muted", wrap=True, name="best_about")
         form = Form(
             ("FPR &range", range_row(self.low, self.high)),
@@ -84,8 +86,6 @@ class FindBestDialog(QDialog):
         )
         told = (self.rows, self.caution, self.problem)
         self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
-        begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        begin.setText("&Begin")
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:
