@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from aucstudio.project.child_process import child_command
-from aucstudio.project.data.readers.format import Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import Limits, limits_of
@@ -189,7 +189,12 @@ def _carried_out(order: dict[str, Any], limits: Limits, tell: Advance) -> dict[s
     try:
         formats = importlib.import_module(order["module"]).FORMATS
         write = next(form.write for form in formats if form.key == order["format"])
-        written = write(Path(path), Path(order["target"]), wish, tell)
+        target = Path(order["target"])
+        written = write(Path(path), target, wish, tell)
+        if written.kind == PARQUET:
+            from aucstudio.project.data.readers.parquet_file import refuse_long_texts
+
+            refuse_long_texts(target if target.exists() else Path(path), target.parent, limits)
         return {"written": dataclasses.asdict(written)}
     except InputError as error:
         sentence = str(error).replace(order["target"], path)
