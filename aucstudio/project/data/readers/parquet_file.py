@@ -14,21 +14,21 @@ from aucstudio.project.data.paths import WITHOUT_EXTENSIONS, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written, begins
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
-from aucstudio.project.inputs import LONGEST_CELL, Limits
+from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 
 
-def refuse_long_texts(path: Path, folder: Path, limits: Limits) -> None:
+def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
     """Raise InputError if the texts of a Parquet file are too long, or too many.
 
     Parameters
     ----------
     path, folder : Path
         The file, and where DuckDB may write.
-    limits : Limits
-        All texts together may have as many bytes as a reader may write.
+    most : int
+        Bytes that all texts together may have.
     """
     import duckdb
 
@@ -54,9 +54,9 @@ def refuse_long_texts(path: Path, folder: Path, limits: Limits) -> None:
                     file=str(path),
                 )
             total += sum(map(int, found[1::2]))
-            if total > limits.written:
+            if total > most:
                 raise InputError(
-                    f"{path} holds more than {bytes_words(limits.written)} of text, as no table "
+                    f"{path} holds more than {bytes_words(most)} of text, as no table "
                     "of its size does; leave columns of long texts out",
                     file=str(path),
                 )
