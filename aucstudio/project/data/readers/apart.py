@@ -113,10 +113,7 @@ def _write(
         formats = importlib.import_module(module).FORMATS
         write = next(form.write for form in formats if form.key == key)
         written: Written = write(path, target, wish, tell)
-        if written.kind == PARQUET:
-            from aucstudio.project.data.readers.parquet_file import refuse_long_texts
-
-            refuse_long_texts(target if target.exists() else path, target.parent, most)
+        _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         about = {name: getattr(error, name) for name in ("line", "column", "setting")}
         sentence = str(error).replace(str(target), str(path))
@@ -141,6 +138,14 @@ def _write(
             raise MemoryError from None
         raise _DamagedError(f"{error}" or type(error).__name__) from None
     return written
+
+
+def _refuse_long_texts(written: Written, path: Path, folder: Path, most: int) -> None:
+    """Raise InputError if a file is Parquet and holds texts that would fill the memory."""
+    if written.kind == PARQUET:
+        from aucstudio.project.data.readers.parquet_file import refuse_long_texts
+
+        refuse_long_texts(path, folder, most)
 
 
 def _limit(limits: Limits) -> None:
