@@ -245,8 +245,8 @@ def _scored_rows(record: RunRecord) -> bytes:
     digest = hashlib.sha256()
     for split in record.splits:
         digest.update(len(split.test_rows).to_bytes(8))
-        digest.update(np.ascontiguousarray(split.test_rows, dtype=np.int64))
-        digest.update(np.ascontiguousarray(split.test_positive, dtype=bool))
+        digest.update(split.test_rows.astype(np.int64).tobytes())
+        digest.update(split.test_positive.astype(np.bool_).tobytes())
     return digest.digest()
 
 
