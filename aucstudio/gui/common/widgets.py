@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QComboBox,
+    QDialog,
     QDialogButtonBox,
     QFrame,
     QHeaderView,
@@ -182,6 +183,23 @@ def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialo
         box.addButton(kind)
     name_buttons(box, name)
     return box
+
+
+def answers(
+    dialog: QDialog,
+    name: str,
+    accept: Callable[[], None],
+    words: str = "",
+    kind: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Ok,
+) -> QDialogButtonBox:
+    """Make the buttons that accept a dialog, under these words, or cancel it."""
+    made = dialog_buttons(kind, QDialogButtonBox.StandardButton.Cancel, name=name)
+    button = primary(made.button(kind))
+    if words:
+        button.setText(words)
+    made.accepted.connect(accept)
+    made.rejected.connect(dialog.reject)
+    return made
 
 
 def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.boxes import across, down
-from aucstudio.gui.common.widgets import dialog_buttons, label, make_combo, named, primary, tell
+from aucstudio.gui.common.widgets import answers, label, make_combo, named, tell
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.spelling import usual_spellings
@@ -67,19 +67,13 @@ class ClassesDialog(QDialog):
         self.sign = make_combo("threshold_sign", "Sign of the threshold")
         self.at = named(QLineEdit(), "threshold_value", "Threshold")
         self.told = label("", "muted", wrap=True, name="classes_told")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="classes",
-        )
+        self.ends = answers(self, "classes", self.accept)
         self._lay_out()
         self._begin()
         for changed in (self.classes.itemChanged, self.sign.currentTextChanged, self.at.textEdited):
             changed.connect(self._weigh)
         self.by_class.toggled.connect(self._weigh)
         self.merge.toggled.connect(self._on_merge)
-        self.ends.accepted.connect(self.accept)
-        self.ends.rejected.connect(self.reject)
         self._weigh()
 
     def _lay_out(self) -> None:
@@ -88,7 +82,6 @@ class ClassesDialog(QDialog):
         self._ways = QButtonGroup(self)
         for way in (self.by_class, self.by_number):
             self._ways.addButton(way)
-        primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
         beyond = across(self.by_number, self.sign, self.at)
         listed = (self.by_class, (self.classes, 1), self.merge)
         self.setLayout(down(question, *listed, beyond, self.told, self.ends, around=16))

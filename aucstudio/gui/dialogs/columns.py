@@ -9,7 +9,6 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QDialogButtonBox,
     QFrame,
     QLineEdit,
     QPushButton,
@@ -21,11 +20,10 @@ from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.widgets import (
+    answers,
     clearable,
-    dialog_buttons,
     label,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
@@ -109,14 +107,7 @@ class ColumnsDialog(QDialog):
     def _lay_out(self, table: Table) -> None:
         words = label("Use the selected columns as")
         giving = across(words, *self.buttons.values(), STRETCH)
-        ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="columns",
-        )
-        primary(ends.button(QDialogButtonBox.StandardButton.Ok))
-        ends.accepted.connect(self.accept)
-        ends.rejected.connect(self.reject)
+        ends = answers(self, "columns", self.accept)
         facts = label(_facts(table), "muted", wrap=True)
         notes = [_notes(table.notes)] if table.notes else []
         above = (facts, self.search, (self.grid, 1))

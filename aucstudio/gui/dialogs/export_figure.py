@@ -25,10 +25,9 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
-    dialog_buttons,
+    answers,
     label,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.dialogs.preferences import FIGURE_COLOURS
@@ -104,14 +103,9 @@ class ExportFigureDialog(QDialog):
         self.copy = QPushButton("&Copy")
         set_icon(self.copy, "copy")
         self.copy.clicked.connect(self._on_copy)
-        self.buttons = dialog_buttons(_BUTTON.Save, _BUTTON.Cancel, name="figure")
+        self.buttons = answers(self, "figure", self._on_save, "&Save…", _BUTTON.Save)
         self.buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
         named(self.copy, "figure_copy_button", "Copy")
-        save = self.buttons.button(_BUTTON.Save)
-        save.setText("&Save…")
-        primary(save)
-        self.buttons.accepted.connect(self._on_save)
-        self.buttons.rejected.connect(self.reject)
         return self.buttons
 
     # ------------------------------------------------------------- state

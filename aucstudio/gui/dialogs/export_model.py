@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, tell
+from aucstudio.gui.common.widgets import answers, label, named, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
@@ -44,16 +44,8 @@ class ExportModelDialog(QDialog):
         columns = across((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
-        self.buttons = dialog_buttons(
-            QDialogButtonBox.StandardButton.Save,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="export",
-        )
-        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        save.setText("&Save…")
-        primary(save)
-        self.buttons.accepted.connect(self._on_save)
-        self.buttons.rejected.connect(self.reject)
+        save = QDialogButtonBox.StandardButton.Save
+        self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
         self._refresh()
         self.setLayout(down(columns, self.words, STRETCH, self.buttons, around=16))

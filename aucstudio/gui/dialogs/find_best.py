@@ -7,7 +7,6 @@ import contextlib
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QWidget,
 )
 
@@ -16,9 +15,8 @@ from aucstudio.gui.common.boxes import STRETCH, down
 from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    dialog_buttons,
+    answers,
     label,
-    primary,
     tell,
 )
 from aucstudio.gui.state.preferences import preferences
@@ -66,19 +64,11 @@ class FindBestDialog(QDialog):
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="find_best",
-        )
+        self.ends = answers(self, "find_best", self._on_begin, "&Begin")
         self._lay_out()
         self._warn()
-        self.ends.accepted.connect(self._on_begin)
-        self.ends.rejected.connect(self.reject)
 
     def _lay_out(self) -> None:
-        begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        begin.setText("&Begin")
         about = label(_ABOUT, "muted", wrap=True, name="best_about")
         form = Form(
             ("FPR &range", range_row(self.low, self.high)),

@@ -10,11 +10,10 @@ from aucstudio.engine import METHODS, declared_params
 from aucstudio.gui.common.boxes import down
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.widgets import (
-    dialog_buttons,
+    answers,
     label,
     make_combo,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.dialogs.score_file_fields import ScoreFileFields
@@ -57,19 +56,13 @@ class GivenScoresDialog(QDialog):
         )
         self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="given_scores",
-        )
+        self.ends = answers(self, "given_scores", self._on_add, "&Add")
         choices = declared_params(METHODS[MARKER])["direction"].choices
         for key, words in choices.items():
             self.direction.addItem(words[0].upper() + words[1:], key)
         self._lay_out()
         self.source.currentIndexChanged.connect(self._on_source)
         self.file.changed.connect(self._refresh)
-        self.ends.accepted.connect(self._on_add)
-        self.ends.rejected.connect(self.reject)
         self._on_source()
 
     @property
@@ -112,8 +105,6 @@ class GivenScoresDialog(QDialog):
             ("In the table", self.file.identifier),
             ("Positive is", self.direction),
         )
-        add = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        add.setText("&Add")
         about = label(_ABOUT, "muted", wrap=True, name="given_scores_about")
         told = (self.learnt, self.matched, self.problem)
         self.setLayout(down(about, self._form, *told, self.ends, gap=12, around=16))

@@ -10,13 +10,12 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, down, holding
 from aucstudio.gui.common.form import (
     Form,
     choice_box,
@@ -27,10 +26,9 @@ from aucstudio.gui.common.form import (
 )
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    dialog_buttons,
+    answers,
     label,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.state.preferences import PreferencesFile
@@ -100,26 +98,14 @@ class PreferencesDialog(QDialog):
         ):
             field.setMinimumWidth(scaled(_FIELD))
             self._rows.add(title, field)
-        self.buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="preferences")
-        primary(self.buttons.button(_BUTTON.Ok))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = answers(self, "preferences", self.accept)
         # On a low screen the fields are scrolled; the buttons stay in view.
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 16)
-        layout.addWidget(self._scrolled(), stretch=1)
-        below = QHBoxLayout()
-        below.setContentsMargins(16, 0, 16, 0)
-        below.addWidget(self.buttons)
-        layout.addLayout(below)
+        below = down(self.buttons, around=(16, 0, 16, 16))
+        self.setLayout(down((self._scrolled(), 1), below))
 
     def _scrolled(self) -> QScrollArea:
-        inner = QWidget()
+        inner = holding(down(self._rows, STRETCH, around=(16, 16, 16, 8)))
         inner.setSizePolicy(_POLICY.Preferred, _POLICY.Minimum)  # scrolled, never squeezed
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(16, 16, 16, 8)
-        column.addLayout(self._rows)
-        column.addStretch(1)
         self.area = named(_WholeArea(inner), "preferences_area", "Preferences")
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         return self.area

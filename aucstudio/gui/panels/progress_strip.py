@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenuBar,
     QProgressBar,
     QPushButton,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import across
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.plain import plain_tooltip
@@ -41,17 +41,15 @@ class ProgressStrip(QWidget):
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")
         self.left.setMinimumWidth(90)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 4, 8, 4)
-        layout.setSpacing(8)
         # However much there is to say, the window must not grow with it.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        layout.addWidget(self.words, stretch=1)
-        for widget in (self.bar, self.left):
-            layout.addWidget(widget)
-        layout.addWidget(_ActionButton(stop, "strip_stop", _STOP_TIP, primary=False))
-        layout.addWidget(_ActionButton(run, "strip_run", "", primary=True))
+        buttons = (
+            _ActionButton(stop, "strip_stop", _STOP_TIP, primary=False),
+            _ActionButton(run, "strip_run", "", primary=True),
+        )
+        parts = ((self.words, 1), self.bar, self.left, *buttons)
+        self.setLayout(across(*parts, around=(16, 4, 8, 4)))
         session.live_changed.connect(self.refresh)
         self.refresh()
 
