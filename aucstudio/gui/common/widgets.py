@@ -94,7 +94,8 @@ class _FieldLabel(PlainLabel):
     """A label as wide as those of all cards, so that their fields begin at one line."""
 
     def sizeHint(self) -> QSize:
-        return QSize(scaled(_LABEL_WIDTH), super().sizeHint().height())
+        # A form gives a label 7/4 of its height at most: enough to stand beside one line's middle.
+        return QSize(scaled(_LABEL_WIDTH), round(_LABEL_AIR * super().sizeHint().height()))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -137,6 +138,7 @@ _SPARE = 4  # pixels
 
 # Wide enough for every label.
 _LABEL_WIDTH = 112
+_LABEL_AIR = 1.3
 
 # A styled spin box gives its text no air of its own.
 FIELD_MARGINS = (6, 0, 0, 0)
