@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -175,7 +176,7 @@ class AUCEnsemble(WeighsRows):
         board = Board(X, positive, folds, dealt, criterion, context.monitor, context.weights)
         tasks = [(member, k) for member in board.taking_part for k in range(len(folds))]
         # What was trained on the same rows and folds is not trained again.
-        known: dict[Task, Outcome] = context.kept or {}
+        known: Mapping[Task, Outcome] = context.kept or {}
         for task in [task for task in tasks if task in known]:
             board.enter(task, known[task])
         tasks = [] if context.monitor.stopped else [task for task in tasks if task not in known]
