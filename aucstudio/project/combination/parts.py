@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.sharing import Named
 from aucstudio.project.errors import InputError

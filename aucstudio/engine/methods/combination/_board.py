@@ -20,8 +20,8 @@ from aucstudio.engine.ensembles.selection import select
 from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.ensembles.viewed import filled_view
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._library import Member, titles
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings

@@ -19,7 +19,6 @@ from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.memory import machine_processors
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._board import (
     Board,
     Outcome,
@@ -30,6 +29,7 @@ from aucstudio.engine.methods.combination._board import (
     share_trees,
 )
 from aucstudio.engine.methods.combination._library import Member, is_listed, library
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask

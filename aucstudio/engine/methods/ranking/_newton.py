@@ -16,8 +16,8 @@ from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.features.spaces import Space
 from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.methods.notes import SAME_MEAN
 from aucstudio.engine.methods.settings import tolerance
-from aucstudio.engine.methods.structural._training import SAME_MEAN
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
 from aucstudio.engine.solvers.rank_newton import minimise

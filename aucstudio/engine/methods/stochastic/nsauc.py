@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.blocks import Passes
+from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.features.embedding import embed_blocks
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.stochastic._block_descent import BlockDescent, draw_partners
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.methods.stochastic._training import (

@@ -41,11 +41,6 @@ from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Mask, Rows
 
-SAME_MEAN = (
-    "No direction lowers the loss, not even for the full AUC: the two classes have the same mean, "
-    "or C is too small for the units of the features. All rows get the same score."
-)
-
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
 _LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best

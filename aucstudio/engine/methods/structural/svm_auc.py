@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
+from aucstudio.engine.methods.notes import SAME_MEAN
+from aucstudio.engine.methods.structural._training import RiskMinimiser, StructuralSVM
 from aucstudio.engine.weighted import WeighsRows
 
 
