@@ -22,6 +22,11 @@ def p_words(p: float) -> str:
     return f"p {number}" if number.startswith("<") else f"p = {number}"
 
 
+def p_words_corrected(p: float, corrected: float, name: str) -> str:
+    """Write a p-value beside its correction: ``p = 0.02, Holm-corrected p = 0.06``."""
+    return f"{p_words(p)}, {name}-corrected {p_words(corrected)}"
+
+
 def p_number(p: float) -> str:
     """Write a p-value alone."""
     if math.isnan(p):

@@ -9,6 +9,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from aucstudio.engine import METHODS, Stopped, restore, roc
+from aucstudio.engine.crossfit import members as member_lists
+from aucstudio.engine.crossfit.members import Member, library, titles
 from aucstudio.engine.ensembles.combined import (
     CombinationScorer,
     MemberShare,
@@ -21,8 +23,6 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import choose_weights, select, select_in_bags, stack
 from aucstudio.engine.ensembles.viewed import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.combination import _library
-from aucstudio.engine.methods.combination._library import Member, library, titles
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 
 
@@ -399,7 +399,9 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
     assert len(set(found)) == len(found)
     for member in found:
         METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
-    assert ("kernel-rank-svm" in {m.method for m in found}) == (count <= _library._MOST_KERNEL_ROWS)
+    assert ("kernel-rank-svm" in {m.method for m in found}) == (
+        count <= member_lists._MOST_KERNEL_ROWS
+    )
 
 
 @pytest.mark.parametrize("name", ["quick", "thorough"])

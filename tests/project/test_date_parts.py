@@ -38,7 +38,6 @@ from aucstudio.project.runs.experiments.experiment import DataReference, Experim
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
@@ -282,7 +281,6 @@ def test_files_and_commands_that_repeat_a_run_keep_the_parts(file, tmp_path):
     assert again.parts == {"admitted": ("weekday", "hour")}
     assert experiment.data.seen(read_table(file, label="label")).parts == again.parts
     assert plain.data.seen(again).parts == {}
-    assert "--date-parts admitted=weekday,hour" in command_line(experiment)
     path = tmp_path / "study.toml"
     path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
     assert read_study(path).experiments[0].id == experiment.id

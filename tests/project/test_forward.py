@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import json
-import shlex
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from hypothesis.extra import numpy as npst
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
+from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.engine.methods.combination import _board, auc_ensemble
+from aucstudio.engine.methods.combination import auc_ensemble
 from aucstudio.project.data.splitting.forward import blocks_of, forward_parts, times_of
 from aucstudio.project.data.splitting.split import draw_splits, splits_of
 from aucstudio.project.data.splitting.validation import Validation
@@ -28,7 +28,6 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
@@ -156,7 +155,7 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
 @pytest.mark.parametrize("roles", [{}, {"clinic": "group"}])
 def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypatch, roles):
     drawn = []
-    draw = _board.draw_folds
+    draw = folds.draw_folds
     monkeypatch.setattr(
         auc_ensemble, "draw_folds", lambda *given: drawn.append(given[1]) or draw(*given)
     )
@@ -289,11 +288,10 @@ def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
-    words = shlex.split(command_line(experiment))
-    assert "--time month --steps 4 --gap 1.0 --window 6.0" in " ".join(words)
-    assert main(["--quiet", *words[1:], "--json"]) == 0
+    words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
+    words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
+    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["runs"][0]["id"] == experiment.id
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
 
 

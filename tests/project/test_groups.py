@@ -438,7 +438,7 @@ def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
 def test_a_table_with_groups_goes_to_another_process(patients_file):
     import io
 
-    from aucstudio.project.work.parcels import receive, send
+    from aucstudio.project.pickle_stream import receive, send
 
     table = opened(patients_file)
     codes = table.groups.codes

@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.partial import LEAST, LEAST_OF_CLASS, Placements
-from aucstudio.engine.inference.staircases import deciding_of
+from aucstudio.engine.inference.folds import FoldedArea
+from aucstudio.engine.inference.partial import LEAST, LEAST_OF_CLASS
 from aucstudio.engine.types import Array, Index
 
 _MOST = 0.99  # correlation, so that the matrix of a few areas can be inverted
@@ -66,26 +66,16 @@ class GroupArea:
             For each fold, the numbers by which its groups are known in all subgroups, no two
             folds sharing any.
         """
-        folds = [Placements.of(one, alpha, beta) for one in rankings]
-        pairs = np.array([one.curve.positives * one.curve.negatives for one in rankings], float)
-        shares = pairs / pairs.sum()
-        parts = [
-            (fold.variance.positives, fold.variance.negatives + fold.variance.shared)
-            for fold in folds
-        ]
-        of_s, of_t = (shares**2 @ np.array(parts)).tolist()
-        units, influences = np.empty(0, np.intp), np.empty(0)
+        pairs = [float(one.curve.positives * one.curve.negatives) for one in rankings]
+        found = FoldedArea.of(rankings, alpha, beta, pairs)
+        variance, units, influences = found.variance, np.empty(0, np.intp), np.empty(0)
         if labels is not None:
             units = np.concatenate(labels)
-            added = zip(folds, shares, strict=True)
+            added = zip(found.folds, found.shares, strict=True)
             influences = np.concatenate([share * fold.influences() for fold, share in added])
-        m, n = np.sum([fold.variance.sizes for fold in folds], axis=0).tolist()
-        deciding = sum(
-            deciding_of(fold.ranking, *fold.band, fold.area, fold.variance.sizes).negatives
-            for fold in folds
-        )
-        value = float(shares @ [fold.area for fold in folds])
-        return cls(value, (of_s, of_t), (m, n), deciding, units, influences)
+        parts = variance.positives, variance.negatives + variance.shared
+        decide = found.deciding.negatives
+        return cls(found.value, parts, variance.sizes, decide, units, influences)
 
     @property
     def speaks(self) -> bool:

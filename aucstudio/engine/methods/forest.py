@@ -13,7 +13,7 @@ import numpy as np
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
+from aucstudio.engine.methods.baseline_settings import ClassWeightSettings
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
@@ -36,6 +36,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     shape: ClassVar[str] = "trees"
     takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
+    averages_trees: ClassVar[bool] = True
     follows_order: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
     descends: ClassVar[bool] = False

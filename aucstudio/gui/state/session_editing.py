@@ -19,6 +19,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.choosing import Target
 
 _KEEP_MILLISECONDS = 400
+_REST_MILLISECONDS = 100
 _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
 
 
@@ -37,6 +38,7 @@ class SessionEditing(SessionReading):
         self._plan_joined.connect(self._take_over)
         self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, _KEEP_MILLISECONDS, self._write_plan)
+        self._rest = delayed(self, _REST_MILLISECONDS, self.band_rested.emit)
 
     # ------------------------------------------------------------- the plan
 
@@ -55,6 +57,7 @@ class SessionEditing(SessionReading):
             self.runs_changed.emit()
         if old.band != plan.band:
             self.band_changed.emit()
+            self._rest.start()
         if (old.stakes, old.target) != (plan.stakes, plan.target):
             moved = old.target != plan.target
             self.point_at(target=plan.target if moved else self.focus.target)
@@ -62,6 +65,11 @@ class SessionEditing(SessionReading):
         if _form(old) != _form(plan):
             self.plan_changed.emit()
         self._flush.start()
+
+    @property
+    def is_band_moving(self) -> bool:
+        """Whether the FPR range moved a moment ago, as it does while a person drags it."""
+        return self._rest.isActive()
 
     def set_band(self, alpha: float, beta: float) -> None:
         """Move the FPR range."""

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.nested import nested_scores
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.combined_model import combined_model
@@ -191,12 +192,15 @@ class _Combining:
         # What weighs nothing is judged by nobody, and has no part in a choice.
         total = chosen.weights @ part.z
         whole = float(np.std(total)) or 1.0
-        for fold, (choosing, held) in enumerate(folds):
+
+        def score(fold: int, choosing: Index, held: Index) -> Array:
             stage = fold + 1, len(folds) + 1
             found = self._choose(part.some(there[choosing]), k, stage)
-            # Sums with other weights spread otherwise: brought on one scale by all rows.
+            # Sums with other weights have another spread: brought on one scale by all rows.
             spread = float(np.std(found.weights @ part.z)) or 1.0
-            total[there[held]] = found.weights @ part.z[:, there[held]] / spread * whole
+            return np.asarray(found.weights @ part.z[:, there[held]] / spread * whole)
+
+        total[there] = nested_scores(folds, score)
         return total
 
     def _split(

@@ -64,7 +64,7 @@ def about(detail: RowDetail) -> Iterator[str]:
 
 def tip(part: Moved, *, exact: bool) -> str:
     """Say all of one part."""
-    error = "" if exact else f" ± {plain_number(part.error, 2)}"
+    error = "" if exact else f" (standard error {plain_number(part.error, 2)})"
     moved = f"moves the score by {_signed(part.contribution)}{error}"
     if not part.usual:
         return f"{part.column}\ntogether: {moved}"

@@ -77,7 +77,17 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
     lines = [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *no_intervals(records, band)])
+
+
+def no_intervals(records: Sequence[RunRecord], band: Band) -> list[str]:
+    """List why figures have no interval: ``No interval: fewer than 3 splits: SVM (AUC).``."""
+    reasons: dict[str, list[str]] = {}
+    for record in records:
+        for name, found in (("AUC", auc_summary(record)), ("pAUC", pauc_summary(record, band))):
+            if found.reason:
+                reasons.setdefault(found.reason, []).append(f"{record.experiment.title} ({name})")
+    return [f"No interval: {reason}: {', '.join(of)}." for reason, of in reasons.items()]
 
 
 def named_runs(

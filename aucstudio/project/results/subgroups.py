@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
@@ -279,24 +278,11 @@ def _curve(ranked: Sequence[roc.Ranking]) -> tuple[Array, Array]:
 
 
 def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:
-    """Give the area of a level: the mean over folds, weighted by pairs."""
-    found = [inference.interval_of(one, *band, LEVEL) for one in ranked]
-    if not found:
-        nan = math.nan
-        return inference.Interval(nan, nan, nan, LEVEL, "", nan, "one class only")
-    if len(found) == 1:
-        return found[0]
-    shares = np.array([one.curve.positives * one.curve.negatives for one in ranked], float)
-    shares /= shares.sum()
-    value = float(shares @ [one.value for one in found])
-    se = float(np.sqrt(shares**2 @ np.square([one.se for one in found])))
-    if not (0.0 < value < 1.0 and se > 0.0):
-        reason = "too few rows in a fold"
-        return inference.Interval(value, math.nan, math.nan, LEVEL, "", se, reason)
-    reach = float(scipy.special.ndtri((1 + LEVEL) / 2)) * se / (value * (1 - value))
-    logit = float(scipy.special.logit(value))
-    low, high = scipy.special.expit([logit - reach, logit + reach]).tolist()
-    return inference.Interval(value, low, high, LEVEL, "mean of folds, logit scale", se)
+    """Return the area of a level: the mean over folds, weighted by pairs."""
+    if not ranked:
+        return inference.absent_interval(math.nan, LEVEL, "one class only")
+    pairs = [float(one.curve.positives * one.curve.negatives) for one in ranked]
+    return inference.folds_interval(ranked, *band, LEVEL, shares=pairs)
 
 
 def subgroups_of(

@@ -1,7 +1,9 @@
 """Figures of a run with their uncertainty, always computed from its stored scores.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
-resampled t interval, because training sets that overlap are not independent.
+resampled t interval, because training sets that overlap are not independent. The partial AUC over
+folds: curves drawn for each fold, because a few negatives a fold decide it. Two splits have no
+interval.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
 
@@ -52,9 +56,26 @@ class Summary:
     reason: str = ""
 
     @property
-    def half_width(self) -> float:
-        """Half the interval's length."""
-        return (self.high - self.low) / 2
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return bool(np.isfinite(self.low))
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, ``95 % 0.931 … 0.968``, or why there is none."""
+        if self.known:
+            return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
+        return f"no interval: {self.reason}" if self.reason else "no interval"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return value, interval and values by split as plain data, with the reason of none."""
+        return {
+            "value": number(self.value),
+            "low": number(self.low),
+            "high": number(self.high),
+            "reason": self.reason,
+            "per_split": list(self.per_split),
+        }
 
 
 _rankings = Shelf(_MOST_BYTES)
@@ -106,12 +127,26 @@ def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
 @_remembered
 def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
     """Summarise the held-out partial AUC, normalised by the band's width."""
-    return _summarise(
-        record,
-        lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
-        lambda s: inference.interval_of(ranking(s), *band, level),
-        level,
-    )
+    over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
+    if band == WHOLE or not over_folds or len(record.splits) < inference.LEAST_SPLITS:
+        return _summarise(
+            record,
+            lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
+            lambda s: inference.interval_of(ranking(s), *band, level),
+            level,
+        )
+    values = [roc.partial_auc_of(ranking(s).curve, *band).normalized for s in record.splits]
+    # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
+    repeats = sorted({split.repeat for split in record.splits})
+    found = [
+        inference.folds_interval(
+            [ranking(split) for split in record.splits if split.repeat == repeat], *band, level
+        )
+        for repeat in repeats
+    ]
+    low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
+    reason = next((one.reason for one in found if one.reason), "")
+    return Summary(float(np.mean(values)), low, high, tuple(values), reason)
 
 
 @_remembered
@@ -217,12 +252,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
         **_sampling_json(record),
-        "auc": {
-            "value": number(area.value),
-            "low": number(area.low),
-            "high": number(area.high),
-            "per_split": list(area.per_split),
-        },
+        "auc": area.as_json(),
         "pauc": _pauc_json(record, band),
         "measures": {name: number(value) for name, value in measures(record, band).items()},
         "train_auc": number(train_auc(record)),
@@ -265,7 +295,7 @@ def _sampling_json(record: RunRecord) -> dict[str, Any]:
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     areas = [roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits]
-    summary = pauc_summary(record, band)
+    summary = pauc_summary(record, band).as_json()
 
     def mean(values: list[float]) -> float | None:
         return number(float(np.mean(values))) if values else None
@@ -273,12 +303,10 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     return {
         "range": list(band),
         "raw": mean([area.raw for area in areas]),
-        "normalized": number(summary.value),
+        "normalized": summary.pop("value"),
         "mcclish": mean([area.mcclish for area in areas]),
-        "low": number(summary.low),
-        "high": number(summary.high),
         "negatives": band_negatives(record, band),
-        "per_split": list(summary.per_split),
+        **summary,
     }
 
 

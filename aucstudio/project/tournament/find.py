@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.members import Member, library, listed
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
-from aucstudio.engine.methods.combination._library import Member, library, listed
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice

@@ -22,7 +22,13 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.contest import ERRORS
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
 from aucstudio.project.tournament.standings import OperatingPoint, Verdict
-from aucstudio.project.words import counted, figure_words, range_words
+from aucstudio.project.words import (
+    counted,
+    figure_words,
+    p_words,
+    p_words_corrected,
+    range_words,
+)
 
 _NONE = "–"
 _TESTED = "paired tests, corrected for their number"
@@ -156,8 +162,10 @@ def _difference(test: TestResult) -> str:
 def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
     """Say both; an interval without zero beside a large p would puzzle, were p not explained."""
     tests = sum(bool(np.isfinite(one.p)) for one in board.duels)
-    many = f" corrected for {tests} tests" if tests > 1 else ""
-    return f"difference {_difference(duel.test)}, p = {duel.p:.2g}{many}"
+    p = p_words(duel.p)
+    if tests > 1:
+        p = f"{p_words_corrected(duel.test.p, duel.p, 'Holm')} ({tests} tests)"
+    return f"difference {_difference(duel.test)}, {p}"
 
 
 def _measure(board: Leaderboard) -> str:

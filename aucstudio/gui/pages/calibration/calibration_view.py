@@ -230,7 +230,7 @@ def _words(run: ShownRun, one: JudgedMaps) -> Statement:
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
         "not mean one half.",
-        "Bins hold about equally many rows; bars are Wilson's intervals of 95 %.",
+        "Bins hold about equally many rows; 95 % intervals, all bars together.",
         "The probabilities hold where positives are as frequent as in these rows."
         if is_map
         else "",

@@ -56,6 +56,7 @@ class CompareView(PageView):
         **PageView.listens_to,
         "plan_changed": "mark_stale",
         "focus_changed": "_on_focus",
+        "band_rested": "mark_stale",
     }
 
     def __init__(self, session: Session) -> None:
@@ -169,7 +170,9 @@ class CompareView(PageView):
         return {} if self.shown is None else self.picture.forest.data()
 
     def busy(self) -> bool:
-        return self.groups.busy() if self.shows_groups else self._work.busy
+        if self.shows_groups:
+            return self.groups.busy()
+        return self._work.busy or self.session.is_band_moving
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -147,9 +147,9 @@ class ForestPlot(QObject):
         symbols = [run_symbol(look.colour) for look in looks]
         areas = [run.measured(self._measure) for run in self._runs]
         tips = [
-            f"{run.name}: {_interval_words(run, self._measure)}, "
+            f"{run.name}: {words.figure_words(area.value)} ({area.interval}), "
             f"{words.seconds_words(run.fit_seconds)} per fit"
-            for run in self._runs
+            for run, area in zip(self._runs, areas, strict=True)
         ]
         self.dots.setData(
             [area.value for area in areas],
@@ -208,8 +208,7 @@ class ForestPlot(QObject):
 def _interval_words(run: RunFigures, measure: str) -> str:
     area = run.measured(measure)
     value = words.figure_words(area.value)
-    interval = words.interval_words(area.low, area.high)
-    return value if interval == "–" else f"{value}  ({interval})"
+    return f"{value}  ({words.interval_words(area.low, area.high)})" if area.known else value
 
 
 def _tip(x: float, y: float, data: str) -> str:

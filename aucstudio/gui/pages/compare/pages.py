@@ -66,10 +66,9 @@ class PicturePage(QSplitter):
         self.forest.show(found, looks, band, f"{measure}, held out, with 95 % interval")
         self.pairs_part.setVisible(bool(found.pairs))
         if found.pairs:
-            correction = words.correction_words(found.pairs[0].correction)
+            name = words.p_name(found.pairs[0].correction)
             self.heading.setText(
-                f"Row minus column, and p {correction} below; settled ones are bold, tinted as "
-                "the better run"
+                f"Row minus column, {name} below; bold: significant, tinted as the better run"
             )
         blocker = QSignalBlocker(self.table.selectionModel())
         self.matrix.show_comparison(found, looks, measure, rows)

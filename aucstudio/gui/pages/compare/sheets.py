@@ -39,13 +39,13 @@ RUN_TIPS = {
 _ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
-PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p (Holm)", "Better")
+PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "Holm-corrected p", "Better")
 _P, _P_CORRECTED = 4, 5
 PAIR_TIPS = {
     2: "Difference of the chosen measure",
     4: "Paired DeLong test, by Student's t where a class has fewer than 60 rows; for several "
     "splits the corrected resampled t test",
-    5: "p-value corrected for all pairs at once; below 0.05 the difference stands",
+    5: "p-value corrected for all pairs at once; significant below 0.05",
     6: "Open: A and B are not told apart on these rows",
 }
 

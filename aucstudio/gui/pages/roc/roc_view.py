@@ -59,6 +59,7 @@ class RocView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "band_changed": "refresh_band",
+        "band_rested": "_tell",
         "focus_changed": "_tell_layers",
         "plan_changed": "_tell",
     }
@@ -263,7 +264,9 @@ class RocView(PageView):
         elif self._curves.busy:
             told = Statement("Drawing the curves…")
         elif face.key == "roc":
-            told = self.saying.words(runs, self.session.plan.band)
+            told = self.saying.words(
+                runs, self.session.plan.band, moving=self.session.is_band_moving
+            )
         else:
             told = sentences.face_sentence(face, runs)
         self._told = told

@@ -108,14 +108,11 @@ def headline_words(band: Band) -> str:
 def under_headline(found: CardFigures) -> str:
     """Say how sure the figure on top is, and the AUC where that is not it."""
     top = found.headline
-    sure = f"95 % {interval_words(top.low, top.high)}"
-    if math.isnan(top.low):
-        sure = f"no interval: {top.reason}" if top.reason else "no interval"
     # A reason says by itself how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
-        return sure
+        return top.interval
     few = f"{counted(found.negatives, 'negative')} decide{'s' if found.negatives == 1 else ''} it"
-    return f"{sure} · {few}"
+    return f"{top.interval} · {few}"
 
 
 def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[TableLine]:

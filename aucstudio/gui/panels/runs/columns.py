@@ -11,14 +11,13 @@ from aucstudio.gui.panels.runs.facts import Facts, facts_of
 from aucstudio.gui.panels.runs.figures import RowFigures
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
-from aucstudio.project.results.summary import LEVEL, Summary
+from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.words import (
     counted,
     figure_words,
     interval_words,
-    percent_words,
     range_words,
     seconds_words,
 )
@@ -109,10 +108,14 @@ def _figure(
     return words, order
 
 
-def _spread(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+    """Return how an interval is written in a narrow column: ``.000–.618``."""
+
     def below(row: RowContent) -> str:
-        half = math.nan if row.figures is None else of(row.figures).half_width
-        return "" if math.isnan(half) else f"±{half:.3f}".replace("0.", ".", 1)
+        found = None if row.figures is None else of(row.figures)
+        if found is None or math.isnan(found.low):
+            return ""
+        return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
 
     return below
 
@@ -128,11 +131,7 @@ def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowConte
 
 def summary_sentence(name: str, found: Summary) -> str:
     """Say a figure with its interval, or why it has none, and what splits it is the mean of."""
-    told = f"{name} {figure_words(found.value)}"
-    if math.isnan(found.low):
-        told += f", no interval{f': {found.reason}' if found.reason else ''}"
-    else:
-        told += f", {percent_words(LEVEL)} interval {interval_words(found.low, found.high)}"
+    told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)
         told += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
@@ -141,7 +140,7 @@ def summary_sentence(name: str, found: Summary) -> str:
 
 def _part_below(row: RowContent) -> str:
     mark = f" {ELSEWHERE}" if trained_elsewhere_words(row.run.record, row.band) else ""
-    return _spread(lambda f: f.part)(row) + mark
+    return _interval(lambda f: f.part)(row) + mark
 
 
 def _part_about(row: RowContent) -> str:
@@ -198,22 +197,22 @@ COLUMNS = (
     ListColumn(
         AREA,
         "AUC",
-        "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
+        "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
         "interval.",
         _area,
         _AUC[1],
-        "0.9999",
-        below=_spread(lambda f: f.area),
+        ".000–.99",
+        below=_interval(lambda f: f.area),
         about=_about("AUC", lambda f: f.area),
         is_figure=True,
     ),
     ListColumn(
         PART,
         "pAUC",
-        "Held-out partial AUC: the mean TPR over the FPR range shown, and half its 95 % interval. "
+        "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
         f"{ELSEWHERE} marks a run that was trained for another range.",
         *_PART,
-        "0.9999",
+        ".000–.99",
         below=_part_below,
         about=_part_about,
         is_figure=True,

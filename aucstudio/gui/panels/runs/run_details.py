@@ -65,7 +65,7 @@ class RunDetails(Card):
         self.figures.arrived.connect(lambda _records: self._show_figures())
         session.selection_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
-        session.band_changed.connect(self._on_band)
+        session.band_rested.connect(self._on_band)
         self.refresh()
 
     def sizeHint(self) -> QSize:
