@@ -14,8 +14,3 @@ def widening(asked: Range) -> Iterator[Range]:
     while (alpha, beta) != (0.0, 1.0):
         alpha, beta = 0.0, min(1.0, 2 * beta)
         yield alpha, beta
-
-
-def spell(fpr_range: Range) -> str:
-    """Write a range the way people read it."""
-    return f"[{fpr_range[0]:g}, {fpr_range[1]:g}]"

@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 from aucstudio.engine import DECLARED
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
 from aucstudio.engine.ensembles.scales import Scale
-<<<<<<< HEAD
-from aucstudio.engine.methods.forest import ForestClassifier
-=======
->>>>>>> main
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.sharing import Named
 from aucstudio.project.errors import InputError

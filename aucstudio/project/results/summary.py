@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.notices import texts
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
@@ -273,9 +274,10 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     if record.experiment.members:
         document["members"] = list(record.experiment.members)
     if record.notes:
-        document["notes"] = list(record.notes)
+        document["notes"] = list(texts(record.notes))
+        document["notices"] = [note.as_json() for note in record.notes]
     if record.warnings:
-        document["warnings"] = list(record.warnings)
+        document["warnings"] = list(texts(record.warnings))
     if record.error:
         document["error"] = record.error
     return document

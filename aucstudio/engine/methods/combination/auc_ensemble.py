@@ -22,21 +22,7 @@ from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.memory import machine_processors
-<<<<<<< HEAD
-from aucstudio.engine.methods.combination._board import (
-    Board,
-    Outcome,
-    Task,
-    able,
-    counts,
-    draw_folds,
-    share_trees,
-)
-from aucstudio.engine.methods.combination._library import Member, is_listed, library
 from aucstudio.engine.methods.forest import ForestClassifier
-=======
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
->>>>>>> main
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask

@@ -32,13 +32,12 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import Features, Learner, Training
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import notice
 
 Measure = Callable[[Array, Array], float]
 
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.
 LANDMARKS, SEARCH = 0, 1
-
-ALL_ALIKE = "All rows have the same features, so all get the same score."
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -100,7 +99,7 @@ class StochasticClassifier(AUCClassifier):
         training = Training(self._learner(F, positive, embedding.scale), self.random_state)
         measure = self._measure(positive, embedding.scale)
         w, objective = training.run(F, positive, self.n_epochs, measure, monitor, embedding.scorer)
-        notes = () if embedding.spread else (ALL_ALIKE,)
+        notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

@@ -40,6 +40,7 @@ from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Mask, Rows
+from aucstudio.notices import Notice
 
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
@@ -196,7 +197,7 @@ class RiskMinimiser:
         """Give P where the risk has this value."""
         return float(w @ w) / 2 + self.C * value
 
-    def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
+    def fit(self, found: Direction, notes: tuple[Notice, ...] = ()) -> Fit:
         """Make what a method hands back."""
         self._bench.weights = found.weights
         return Fit.of(
