@@ -95,6 +95,7 @@ ROOMS = [
     "geometry",
     "explain",
     "examples",
+    "guide",
 ]
 
 # The same of the window; pages know each other only through what several of them share.
