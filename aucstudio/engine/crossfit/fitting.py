@@ -244,7 +244,8 @@ class CrossFit:
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""
         if self.failed and not self._monitor.stopped:
-            return ValueError(f"no member could be trained: {next(iter(self.failed.values()))}")
+            reason = next(iter(self.failed.values()))
+            return InvalidSetting("library", f"no member could be trained: {reason}")
         return Stopped("training members")
 
 

@@ -90,9 +90,13 @@ class SessionRunning(SessionEditing):
         InputError, InvalidSetting
             If one of them cannot be run; nothing is started.
         """
-        self._queue([self.planned(method, tuned=tuned) for method in methods])
-        for method in reversed(methods):
-            preferences().note_method(method)
+        self.start([self.planned(method, tuned=tuned) for method in methods])
+
+    def start(self, experiments: Sequence[Experiment]) -> None:
+        """Start, or queue, planned runs; their methods are remembered as the last ones used."""
+        self._queue(experiments)
+        for experiment in reversed(experiments):
+            preferences().note_method(experiment.method)
 
     def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
         """Give the experiment that the form asks for, of the chosen method or of another.
@@ -179,9 +183,8 @@ class SessionRunning(SessionEditing):
             return
         self._queue([experiment])
 
-    def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
-        """Give the run of the list that was made as the form says, if there is one."""
-        experiment = self.planned(tuned=tuned)
+    def twin_of(self, experiment: Experiment) -> ShownRun | None:
+        """Return the run of the list whose scores an experiment would give again, if any."""
         same = find_twin(experiment, (run.record for run in self.shown_runs()))
         return None if same is None else self.run(same.id)
 

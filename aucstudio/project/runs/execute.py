@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.weights import weights_note
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.grouping import (
     check_groups,
@@ -124,8 +126,8 @@ def failure_sentence(error: Exception) -> str:
     """Say in a sentence what ended a run."""
     if isinstance(error, MemoryError):
         return NOT_ENOUGH_MEMORY
-    if isinstance(error, ValueError):
-        # Ours say what is wrong; other errors are not made for people.
+    if isinstance(error, InputError | InvalidSetting):
+        # These say what is wrong; other errors are not made for people.
         return str(error)
     return f"the method failed unexpectedly ({type(error).__name__}: {error})"
 

@@ -39,7 +39,6 @@ class TrainingCurve:
     seconds, objective, gap : ndarray of float
         ``gap`` is NaN where the method gave no certificate.
     stages : tuple of Stage
-        Empty in records of earlier programs.
     """
 
     iteration: NDArray[np.int64]
@@ -75,13 +74,12 @@ class SplitResult:
         Row numbers (positive, negative) of the pairs that carry the solution.
     notes : tuple of str
     trajectory : Trajectory or None
-        Scores on the way; None in records of earlier programs.
+        Scores on the way; None where nothing was trained.
     trained_range : (float, float) or None
         The FPR range that the method trained for in the end, which may be wider than the one it
-        was set to; None where it takes none, and in records of earlier programs.
+        was set to; None where it takes none.
     needed : float or None
-        The dual gap at which training was to end; None where it was not asked for, and in records
-        of earlier programs.
+        The dual gap at which training was to end; None where it was not asked for.
     train_weights, test_weights : ndarray of float, or None
         What the rows weigh, as the table has it; None where every row counts once.
     test_groups : ndarray of int, or None

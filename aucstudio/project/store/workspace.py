@@ -67,12 +67,11 @@ class Recent:
     ----------
     path : Path
         It may be gone.
-    opened : datetime, optional
-        None where an older program noted it.
+    opened : datetime
     """
 
     path: Path
-    opened: datetime.datetime | None = None
+    opened: datetime.datetime
 
 
 def recents() -> list[Recent]:
@@ -119,12 +118,12 @@ def _recent_file() -> Path:
 
 
 def _recent(entry: Any) -> Recent:
-    path, opened = (entry, None) if isinstance(entry, str) else entry
-    return Recent(Path(path), datetime.datetime.fromisoformat(opened) if opened else None)
+    path, opened = entry
+    return Recent(Path(path), datetime.datetime.fromisoformat(opened))
 
 
 def _keep_recents(kept: list[Recent]) -> None:
-    entries = [(str(known.path), known.opened and known.opened.isoformat()) for known in kept]
+    entries = [(str(known.path), known.opened.isoformat()) for known in kept]
     with contextlib.suppress(OSError, InputError):
         home().mkdir(parents=True, exist_ok=True)
         write_atomically(_recent_file(), json.dumps(entries))

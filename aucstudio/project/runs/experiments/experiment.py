@@ -213,8 +213,7 @@ class Experiment:
     name : str
         What a person calls the run; it decides nothing.
     test : DataReference or None
-        The table that the scheme ``"file"`` tests on; None for other schemes, until it is read,
-        and in records of earlier programs.
+        The table that the scheme ``"file"`` tests on; None for other schemes, and until it is read.
     preparation : PreparationChoice
         What is done with missing values, scales and levels before the fit.
     members : tuple of str

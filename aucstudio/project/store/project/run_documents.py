@@ -41,9 +41,9 @@ class SplitDocument(msgspec.Struct):
     n_train: Count
     n_test: Count
     parts: dict[str, str]
-    trained_range: tuple[float, float] | None = None
-    needed: float | None = None
-    weight_kind: Literal["sampling", "frequency"] = "sampling"
+    trained_range: tuple[float, float] | None
+    needed: float | None
+    weight_kind: Literal["sampling", "frequency"]
 
 
 class SearchDocument(msgspec.Struct):
@@ -91,9 +91,9 @@ class RunDocument(msgspec.Struct):
     seconds: float
     versions: dict[str, str]
     splits: list[SplitDocument]
-    error: Text = ""
-    traceback: Text = ""
-    searches: list[SearchDocument] = []
+    error: Text
+    traceback: Text
+    searches: list[SearchDocument]
 
 
 def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]:
