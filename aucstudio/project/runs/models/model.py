@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _CHUNK = 65_536
 _CELLS = 1 << 23  # of rows that are written out
 _SHOWN = 5
+_NO_SCHEMA = Schema(())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class Model:
     trained_on: str
     threshold: float = 0.0
     threshold_rule: str = "as trained"
-    schema: Schema = Schema(())
+    schema: Schema = _NO_SCHEMA
     calibration: Calibration | None = None
     calibrated_on: str = ""
 
