@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
-    from aucstudio.project.tournament.budget import Budget
+    from aucstudio.project.tournament.contest import Budget
     from aucstudio.project.tournament.find import find_best
     from aucstudio.project.tournament.verdict import (
         best_document,

@@ -12,7 +12,7 @@ from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.combination.sharing import Named
+    from aucstudio.project.combination.planning import Named
     from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
@@ -44,9 +44,8 @@ def check_together(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Combine runs and keep the outcome beside them; gives the exit status."""
-    from aucstudio.project.combination.place import Combining
-    from aucstudio.project.combination.planning import plan_combination
-    from aucstudio.project.combination.sharing import require_sharing
+    from aucstudio.project.combination.combining import Combining
+    from aucstudio.project.combination.planning import plan_combination, require_sharing
     from aucstudio.project.results.documents import (
         find_run,
         named_runs,

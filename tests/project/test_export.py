@@ -91,7 +91,10 @@ def prepared(**changes):
 def model_with(scorer, **changes):
     words = "out", "yes", "no", "rows by hand"
     columns = [ColumnSchema(name, "number", "number") for name in ("x", "y")]
-    columns += [ColumnSchema(name, "category", "text") for name in ("town", "zone")]
+    columns += [
+        ColumnSchema("town", "category", "text"),
+        ColumnSchema("zone", "category", "number"),
+    ]
     schema = Schema((*columns, ColumnSchema("out", "label")))
     made = Model(prepared(), scorer, 0.25, "by-hand", {}, *words, schema=schema)
     return dataclasses.replace(made, **changes)

@@ -14,7 +14,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.project import creation
-from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
 

@@ -24,9 +24,8 @@ from aucstudio.project.runs.experiments.experiment import DataReference, Experim
 from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.place import Here, Place
 from aucstudio.project.work.submit import Outcome, RunTask, submit
@@ -167,7 +166,7 @@ class SessionRunning(SessionEditing):
         """Say why the checked runs cannot be combined; nothing if they can."""
         if self.table is None:
             return "the table of these runs is not open"
-        from aucstudio.project.combination.sharing import why_not
+        from aucstudio.project.combination.planning import why_not
 
         return why_not(_named(self.checked_runs()))
 
@@ -246,7 +245,7 @@ class SessionRunning(SessionEditing):
     def _place_of(self, study: Study, experiment: Experiment) -> Place:
         """Give the place that a run is made in."""
         if experiment.members:
-            from aucstudio.project.combination.place import Combining
+            from aucstudio.project.combination.combining import Combining
 
             looks, made = study.plan.looks, study.records.items()
             return Combining([(looks[run].name, one) for run, one in made if run in looks])

@@ -20,6 +20,7 @@ from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.weights import weights_note
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.grouping import (
     check_groups,
@@ -39,7 +40,6 @@ from aucstudio.project.runs.record import (
 from aucstudio.project.runs.rows import fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.side_by_side import side_by_side
-from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
 
@@ -198,7 +198,7 @@ class _Run:
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         met: Sequence[str] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.input_check import what_was_met
+            from aucstudio.project.runs.models.scoring_report import what_was_met
 
             met = what_was_met(model, part.test_table).notes()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)

@@ -22,7 +22,7 @@ from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.date_inputs import date_inputs
+from aucstudio.project.store.export.graph import date_inputs
 from aucstudio.project.store.export.refusal import require_kind
 
 FORMAT = 1

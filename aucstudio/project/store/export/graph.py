@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.ensembles.viewed import of_inner
 from aucstudio.engine.scorers import of_part
+from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.text import dates
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.calibration_graph import add_probability
-from aucstudio.project.store.export.date_inputs import date_inputs
-from aucstudio.project.store.export.nodes import Graph
+from aucstudio.project.store.export.nodes import Graph, add_probability
 from aucstudio.project.store.export.refusal import require_kind
 
 Array = NDArray[np.float64]
@@ -361,3 +361,26 @@ def _properties(model: Model) -> dict[str, str]:
     if inputs := date_inputs(model):
         properties["inputs"] = json.dumps(inputs)
     return properties | {"params": json.dumps(dict(model.params), default=str)}
+
+
+_WHOLE = {True: "hours of a time of day", False: "days since 1970-01-01 in UTC"}
+
+
+def date_inputs(model: Model) -> dict[str, str]:
+    """Give by number what it is, where it comes from dates."""
+    known, parts = model.schema.by_name, model.preparation.parts
+    found = {}
+    for name in model.preparation.numbers:
+        form = known[name].number if name in known else None
+        if name in parts:
+            found[name] = parts[name]
+        elif form is not None and form.dated:
+            found[name] = DatePart(name, WHOLE, form.dated == dates.CLOCK)
+    return {name: _words(part) for name, part in found.items()}
+
+
+def _words(part: DatePart) -> str:
+    whole = _WHOLE[part.clock]
+    if part.part == WHOLE:
+        return f"{whole}, from the column {part.column}"
+    return f"{part.words}; from the column {part.column}, {whole}, rounded to milliseconds"
