@@ -1,4 +1,4 @@
-"""Running runs and the process that makes each, so that the next program knows which never ended."""
+"""Running runs and the process that makes each: the next program learns which never ended."""
 
 from __future__ import annotations
 
