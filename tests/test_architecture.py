@@ -16,6 +16,15 @@ PACKAGE = Path(aucstudio.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DOORS = ("aucstudio.cli", "aucstudio.commands")
 FORBIDDEN = {
+    "notices": (
+        "aucstudio.engine",
+        "aucstudio.project",
+        "aucstudio.gui",
+        "aucstudio.cli",
+        "aucstudio.commands",
+        "PySide6",
+        "pyqtgraph",
+    ),
     "engine": (
         "aucstudio.project",
         "aucstudio.gui",

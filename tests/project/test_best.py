@@ -472,7 +472,10 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
 def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
     head, *lines = file.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
-    for path, said in ((file, "the very file"), (tmp_path / "again.csv", "40 of the 40 rows")):
+    for path, said in (
+        (file, "the training file itself"),
+        (tmp_path / "again.csv", "40 of the 40 rows"),
+    ):
         tested = Validation(scheme="file", test_file=str(path))
         board = find_best(table, tested, entrants=QUICK[:1])
         assert any(said in note for note in board.notes)

@@ -68,7 +68,7 @@ def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, caps
     run = trained(patients, capsys, *given(scores), "--folds", 3, "--project", project)
     assert run["auc"]["value"] > 0.9
     assert any("Higher values mean positive" in note for note in run["notes"])
-    assert any("Rows without a value of risk are set aside" in note for note in run["notes"])
+    assert any("Rows without a value of risk are not used" in note for note in run["notes"])
     (record,) = ProjectFile.open(project).runs()
     assert record.experiment.title == "risk"
     seen = np.concatenate([split.test_rows for split in record.splits])

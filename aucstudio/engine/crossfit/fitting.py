@@ -25,11 +25,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Mask
-
-_NONE_HELD_OUT = (
-    "No rows could be held out so that both classes were left to train on: all members weigh the "
-    "same, and their areas are those of training rows."
-)
+from aucstudio.notices import Notice, notice
 
 # Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.
 _FEWEST_TREES = 50
@@ -231,14 +227,16 @@ class CrossFit:
         return mapped
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Say which members are not there, and why."""
+    def notes(self) -> tuple[Notice, ...]:
+        """Return which members are absent, and why."""
         absent = [member for member in self._estimators if member not in self.ready]
-        reasons = {member: self.failed.get(member, "training was stopped") for member in absent}
         notes = [
-            f"{self._titles[member]} takes no part: {reason}" for member, reason in reasons.items()
+            notice("member_failed", member=self._titles[member], reason=str(self.failed[member]))
+            if member in self.failed
+            else notice("member_stopped", member=self._titles[member])
+            for member in absent
         ]
-        return (*notes, *([] if self.holds_out else [_NONE_HELD_OUT]))
+        return (*notes, *([] if self.holds_out else [notice("nothing_held_out")]))
 
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
@@ -16,23 +17,14 @@ from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.grouping import kept_together
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
 from aucstudio.project.runs.watch import Watch
-
-if TYPE_CHECKING:
-    from aucstudio.engine.base import AUCClassifier
-
-
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from aucstudio.engine import inference, roc
-from aucstudio.engine.params import declared_params
+from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -56,7 +48,7 @@ class SplitRows:
     test_positive: Mask
     test: Prepared
     groups: Groups | None
-    notes: tuple[str, ...]
+    notes: tuple[Notice, ...]
     train_weights: Array | None = None
     test_weights: Array | None = None
     test_groups: Rows | None = None
@@ -112,12 +104,12 @@ def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
     return None if groups is None else groups.part(places).codes
 
 
-def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
+def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[Notice]:
     if preparation.keeps_zeros:
         words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
-        yield f"The table is sparse and was trained on without its zeros: {words}."
+        yield notice("sparse", how=words)
     for far in far_cells(preparation, table):
-        yield far.describe()
+        yield far.notice
 
 
 def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
@@ -156,7 +148,7 @@ def trained_model(
         experiment.data.label,
         experiment.data.positive,
         others[0] if len(others) == 1 else "the rest",
-        f"{trained_on} of {table.path.name}",
+        f"{trained_on} of {file_words(table.path.name)}",
         schema=table.schema,
     )
 
@@ -168,7 +160,7 @@ def split_result(
     test_scores: Array,
     watch: Watch,
     seconds: float,
-    notes: tuple[str, ...],
+    notes: tuple[Notice, ...],
 ) -> SplitResult:
     """Record what a split came to."""
     pairs = method.support_pairs_
@@ -216,7 +208,7 @@ def split_result(
     )
 
 
-def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[str, ...]:
+def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
     """Look for a column that is the label again, where held-out rows are told apart entirely."""
     held = test_scores[part.test_positive], test_scores[~part.test_positive]
     if not all(map(len, held)) or held[0].min() <= held[1].max():
@@ -224,117 +216,3 @@ def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[str, ...]:
     if not isinstance(part.train, np.ndarray):
         return ()
     return leak_notes(part.preparation.feature_names, part.train, part.train_positive)
-
-
-_LEVEL = 0.99
-# Scores that differ by no more than this share of their size differ by rounding.
-_ROUNDING = 1e-9
-_FAR_BETTER = 0.1  # in AUC, beyond what chance explains
-# So rarely may one of the columns separate the classes by chance.
-_BY_CHANCE = 1e-3
-
-
-def score_notes(
-    train_positive: NDArray[np.bool_],
-    train_scores: NDArray[np.float64],
-    test_positive: NDArray[np.bool_],
-    test_scores: NDArray[np.float64],
-    *,
-    method: type[AUCClassifier],
-    params: Mapping[str, Any],
-    weights: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = (None, None),
-    weight_kind: str = roc.SAMPLING,
-    groups: NDArray[np.intp] | None = None,
-) -> tuple[str, ...]:
-    """Return notes on equal scores, training rows that are ranked upside down, and overfitting.
-
-    Parameters
-    ----------
-    train_positive, train_scores, test_positive, test_scores : ndarray
-    method : class of the method
-    params : mapping
-        Its settings.
-    weights : (ndarray or None, ndarray or None)
-        Of the training and of the held-out rows, where they do not all count once.
-    weight_kind : {"sampling", "frequency"}
-    groups : ndarray of int, optional
-        Of the held-out rows.
-    """
-    # Halves, because the difference of the largest numbers overflows.
-    low, high = train_scores.min() / 2, train_scores.max() / 2
-    if high - low <= _ROUNDING * max(abs(low), abs(high)):
-        helps = _alternatives([*_weaker_settings(method, params), "other columns"])
-        return (
-            "The best fit at these settings is a constant: all training rows have the same score, "
-            f"and nothing is ranked. What may help: {helps}.",
-        )
-    of_train, of_test = weights
-    trained = roc.auc(train_positive, train_scores, weights=of_train)
-    if trained < 0.5:
-        return (
-            f"Even the training rows are ranked the wrong way round (AUC {trained:.3f}): few "
-            "positives or extreme settings led training astray. What may help: "
-            f"{_alternatives([*_balance(method, params), 'less extreme settings'])}.",
-        )
-    if method.memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
-        return ()
-    sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
-    held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
-    if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
-        return ()
-    return (
-        f"Overfitted: the AUC is {trained:.3f} on the rows trained on and "
-        f"{held_out.value:.3f} on held-out rows. Fewer columns, a smaller C "
-        "or a larger regularisation narrow the difference.",
-    )
-
-
-def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
-    """List the changes of declared settings that let a fit depart from a constant."""
-    known, helps = declared_params(method), _balance(method, params)
-    for name, change in (("C", "a larger {}"), ("regularization", "a smaller {}")):
-        if name in known:
-            helps.append(change.format(f"{known[name].label.lower()} {known[name].symbol}"))
-    if "min_samples_leaf" in known:
-        helps.append("fewer rows in a leaf")
-    if "kernel" in known and params.get("kernel") == "linear":
-        helps.append("a Gaussian kernel")
-    return helps
-
-
-def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
-    takes = "class_weight" in declared_params(method) and params.get("class_weight") is None
-    return ["balanced class weights"] if takes else []
-
-
-def _alternatives(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
-
-
-def leak_notes(
-    names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
-) -> tuple[str, ...]:
-    """Say which prepared column separates the classes alone, as the label itself would.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the columns of ``X``.
-    X : ndarray of shape (N, d)
-        The training rows.
-    positive : ndarray of bool, shape (N,)
-    """
-    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
-    if not m or not n or 2 * len(names) > _BY_CHANCE * math.comb(m + n, m):
-        return ()
-    (low, high), (below, above) = (
-        (np.fmin.reduce(part), np.fmax.reduce(part)) for part in (X[positive], X[~positive])
-    )
-    apart = np.flatnonzero((low > above) | (high < below))
-    if not len(apart):
-        return ()
-    also = f", and {len(apart) - 1} more do" if len(apart) > 1 else ""
-    return (
-        f"Column {names[apart[0]]} tells the classes apart by itself, without an error in the rows "
-        f"trained on{also}: is it known before the outcome is, or is it the label again?",
-    )

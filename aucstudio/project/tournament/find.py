@@ -15,6 +15,7 @@ from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
+from aucstudio.notices import texts
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
@@ -379,4 +380,4 @@ class _Tournament:
         caution = few_rows_words(self.table, self.validation)
         tables = self.table, self._test_table
         groups = group_notes(self.validation, *tables, [self._split])
-        return (*self._shared, *filter(None, [caution]), *groups)
+        return (*texts((*self._shared, *groups)), *filter(None, [caution]))

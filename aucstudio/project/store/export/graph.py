@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.ensembles.viewed import of_inner
 from aucstudio.engine.scorers import of_part
-from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.text import dates
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.nodes import Graph, add_probability
+from aucstudio.project.store.export.date_inputs import date_inputs
+from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
 from aucstudio.project.store.export.refusal import require_kind
 
 Array = NDArray[np.float64]
@@ -32,6 +31,12 @@ Array = NDArray[np.float64]
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
+
+
+def check(model: Model) -> None:
+    """Refuse a model without a graph, or any model if the package ``onnx`` is missing."""
+    require_kind(model, _SCORERS, "ONNX")
+    import_onnx()
 
 
 def write_graph(model: Model) -> bytes:
@@ -42,7 +47,7 @@ def write_graph(model: Model) -> bytes:
     InputError
         If the package ``onnx`` is not installed, or the kind of scorer has no graph.
     """
-    require_kind(model, _SCORERS, "ONNX")
+    check(model)
     learnt = model.preparation
     graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
     X = _prepare(graph, model)
@@ -361,26 +366,3 @@ def _properties(model: Model) -> dict[str, str]:
     if inputs := date_inputs(model):
         properties["inputs"] = json.dumps(inputs)
     return properties | {"params": json.dumps(dict(model.params), default=str)}
-
-
-_WHOLE = {True: "hours of a time of day", False: "days since 1970-01-01 in UTC"}
-
-
-def date_inputs(model: Model) -> dict[str, str]:
-    """Give by number what it is, where it comes from dates."""
-    known, parts = model.schema.by_name, model.preparation.parts
-    found = {}
-    for name in model.preparation.numbers:
-        form = known[name].number if name in known else None
-        if name in parts:
-            found[name] = parts[name]
-        elif form is not None and form.dated:
-            found[name] = DatePart(name, WHOLE, form.dated == dates.CLOCK)
-    return {name: _words(part) for name, part in found.items()}
-
-
-def _words(part: DatePart) -> str:
-    whole = _WHOLE[part.clock]
-    if part.part == WHOLE:
-        return f"{whole}, from the column {part.column}"
-    return f"{part.words}; from the column {part.column}, {whole}, rounded to milliseconds"
