@@ -8,7 +8,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QLineEdit, QSplitter
 
 from aucstudio.engine.inference import Interval
 from aucstudio.gui.common.control_row import ControlRow
