@@ -190,4 +190,4 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
     runs = reopened.runs()
     assert [run.experiment.method for run in runs] == ["auc-svm"]
     assert np.isfinite(runs[0].splits[0].test_scores).all()
-    assert [e.method for e in reopened.flights().lost] == ["logistic"]
+    assert [e.method for e in reopened.unfinished_runs().lost] == ["logistic"]
