@@ -99,7 +99,7 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     (split,) = widened.splits
     early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
     assert cautions(early) == list(early.notes)
-    remark = notice("marker_rises")
+    remark = notice("marker_rises", source="as given")
     split = dataclasses.replace(made.splits[0], converged=False, notes=(remark,))
     unfinished = dataclasses.replace(made, splits=(split,))
     assert [one.code for one in cautions(unfinished)] == ["fit_not_converged"]
