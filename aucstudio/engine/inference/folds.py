@@ -173,7 +173,7 @@ class FoldedArea:
         """Return the interval by drawn curves; None where plenty of rows decide every fold."""
         rows = self.deciding
         if rows.negatives < 1:
-            return absent_interval(self.value, level, few_words(rows))
+            return absent_interval(self.value, level, few_words(rows.negatives))
         if min(rows.low, rows.high) >= PLENTY and self.fewest >= LEAST_IN_FOLD:
             return None
         drawn = self._drawn()
