@@ -16,6 +16,15 @@ PACKAGE = Path(aucstudio.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DOORS = ("aucstudio.cli", "aucstudio.commands")
 FORBIDDEN = {
+    "notices": (
+        "aucstudio.engine",
+        "aucstudio.project",
+        "aucstudio.gui",
+        "aucstudio.cli",
+        "aucstudio.commands",
+        "PySide6",
+        "pyqtgraph",
+    ),
     "engine": (
         "aucstudio.project",
         "aucstudio.gui",
@@ -57,6 +66,7 @@ ENGINE_ROOMS = [
     "memory",
     "base",
     "weighted",
+    "crossfit",
     "catalogue",
     "methods",
     "verification",
@@ -67,6 +77,7 @@ ENGINE_ROOMS = [
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "pickle_stream",
     "child_process",
     "typed",
     "scratch",
@@ -140,6 +151,15 @@ def test_rooms_of_the_engine_import_one_way():
         for name in engine_imports(path):
             other = name.split(".")[2]
             assert ENGINE_ROOMS.index(other) <= ENGINE_ROOMS.index(room), f"{path} imports {name}"
+
+
+def test_private_modules_are_imported_by_their_room_alone():
+    for layer in ("project", "gui", "commands"):
+        for path in (PACKAGE / layer).rglob("*.py"):
+            for name in imports(path):
+                private = [part for part in name.split(".") if part.startswith("_")]
+                ours = name.startswith("aucstudio.") and "__" not in name
+                assert not (private and ours), f"{path} imports {name}"
 
 
 def test_modules_of_the_engine_import_each_other_in_no_circle():
@@ -247,7 +267,7 @@ def test_documents_are_made_into_types_in_one_place():
 @pytest.mark.slow
 def test_nothing_that_users_exchange_is_pickled():
     # The program's own two processes pickle what goes between them, and nobody else reads it.
-    for path in (path for path in MODULES if path.name != "parcels.py"):
+    for path in (path for path in MODULES if path.name != "pickle_stream.py"):
         assert not {"pickle", "joblib", "dill"} & set(imports(path)), path
 
 

@@ -105,7 +105,7 @@ class AUCClassifier(Declared, _Estimator):
     coef_ : ndarray of shape (1, n_features)
         Only where the scorer is linear.
     support_pairs_ : tuple of two index arrays or None
-    notes_ : tuple of str
+    notes_ : tuple of Notice
     """
 
     def __init_subclass__(cls, **details: Any) -> None:
@@ -366,7 +366,7 @@ class AUCClassifier(Declared, _Estimator):
         self.notes_ = done.notes
         self.converged_ = done.converged and not monitor.stopped
         if not (self.converged_ or monitor.stopped):
-            shortfall = done.shortfall() + "."
+            shortfall = done.shortfall()
             self.notes_ += (shortfall,)
             from sklearn.exceptions import ConvergenceWarning
 

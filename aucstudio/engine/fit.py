@@ -13,6 +13,7 @@ from aucstudio.engine.monitor import Monitor, Spread, one_by_one
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.solution import Solution
 from aucstudio.engine.types import Array, Index
+from aucstudio.notices import Notice, notice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Fit:
         Constant that the method itself chose; None lets the threshold be chosen afterwards.
     support_pairs : tuple of two index arrays, optional
         Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
-    notes : tuple of str
-        Sentences the analyst should read.
+    notes : tuple of Notice
+        Facts the analyst should know.
     scores : ndarray of shape (n_samples,), optional
         Of the training rows by the scorer, where the method has them at hand.
     """
@@ -52,7 +53,7 @@ class Fit:
     lowest: float = 0.0
     intercept: float | None = None
     support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Notice, ...] = ()
     scores: Array | None = None
 
     def __post_init__(self) -> None:
@@ -77,16 +78,12 @@ class Fit:
             pairs = counted[pairs[0]], counted[pairs[1]]
         return dataclasses.replace(self, scores=None, support_pairs=pairs)
 
-    def shortfall(self) -> str:
-        """Say how far from the optimum the fit may have ended."""
+    def shortfall(self) -> Notice:
+        """Return how far from the optimum the fit may have ended."""
         if self.gap is None or not np.isfinite(self.gap) or self.objective <= 0:
-            return "Training ended before it had settled; standardised features or a smaller C help"
+            return notice("not_converged")
         share, asked = (100 * gap / self.objective for gap in (self.gap, max(self.needed, 0.0)))
-        return (
-            f"The optimum was not reached: {min(share, 100.0):.2g} % of the objective may be too "
-            f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
-            "settings help"
-        )
+        return notice("gap_too_large", reached=float(min(share, 100.0)), asked=float(asked))
 
 
 @dataclasses.dataclass(frozen=True)

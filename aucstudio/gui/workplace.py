@@ -53,13 +53,19 @@ class Workplace:
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back leads back from there."""
+        from aucstudio.gui.pages.data.data_view import DataView
+
         page, left = self.deck.visit(DATA)
-        page.show_rows(rows, part, left)  # type: ignore[attr-defined]
+        assert isinstance(page, DataView)
+        page.show_rows(rows, part, left)
 
     def _explain_row(self) -> None:
         """Show in the page Model what moved the score of the row that is pointed at."""
+        from aucstudio.gui.pages.model.model_view import ModelView
+
         page, _left = self.deck.visit(MODEL)
-        page.show_row()  # type: ignore[attr-defined]
+        assert isinstance(page, ModelView)
+        page.show_row()
 
     def _setup_column(self) -> QScrollArea:
         column = QWidget()

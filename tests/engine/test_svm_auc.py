@@ -20,6 +20,7 @@ from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
+from aucstudio.notices import notice
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 FAMILY = [SVMAUC(), SVMpAUC(fpr_range=(0.0, 0.5)), SVMpAUCTight(fpr_range=(0.1, 0.5))]
@@ -103,7 +104,7 @@ def test_equal_class_means_are_reported():
     X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
     model = SVMAUC().fit(X, [1, 1, 0, 0])
     assert_array_equal(model.coef_, 0.0)
-    assert "same score" in model.notes_[0]
+    assert model.notes_[0].code == "no_direction"
     assert SVMAUC().fit(X + np.array([[1e-3], [0], [0], [0]]), [1, 1, 0, 0]).notes_ == ()
 
 
@@ -251,7 +252,7 @@ def test_all_rows_as_landmarks_change_nothing(method):
     model = clone(method).set_params(n_landmarks=60, **settings).fit(X, y)
     assert_allclose(model.objective_, exact.objective_, rtol=1e-5)
     assert len(model.scorer_.points) == 60
-    assert "60 landmarks" in model.notes_[0]
+    assert model.notes_ == (notice("landmarks", count=60),)
 
 
 def test_many_rows_are_approximated_on_landmarks(monkeypatch):
@@ -260,7 +261,7 @@ def test_many_rows_are_approximated_on_landmarks(monkeypatch):
     X, y = overlapping(400)
     one, two = (SVMAUC(kernel="rbf").fit(X, y) for _ in range(2))
     assert one.scorer_.points.shape == (40, 4)
-    assert "40 landmarks" in one.notes_[0]
+    assert one.notes_[0] == notice("landmarks", count=40)
     assert_array_equal(one.decision_function(X), two.decision_function(X))
     exact = AUCSVM(kernel="rbf").fit(X, y)
     assert np.corrcoef(one.decision_function(X), exact.decision_function(X))[0, 1] > 0.98
@@ -283,7 +284,7 @@ def test_scorers_shown_on_the_way_are_those_of_the_kernel():
 def test_a_kernel_without_content_gives_finite_scores():
     model = SVMAUC(kernel="poly", coef0=0.0).fit(np.zeros((6, 2)), [0, 1, 0, 1, 0, 1])
     assert_array_equal(model.scorer_(np.ones((3, 2))), 0.0)
-    assert "same score" in model.notes_[0]
+    assert model.notes_[0].code == "no_direction"
 
 
 # --- sparse rows -----------------------------------------------------------------------------

@@ -244,7 +244,7 @@ def test_members_that_take_no_weights_take_no_part(data):
     made = METHODS["auc-ensemble"](library="logistic; svm-pauc; rankboost n_rounds=20")
     fitted = made.fit(X, y, sample_weight=weights)
     assert len(fitted.scorer_.members) == 2
-    assert any("takes no row weights" in note for note in fitted.notes_)
+    assert any("takes no row weights" in str(note) for note in fitted.notes_)
     with pytest.raises(ValueError, match="takes no row weights"):
         METHODS["auc-ensemble"](library="svm-pauc").fit(X, y, sample_weight=weights)
 

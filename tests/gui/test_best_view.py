@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 
-from aucstudio.engine.methods.combination._library import Member
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
@@ -16,9 +16,9 @@ from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.tournament.beside import TournamentOrder
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.service import TournamentOrder
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,

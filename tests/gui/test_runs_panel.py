@@ -87,6 +87,7 @@ def fill(session, runs):
 
 def wait(qtbot, panel):
     """Wait until every figure that is in view is there."""
+    qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
     panel.view.viewport().repaint()
     values = (panel.model.figures, panel.details.figures)
     qtbot.waitUntil(lambda: not any(one.busy for one in values), timeout=PATIENCE)
@@ -555,7 +556,7 @@ def test_a_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, tabl
     (line,) = panel.details.warnings.findChildren(type(panel.details.name), "run_warning_0")
     assert line.isVisible()
     assert line.property("role") == "warning"
-    assert line.text() == widened.warnings[0]
+    assert line.text() == str(widened.warnings[0])
     assert panel.details.remarks.text() == ""
 
 

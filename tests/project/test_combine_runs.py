@@ -179,7 +179,7 @@ def test_of_steps_forward_only_earlier_ones_choose(table):
     before = combined(runs)
     weights = [share.weight for share in before.splits[0].model.scorer.members]
     assert weights == [0.5, 0.5]
-    assert "earlier splits" in before.notes[1]
+    assert before.notes[1].code == "combined_on_earlier_splits"
     turned = []
     for name, record in runs:
         *earlier, last = record.splits

@@ -605,7 +605,7 @@ def test_a_kind_that_is_not_known_is_refused(tmp_path, key):
 
 
 def test_a_format_that_is_not_known_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"abacus.*\(there are script, onnx, json\)"):
+    with pytest.raises(InputError, match=r"abacus.*\(there are script, onnx, sql, json\)"):
         export_model(model_with(SCORERS["linear"]), "abacus", tmp_path / "model")
 
 

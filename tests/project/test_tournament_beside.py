@@ -4,11 +4,12 @@ import dataclasses
 import json
 
 import numpy as np
+import psutil
 import pytest
 
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import settled
-from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -16,10 +17,9 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.tournament import beside
-from aucstudio.project.tournament.beside import TournamentWish, hold_beside
+from aucstudio.project.tournament.beside import TournamentOrder, TournamentStop, hold_beside
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import draw, held_out_once
-from aucstudio.project.tournament.service import TournamentOrder
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,
@@ -64,7 +64,7 @@ def held(table):
     """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
     kept, told = Kept(), []
     order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
-    return kept, told, hold_beside(order, kept, TournamentWish(), told.append)
+    return kept, told, hold_beside(order, kept, TournamentStop(), told.append)
 
 
 @pytest.mark.slow
@@ -135,19 +135,19 @@ def test_what_cannot_be_written_is_told(table):
 
 def follow(table, act, entrants=LONG):
     """Hold a tournament; act when the first entry is ready."""
-    kept, wish = Kept(), TournamentWish()
+    kept, stop = Kept(), TournamentStop()
 
     def tell(told):
         if isinstance(told, Standings) and any(one.state == READY for one in told.entries):
-            act(wish)
+            act(stop)
 
     order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
-    return kept, hold_beside(order, kept, wish, tell)
+    return kept, hold_beside(order, kept, stop, tell)
 
 
 @pytest.mark.slow
 def test_a_stop_judges_what_is_ready(table):
-    kept, end = follow(table, lambda wish: wish.stop.set())
+    kept, end = follow(table, lambda stop: stop.gently.set())
     assert end.ended == "stopped"
     assert end.of_run(end.best).method == "auc-ensemble"
     assert [record.id for record in kept.runs] == [end.best]
@@ -156,7 +156,7 @@ def test_a_stop_judges_what_is_ready(table):
 
 @pytest.mark.slow
 def test_ended_at_once_it_stands_with_what_was_told(table):
-    kept, end = follow(table, lambda wish: wish.now.set())
+    kept, end = follow(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
     assert "before anything was judged" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
@@ -165,15 +165,17 @@ def test_ended_at_once_it_stands_with_what_was_told(table):
     assert not kept.runs
 
 
+def children():
+    """List the processes of tournaments that this one started."""
+    name = "aucstudio.project.tournament"
+    return [one for one in psutil.Process().children() if name in " ".join(one.cmdline())]
+
+
 @pytest.mark.slow
-def test_a_killed_process_leaves_what_was_ready(table, monkeypatch):
-    started, start = [], beside.start_service
-    monkeypatch.setattr(
-        beside, "start_service", lambda module: started.append(start(module)) or started[-1]
-    )
-    kept, end = follow(table, lambda _wish: started[0].kill())
+def test_a_killed_process_leaves_what_was_ready(table):
+    kept, end = follow(table, lambda _stop: [one.kill() for one in children()])
     assert end.ended == "failed"
-    assert "ended unexpectedly (signal 9)" in end.error
+    assert "ended unexpectedly (SIGKILL)" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
     assert kept.standings[-1] == end
 
@@ -184,7 +186,7 @@ def test_too_few_rows_fail_in_a_sentence(tmp_path):
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
     order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
-    end = hold_beside(order, Kept(), TournamentWish(), lambda _told: None)
+    end = hold_beside(order, Kept(), TournamentStop(), lambda _told: None)
     assert end.ended == "failed"
     assert "tournament needs more rows" in end.error
     assert end.entries == ()

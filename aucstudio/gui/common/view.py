@@ -58,7 +58,6 @@ class PageView(QWidget):
         "table_changed": "mark_stale",
         "runs_changed": "mark_stale",
         "selection_changed": "mark_stale",
-        "band_changed": "mark_stale",
         "live_changed": "follow_live",
     }
 

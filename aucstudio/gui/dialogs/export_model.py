@@ -38,6 +38,7 @@ class ExportModelDialog(QDialog):
         self.setWindowTitle(f"Export {run.look.name}")
         self._session, self._run = session, run
         self._work = Background(self, self._land)
+        self._refusals: dict[str, str] = {}  # by format
         self.choice = ModelChoice(session, run, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
@@ -106,7 +107,7 @@ class ExportModelDialog(QDialog):
         self.format = named(QComboBox(), "format_combo", "Format")
         for made in (NATIVE, *FORMATS.values()):
             self.format.addItem(made.title, made.key)
-        self.format.currentIndexChanged.connect(self._show_about)
+        self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
@@ -136,12 +137,24 @@ class ExportModelDialog(QDialog):
         """Give the format that is chosen."""
         return FORMATS.get(self.format.currentData(), NATIVE)
 
+    def _refusal(self) -> str:
+        """Return why the chosen format cannot hold the model of this run; empty if it can."""
+        chosen = self.chosen_format()
+        if chosen.key not in self._refusals:
+            self._refusals[chosen.key] = chosen.refusal(self._run.record.splits[0].model)
+        return self._refusals[chosen.key]
+
+    def _on_format(self) -> None:
+        self._show_about()
+        self._refresh()
+
     def _show_about(self) -> None:
-        self.about.setText(self.chosen_format().about)
+        self.about.setText(self._refusal() or self.chosen_format().about)
 
     def _refresh(self) -> None:
         save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        save.setEnabled(self.choice.has_threshold and not self._work.busy)
+        ready = self.choice.has_threshold and not self._work.busy
+        save.setEnabled(ready and not self._refusal())
 
     def _on_save(self) -> None:
         is_validated = self.choice.kinds.checkedId() == VALIDATED

@@ -17,9 +17,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.nested import nested_scores
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.combined_model import combined_model
 from aucstudio.project.combination.parts import (
     Counted,
@@ -44,16 +46,6 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.runs.watch import Listener, Progress
-
-_ACROSS = "Weights were chosen on the rows that the other splits held out, never on those judged."
-_FORWARD = (
-    "Weights were chosen on the held-out rows of earlier splits, never on later ones; in the first "
-    "split all members weigh the same."
-)
-_WITHIN = (
-    "Each held-out row was scored with weights that were chosen on the other held-out rows; the "
-    "model has the weights that all of them chose."
-)
 
 
 def combine_runs(
@@ -191,12 +183,15 @@ class _Combining:
         # What weighs nothing is judged by nobody, and has no part in a choice.
         total = chosen.weights @ part.z
         whole = float(np.std(total)) or 1.0
-        for fold, (choosing, held) in enumerate(folds):
+
+        def score(fold: int, choosing: Index, held: Index) -> Array:
             stage = fold + 1, len(folds) + 1
             found = self._choose(part.some(there[choosing]), k, stage)
-            # Sums with other weights spread otherwise: brought on one scale by all rows.
+            # Sums with other weights have another spread: brought on one scale by all rows.
             spread = float(np.std(found.weights @ part.z)) or 1.0
-            total[there[held]] = found.weights @ part.z[:, there[held]] / spread * whole
+            return np.asarray(found.weights @ part.z[:, there[held]] / spread * whole)
+
+        total[there] = nested_scores(folds, score)
         return total
 
     def _split(
@@ -211,7 +206,7 @@ class _Combining:
         splits = self._splits[k]
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
         objective = chosen.objective
-        made = f"{len(splits)} finished runs were combined; none was trained again."
+        made = notice("combined", runs=len(splits))
         return SplitResult(
             repeat=splits[0].repeat,
             fold=splits[0].fold,
@@ -237,12 +232,12 @@ class _Combining:
             weight_kind=splits[0].weight_kind,
         )
 
-    def _how(self, repeat: int) -> str:
-        """Say which rows chose the weights."""
+    def _how(self, repeat: int) -> Notice:
+        """Return which rows chose the weights."""
         if self._experiment.validation.scheme == FORWARD:
-            return _FORWARD
+            return notice("combined_on_earlier_splits")
         several = sum(first.repeat == repeat for first, *_ in self._splits) > 1
-        return _ACROSS if several else _WITHIN
+        return notice("combined_on_other_splits" if several else "combined_on_other_rows")
 
     def _training(
         self,

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import DECLARED
+from aucstudio.engine.crossfit.fitting import log_odds_smoothing
 from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.sharing import Named
 from aucstudio.project.errors import InputError
@@ -149,6 +149,4 @@ def own_scores(model: Model, scores: Array) -> Array:
 
 
 def _smoothing(model: Model) -> float:
-    """Tell by how much log-odds of a model's shares are smoothed; 0 for scores that are none."""
-    method = METHODS[model.method]
-    return 1.0 / int(model.params["n_trees"]) if issubclass(method, ForestClassifier) else 0.0
+    return log_odds_smoothing(DECLARED[model.method], model.params)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from aucstudio.engine import DECLARED
-from aucstudio.engine.methods.combination._library import Member, listed
+from aucstudio.engine.crossfit.members import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.project.combination.sharing import Named, require_likely
 from aucstudio.project.data.schema import Schema

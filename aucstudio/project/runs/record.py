@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.trajectory import Stage, Trajectory
 from aucstudio.project.runs.tuning import Search
-from aucstudio.project.words import range_words
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -73,7 +73,7 @@ class SplitResult:
     converged : bool
     support_pairs : ndarray of int, shape (2, n)
         Row numbers (positive, negative) of the pairs that carry the solution.
-    notes : tuple of str
+    notes : tuple of Notice
     trajectory : Trajectory or None
         Scores on the way; None in records of earlier programs.
     trained_range : (float, float) or None
@@ -106,7 +106,7 @@ class SplitResult:
     n_iter: int | None
     converged: bool
     support_pairs: NDArray[np.int64]
-    notes: tuple[str, ...]
+    notes: tuple[Notice, ...]
     trajectory: Trajectory | None
     trained_range: tuple[float, float] | None = None
     needed: float | None = None
@@ -242,8 +242,8 @@ class RunRecord:
         return float(np.mean(times)) if times else float("nan")
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Each sentence the fits left, once."""
+    def notes(self) -> tuple[Notice, ...]:
+        """Each notice of the fits, once."""
         return tuple(dict.fromkeys(note for split in self.splits for note in split.notes))
 
     @property
@@ -254,13 +254,15 @@ class RunRecord:
         return Counter(one for one in used if asked and one not in (None, tuple(asked)))
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was not done as asked, in sentences: a range that had to be widened."""
-        total = len(self.splits)
+    def warnings(self) -> tuple[Notice, ...]:
+        """What was not done as requested: a range that had to be widened."""
+        total, asked = len(self.splits), tuple(self.params.get("fpr_range") or ())
         return tuple(
-            f"Trained for FPR {range_words(used)}"
-            f"{f' in {count} of {total} splits' if count < total else ''}: nothing could be learnt "
-            f"from FPR {range_words(self.params['fpr_range'])} alone."
+            notice("trained_for_wider_range", asked=asked, used=used)
+            if count == total
+            else notice(
+                "splits_trained_for_wider_range", asked=asked, used=used, count=count, total=total
+            )
             for used, count in self.widened.items()
         )
 

@@ -1,26 +1,77 @@
-"""A tournament beside the window, in a process of its own; what is ready is kept as it comes."""
+"""A tournament in a child process; its runs and standings are kept as they come."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import queue
-import subprocess
+import math
+import os
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, Protocol
+from typing import Protocol
 
+from aucstudio.engine.crossfit.members import Member
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project.child_process import ChildProcess, Reporter
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament import service
-from aucstudio.project.tournament.service import Answer, RefitModel, TournamentEnd, TournamentOrder
+from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.hold_out import FOLDS
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
-from aucstudio.project.work.parcels import receive, send
-from aucstudio.project.work.processes import start_service
+from aucstudio.project.work.threads import limit_threads
 
-_LISTEN_SECONDS = 0.05
-_PATIENCE_SECONDS = 60.0  # for the fits under way and a look at the held-out rows, once stopped
+_PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
 _LET_GO = "it was stopped before anything was judged on the held-out rows"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TournamentOrder:
+    """A tournament to hold.
+
+    Attributes
+    ----------
+    table : Table
+    validation : Validation
+    fpr_range : (float, float) or None
+    seconds : float
+    preparation : PreparationChoice
+    entrants : tuple of Member or None
+        The members to train; None for those of the library that suit the rows.
+    folds : int
+        Of the training rows.
+    ordered : float
+        When it was ordered, in seconds since the epoch: the start of the process counts too.
+    """
+
+    table: Table
+    validation: Validation
+    fpr_range: tuple[float, float] | None
+    seconds: float
+    preparation: PreparationChoice = USUAL
+    entrants: tuple[Member, ...] | None = None
+    folds: int = FOLDS
+    ordered: float = dataclasses.field(default_factory=time.time)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RefitModel:
+    """The model that is handed over, trained on all labelled rows.
+
+    Attributes
+    ----------
+    run : str
+        The id of the run that was judged.
+    model : Model
+    """
+
+    run: str
+    model: Model
 
 
 News = Standings | RunRecord | RefitModel
@@ -30,71 +81,72 @@ class Keeper(Protocol):
     """Where the runs of a tournament and its standings are kept."""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
-        """Keep a run, unless the same was made before; gives the one that is kept."""
+        """Keep a run, unless the same was made before; return the one that is kept."""
 
     def keep_standings(self, standings: Standings) -> str:
-        """Keep how it stands; gives why it could not be written, if so."""
+        """Keep the standings; return why they could not be written, if so."""
 
 
 @dataclasses.dataclass(eq=False)
-class TournamentWish:
-    """What a person wants of a tournament under way.
+class TournamentStop:
+    """How a running tournament is stopped.
 
     Attributes
     ----------
-    stop : Event
-        That it ends with what is ready.
-    now : Event
-        That it ends at once, with what was told.
+    gently : Event
+        End with what is ready.
+    at_once : Event
+        End with what was reported.
     """
 
-    stop: threading.Event = dataclasses.field(default_factory=threading.Event)
-    now: threading.Event = dataclasses.field(default_factory=threading.Event)
+    gently: threading.Event = dataclasses.field(default_factory=threading.Event)
+    at_once: threading.Event = dataclasses.field(default_factory=threading.Event)
 
 
 def hold_beside(
     order: TournamentOrder,
     keeper: Keeper,
-    wish: TournamentWish,
+    stop: TournamentStop,
     tell: Callable[[News], object],
 ) -> Standings:
-    """Hold a tournament; called on a thread of the window's.
+    """Hold a tournament in a child process; called on a thread of the window's.
 
-    However it ends, what it has come to is kept: its runs, and how it stands.
+    However it ends, its runs and its standings are kept.
 
     Parameters
     ----------
     order : TournamentOrder
     keeper : Keeper
-    wish : TournamentWish
+    stop : TournamentStop
     tell : callable
         Called with each run as it is kept, with the standings, and with the model that was
         trained on all rows.
     """
     held = _Held(order, keeper, tell)
+    until = math.inf
+
+    def kill() -> bool:
+        nonlocal until
+        if stop.gently.is_set():
+            until = min(until, time.monotonic() + _PATIENCE_SECONDS)
+        return stop.at_once.is_set() or time.monotonic() > until
+
     try:
-        process = start_service(service)
+        child = ChildProcess(__name__)
     except (OSError, RuntimeError) as error:
         return held.end(FAILED, f"no process could be started: {error}")
-    assert process.stdin is not None
-    assert process.stdout is not None
-    answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-    hearing = threading.Thread(target=_hear, args=(process.stdout, answers), daemon=True)
-    try:
-        hearing.start()
-        with contextlib.suppress(OSError):  # it is gone, and the end of its answers says so
-            send(process.stdin, order)
-        return _follow(process, answers, held, wish)
-    finally:
-        process.kill()
-        process.wait()
-        hearing.join()
-        with contextlib.suppress(OSError):
-            process.stdin.close()
+    with child:
+        try:
+            child.call(_hold, (order,), held.hear, stop.gently.is_set, kill)
+        except Stopped:
+            return held.end(STOPPED, _LET_GO)
+        except Exception as error:  # noqa: BLE001  (the standings are kept, whatever it was)
+            return held.end(FAILED, failure_sentence(error))
+    return held.end(FAILED)
 
 
 class _Held:
-    """What a tournament has come to, as far as it has told."""
+    """The standings that a tournament reported last, kept."""
 
     def __init__(
         self,
@@ -109,7 +161,7 @@ class _Held:
         self._tell(self.last)
 
     def hear(self, answer: News) -> None:
-        """Handle a message of the process; a run is kept before it is passed on."""
+        """Handle a report; a run is kept before it is passed on."""
         if isinstance(answer, RefitModel):
             self._tell(dataclasses.replace(answer, run=self._ids.get(answer.run, answer.run)))
             return
@@ -139,45 +191,38 @@ class _Held:
         return self.last
 
 
-def _follow(
-    process: subprocess.Popen[bytes],
-    answers: queue.SimpleQueue[Answer | None],
-    held: _Held,
-    wish: TournamentWish,
-) -> Standings:
-    until = float("inf")
-    while not wish.now.is_set() and time.monotonic() < until:
-        if wish.stop.is_set() and until == float("inf"):
-            until = time.monotonic() + _PATIENCE_SECONDS
-            _ask_to_stop(process)
-        with contextlib.suppress(queue.Empty):
-            answer = answers.get(timeout=_LISTEN_SECONDS)
-            if isinstance(answer, TournamentEnd):
-                return held.end(FAILED, answer.error)
-            if answer is None:
-                return held.end(FAILED, _how_it_ended(process))
-            held.hear(answer)
-    return held.end(STOPPED, _LET_GO)
+# ------------------------------------------------------------------ in the child process
 
 
-def _ask_to_stop(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    with contextlib.suppress(OSError):
-        process.stdin.write(b"s")
-        process.stdin.flush()
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Sender:
+    """Keeps runs by reporting them."""
+
+    report: Reporter
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Do nothing: a run is reported when it has ended."""
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Report a run; it gets its id where it is kept."""
+        self.report(record)
+        return record
 
 
-def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
-    code = process.wait()
-    how = f"signal {-code}" if code < 0 else f"exit status {code}"
-    return (
-        f"the process that held it ended unexpectedly ({how}): there may not be enough memory for "
-        "this table"
+def _hold(order: TournamentOrder, report: Reporter) -> None:
+    """Hold a tournament: report standings, runs, and last the model trained on all rows."""
+    limit_threads(max(1, (os.cpu_count() or 1) - 1))
+    late = max(0.0, time.time() - order.ordered)
+    board = find_best(
+        order.table,
+        order.validation,
+        order.fpr_range,
+        folds=order.folds,
+        budget=Budget(order.seconds, report.stop.is_set, head_start=late),
+        entrants=order.entrants,
+        store=_Sender(report),
+        preparation=order.preparation,
+        watch=report,
     )
-
-
-def _hear(pipe: IO[bytes], answers: queue.SimpleQueue[Answer | None]) -> None:
-    with contextlib.suppress(EOFError, OSError), pipe:
-        while True:
-            answers.put(receive(pipe))
-    answers.put(None)
+    if board.best is not None and board.best.record is not None and board.model is not None:
+        report(RefitModel(board.best.record.id, board.model))

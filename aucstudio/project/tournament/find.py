@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.members import Member, library, listed
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
-from aucstudio.engine.methods.combination._library import Member, library, listed
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
+from aucstudio.notices import texts
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
@@ -380,4 +381,4 @@ class _Tournament:
         caution = few_rows_words(self.table, self.validation)
         tables = self.table, self._test_table
         groups = group_notes(self.validation, *tables, [self._split])
-        return (*self._shared, *filter(None, [caution]), *groups)
+        return (*texts((*self._shared, *groups)), *filter(None, [caution]))

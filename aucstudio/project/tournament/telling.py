@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.results.summary import number
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.contest import Contest

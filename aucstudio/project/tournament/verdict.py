@@ -12,6 +12,7 @@ import numpy as np
 from aucstudio.engine import DECLARED
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
+from aucstudio.notices import texts
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
@@ -254,7 +255,7 @@ def remarks(board: Leaderboard) -> Iterator[str]:
         yield "the combination that was judged consists of the models of the folds"
     yield from board.notes
     if board.best is not None and board.best.record is not None:
-        yield from cautions(board.best.record)
+        yield from texts(cautions(board.best.record))
 
 
 def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:

@@ -1,25 +1,20 @@
-"""Verifying a run beside the window: in a process of its own, for cvxopt holds the interpreter."""
+"""Verifying a run beside the window: in a child process, because cvxopt holds the interpreter."""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import subprocess
-import threading
+import functools
+import os
 from collections.abc import Callable
-from typing import IO, Any
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.project.child_process import ChildProcess
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification, verify_run
-from aucstudio.project.work import verify_service
-from aucstudio.project.work.parcels import receive, send
-from aucstudio.project.work.processes import start_service
+from aucstudio.project.work.threads import limit_threads
 
 Post = Callable[[tuple[str, float]], bool]
-
-_LISTEN_SECONDS = 0.05
 
 
 def verify_beside(record: RunRecord, split: int, post: Post) -> Verification:
@@ -31,7 +26,7 @@ def verify_beside(record: RunRecord, split: int, post: Post) -> Verification:
     split : int
         From 0.
     post : callable
-        Called with what is being done and how far it is; answers whether to stop.
+        Called with what is being done and how far it is; returns whether to stop.
 
     Raises
     ------
@@ -39,60 +34,28 @@ def verify_beside(record: RunRecord, split: int, post: Post) -> Verification:
         If it cannot be verified: its table is gone, has changed, or does not fit.
     Stopped
     """
-    try:
-        process = start_service(verify_service)
-    except (OSError, RuntimeError):
-        process = None
-    if process is None:
-        return verify_run(record, split, _teller(post))
-    assert process.stdin is not None
-    assert process.stdout is not None
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    hearing = threading.Thread(target=_hear, args=(process.stdout, answers), daemon=True)
-    try:
-        hearing.start()
-        with contextlib.suppress(OSError):  # it is gone, and the end of its answers says so
-            send(process.stdin, (record, split))
-        return _wait(process, answers, post)
-    finally:
-        process.kill()
-        process.wait()
-        hearing.join()
-        with contextlib.suppress(OSError):
-            process.stdin.close()
+    last = "starting", 0.0
 
+    def report(stage: str, share: float) -> None:
+        nonlocal last
+        last = stage, share
 
-def _teller(post: Post) -> Callable[[str, float], None]:
     def tell(stage: str, share: float) -> None:
         if post((stage, share)):
             raise Stopped("verification")
 
-    return tell
-
-
-def _wait(
-    process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any], post: Post
-) -> Verification:
-    told = "starting", 0.0
-    while True:
-        if post(told):
-            raise Stopped("verification")
-        with contextlib.suppress(queue.Empty):
-            answer = answers.get(timeout=_LISTEN_SECONDS)
-            if isinstance(answer, Verification):
-                return answer
-            if isinstance(answer, str):
-                raise InputError(answer)
-            if answer is None:
-                raise InputError(
-                    f"the process that verified ended unexpectedly (exit status {process.wait()}): "
-                    "there may not be enough memory"
-                )
-            told = answer
-
-
-def _hear(pipe: IO[bytes], answers: queue.SimpleQueue[Any]) -> None:
-    with contextlib.suppress(EOFError, OSError), pipe:
-        while True:
-            answers.put(receive(pipe))
-    answers.put(None)
+    prepare = functools.partial(limit_threads, max(1, (os.cpu_count() or 1) - 1))
+    try:
+        child = ChildProcess(verify_run.__module__, prepare)
+    except (OSError, RuntimeError):
+        return verify_run(record, split, tell)
+    with child:
+        try:
+            found: Verification = child.call(
+                verify_run, (record, split), report, kill=lambda: post(last)
+            )
+        except (InputError, Stopped):
+            raise
+        except Exception as error:
+            raise InputError(failure_sentence(error)) from error
+        return found

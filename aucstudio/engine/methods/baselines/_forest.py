@@ -37,6 +37,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     shape: ClassVar[str] = "trees"
     takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
+    averages_trees: ClassVar[bool] = True
     follows_order: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
     descends: ClassVar[bool] = False

@@ -152,7 +152,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
                 # The levels are what it trains on; of the rows it wants to see the shape.
                 library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
             except LibraryDiffersError as lack:
-                notes.append(str(lack))
+                notes.append(lack.notice)
                 self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
         return Fit(
             watcher.scorer(),

@@ -17,12 +17,12 @@ from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.features.spaces import Space
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import tolerance
-from aucstudio.engine.methods.structural._training import SAME_MEAN
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
 from aucstudio.engine.solvers.rank_newton import minimise
 from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.engine.weighted import WeighsRows
+from aucstudio.notices import notice
 
 _NOTHING_GAINED = 1e-13
 
@@ -95,7 +95,7 @@ class PairNewton(WeighsRows):
             found,
             # Nearer than asked for where w = 0 is nearly as good; that is no promise.
             needed=max(found.needed, self.tol * found.objective),
-            notes=(SAME_MEAN,) if nothing else (),
+            notes=(notice("no_direction"),) if nothing else (),
         )
 
     def _shared(self) -> _Bench:

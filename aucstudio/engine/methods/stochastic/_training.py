@@ -34,13 +34,12 @@ from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import Features, Learner, Training
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import notice
 
 Measure = Callable[[Array, Array], float]
 
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.
 LANDMARKS, SEARCH = 0, 1
-
-ALL_ALIKE = "All rows have the same features, so all get the same score."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,7 +162,7 @@ class StochasticClassifier(AUCClassifier):
         measure = self._measure(positive, embedding.scale)
         w, objective = training.run(F, positive, epochs, measure, monitor, embedding.scorer)
         self.progress_ = TrainingState(embedding, training, positive)
-        notes = () if embedding.spread else (ALL_ALIKE,)
+        notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

@@ -16,11 +16,11 @@ from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.stochastic._block_descent import BlockDescent, draw_partners
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.methods.stochastic._training import (
-    ALL_ALIKE,
     LANDMARKS,
     SEARCH,
 )
 from aucstudio.engine.monitor import Monitor
+from aucstudio.notices import notice
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -80,7 +80,7 @@ class NSAUC(HingeDescent):
         descent = BlockDescent(rows, embedding, partners, steps, self.random_state)
         measure = self._measure(rows.positive, embedding.scale)
         w, objective, epochs = descent.run(self.n_epochs, measure, monitor)
-        notes = () if embedding.spread else (ALL_ALIKE,)
+        notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=epochs, notes=notes)
 
     def _block_map(self, rows: Passes, monitor: Monitor) -> NystromMap | None:

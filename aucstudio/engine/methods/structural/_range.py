@@ -13,9 +13,10 @@ from typing import ClassVar
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import counted_range
-from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
+from aucstudio.engine.methods.structural._training import RiskMinimiser, StructuralSVM
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Mask
+from aucstudio.notices import Notice, notice
 
 Range = tuple[float, float]
 
@@ -87,15 +88,12 @@ def widening(asked: Range) -> Iterator[Range]:
         yield alpha, beta
 
 
-def notes(asked: Range, used: Range, nothing: bool) -> tuple[str, ...]:
-    """Say what became of the range."""
+def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:
+    """Return what became of the range."""
     if nothing:
-        return (SAME_MEAN,)
+        return (notice("no_direction"),)
     if used != asked:
-        return (
-            f"For the FPR range {spell(asked)} the loss is lowest with equal scores for all "
-            f"rows, so the range was widened to {spell(used)}.",
-        )
+        return (notice("range_widened", asked=asked, used=used),)
     return ()
 
 

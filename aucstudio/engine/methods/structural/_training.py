@@ -41,11 +41,7 @@ from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Mask, Rows
-
-SAME_MEAN = (
-    "No direction lowers the loss, not even for the full AUC: the two classes have the same mean, "
-    "or C is too small for the units of the features. All rows get the same score."
-)
+from aucstudio.notices import Notice
 
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
@@ -237,7 +233,7 @@ class RiskMinimiser:
         """Give P where the risk has this value."""
         return float(w @ w) / 2 + self.C * value
 
-    def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
+    def fit(self, found: Direction, notes: tuple[Notice, ...] = ()) -> Fit:
         """Make what a method hands back."""
         return Fit.of(
             self._bench.keep(found.weights),

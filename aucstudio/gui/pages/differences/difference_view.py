@@ -58,11 +58,13 @@ class DifferenceView(PlaneView):
 
     listens_to: ClassVar = {
         **PlaneView.listens_to,
-        "band_changed": "refresh_band",
+        "band_rested": "refresh_band",
     }
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Difference vectors")
+        self._make_controls()
+        self.controls.addStretch(0)
         self.cloud = CloudItems(self.plot)
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
@@ -81,7 +83,6 @@ class DifferenceView(PlaneView):
     # ------------------------------------------------------------- controls
 
     def _make_controls(self) -> None:
-        super()._make_controls()
         self.pairs_combo = self.add_combo("pairs_combo", "P&airs", "Which rows the pairs are of")
         self.pairs_combo.addItem("Held-out", True)
         self.pairs_combo.addItem("Training", False)

@@ -71,6 +71,8 @@ class Overlay:
 class FeatureView(PlaneView):
     """The rows by class, in a plane, with the decision boundaries of the checked runs."""
 
+    listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "mark_stale"}
+
     planes: ClassVar = {
         SCORE: "Score × widest direction",
         FEATURES: "Two features",
@@ -82,6 +84,8 @@ class FeatureView(PlaneView):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "feature_view", "Feature space")
+        self._make_controls()
+        self.controls.addStretch(0)
         self.shading = Shading(self.plot)
         self.shapes = ClassShapes(self.plot)
         self.marks = RowMarks(self.plot, self._choose_row)
@@ -99,7 +103,6 @@ class FeatureView(PlaneView):
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
 
     def _make_controls(self) -> None:
-        super()._make_controls()
         self.rows_combo = self.add_combo("rows_combo", "Ro&ws", "Which rows are drawn")
         self.rows_combo.addItem("Held-out", True)
         self.rows_combo.addItem("Training", False)

@@ -49,6 +49,7 @@ class ModelView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "focus_changed": "mark_stale",
+        "band_rested": "mark_stale",
     }
 
     def __init__(self, session: Session) -> None:

@@ -31,10 +31,9 @@ class PlaneControls(PageView):
         self._labels: dict[str, QLabel] = {}
         self._wanted: tuple[str, str] | None = None
         self._chosen_for: str | None = None
-        self._make_controls()
-        self.controls.addStretch(0)
+        self._make_plane_controls()
 
-    def _make_controls(self) -> None:
+    def _make_plane_controls(self) -> None:
         self.plane_combo = self.add_combo("plane_combo", "&Plane", "Where the rows are seen from")
         for kind, words in self.planes.items():
             self.plane_combo.addItem(words, kind)

@@ -32,6 +32,7 @@ from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
 from aucstudio.gui.panels.runs.notes_edit import NotesEdit
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import texts
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.cautions import (
     cautions,
@@ -65,7 +66,7 @@ class RunDetails(Card):
         self.figures.arrived.connect(lambda _records: self._show_figures())
         session.selection_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
-        session.band_changed.connect(self._on_band)
+        session.band_rested.connect(self._on_band)
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -152,7 +153,7 @@ class RunDetails(Card):
         self.trace.setVisible(bool(record.traceback))
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
-        tell(self.remarks, "\n".join(remarks(record)))
+        tell(self.remarks, "\n".join(texts(remarks(record))))
         self._show_figures()
 
     def _show_figures(self) -> None:
@@ -184,7 +185,9 @@ class RunDetails(Card):
         if found is not None and ranks_backwards(found.area):
             told.append("Ranks the wrong way round: check which class is the positive one.")
         elsewhere = trained_elsewhere_words(record, self.session.plan.band)
-        return told + cautions(record) + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+        return (
+            told + [*texts(cautions(record))] + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+        )
 
     def text(self) -> str:
         """Give all that is said, line by line."""

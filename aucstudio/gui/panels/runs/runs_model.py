@@ -68,7 +68,7 @@ class RunsModel(QAbstractTableModel):
         self.figures.arrived.connect(self._on_figures)
         self._facts.arrived.connect(self._on_facts)
         session.runs_changed.connect(self.refresh)
-        session.band_changed.connect(self._on_band)
+        session.band_rested.connect(self._on_band)
         self.refresh()
 
     # ------------------------------------------------------------- rows

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.words import figure_words, interval_words
@@ -110,7 +111,7 @@ class ScoringReport:
             )
         if self.missing:
             said.append(f"columns without any value, as was asked for: {some_names(self.missing)}")
-        said += self._strange()
+        said += map(str, self._strange())
         said += [
             f"column {name!r}: {rows_words(count)} without a value, more than in training"
             for name, count in self.gaps.items()
@@ -126,35 +127,34 @@ class ScoringReport:
             said.append(f"no AUC, as {self.without_auc}")
         return [" ".join(sentence.split()) for sentence in said]
 
-    def notes(self) -> list[str]:
-        """Say what a run that was tested on the table has to tell: what its rows hold."""
-        said = self._strange()
-        if (more := len(said) - SHOWN) > 0:
-            said[SHOWN:] = [f"the same of {more:,} more columns"]
+    def notices(self) -> list[Notice]:
+        """Return what a run that was tested on the table should report of it."""
+        found = self._strange()
+        if (more := len(found) - SHOWN) > 0:
+            found[SHOWN:] = [notice("further_columns", count=more)]
         if self.gaps:
             counts = [f"{name!r} {rows_words(count)}" for name, count in self.gaps.items()]
-            said.append(f"more rows without a value than in training: {_some(counts)}")
+            found.append(notice("more_missing", counts=_some(counts)))
         if left_out := self.rows - self.scored:
             first = self.left_out[0]
-            said.append(
-                f"{rows_words(left_out)} left out, the first in line {first.line}: {first.reason}"
-            )
-        return [f"Test file {PurePath(self.table).name}: {' '.join(s.split())}." for s in said]
+            reason = " ".join(first.reason.split())
+            found.append(notice("rows_left_out", rows=left_out, line=first.line, reason=reason))
+        file = PurePath(self.table).name
+        return [notice("test_file", file=file, what=each) for each in found]
 
-    def _strange(self) -> list[str]:
-        """Say which cells the model can make nothing of, a sentence for each column."""
-        said = [
-            f"column {name!r}: {rows_words(met.count)} with a level that the model has never met "
-            f"({some_names(met.values)})"
+    def _strange(self) -> list[Notice]:
+        """Return which cells the model cannot use, one notice a column."""
+        found = [
+            notice("unknown_levels", column=name, rows=met.count, levels=some_names(met.values))
             for name, met in self.unseen.items()
         ]
         for name, bad in self.unreadable.items():
-            where = "" if bad.line is None else f" in line {bad.line}"
-            said.append(
-                f"column {name!r}: {rows_words(bad.count)} with what is no number, which counts "
-                f"as missing; the first is {bad.text!r}{where}"
-            )
-        return said + [far.describe() for far in self.far]
+            values = {"column": name, "cells": bad.count, "text": bad.text}
+            if bad.line is None:
+                found.append(notice("not_numbers", **values))
+            else:
+                found.append(notice("not_numbers_in_line", line=bad.line, **values))
+        return found + [far.notice for far in self.far]
 
 
 def rows_words(count: int) -> str:

@@ -11,7 +11,14 @@ import numpy as np
 from aucstudio.project.errors import InputError
 
 
-def _import_onnx() -> Any:
+def import_onnx() -> Any:
+    """Import the package onnx.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
     try:
         return importlib.import_module("onnx")
     except ImportError as error:
@@ -33,7 +40,7 @@ class Graph:
     """
 
     def __init__(self, columns: Sequence[str], outputs: Sequence[str]) -> None:
-        self.onnx = _import_onnx()
+        self.onnx = import_onnx()
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._taken = set(outputs)

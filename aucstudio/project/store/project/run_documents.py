@@ -10,6 +10,7 @@ import msgspec
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
+from aucstudio.notices import read_notice
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.score_file import ScoreFile
@@ -37,7 +38,7 @@ class SplitDocument(msgspec.Struct):
     gap: float | None
     n_iter: int | None
     converged: bool
-    notes: list[Text]
+    notes: list[dict[str, Any]]
     n_train: Count
     n_test: Count
     parts: dict[str, str]
@@ -132,7 +133,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     experiment = read_experiment(checked.experiment)
     splits = []
     for k, split in enumerate(checked.splits):
-        values = msgspec.structs.asdict(split) | {"notes": tuple(split.notes)}
+        values = msgspec.structs.asdict(split) | {"notes": tuple(map(read_notice, split.notes))}
         keys = {name: _key(text) for name, text in values.pop("parts").items()}
         title = f"{experiment.title} ({run}), split {k + 1},"
         splits.append(stored_split(values, keys, source, run, title))

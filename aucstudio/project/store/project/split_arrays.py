@@ -39,7 +39,6 @@ _VALUES = (
     "needed",
     "n_iter",
     "converged",
-    "notes",
     "n_train",
     "n_test",
     "trained_range",
@@ -60,7 +59,8 @@ def required(parts: Iterable[str]) -> tuple[str, ...]:
 
 def split_values(split: SplitResult) -> dict[str, Any]:
     """Give what is not an array as plain data."""
-    return {name: getattr(split, name) for name in _VALUES}
+    values = {name: getattr(split, name) for name in _VALUES}
+    return values | {"notes": [note.document() for note in split.notes]}
 
 
 def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:

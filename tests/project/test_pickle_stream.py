@@ -4,7 +4,7 @@ import io
 import numpy as np
 import pytest
 
-from aucstudio.project.work.parcels import receive, send
+from aucstudio.project.pickle_stream import receive, send
 
 
 @dataclasses.dataclass

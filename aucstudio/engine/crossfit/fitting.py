@@ -6,13 +6,14 @@ Symbols: z_k scores of member k, held out in folds and put on a common scale; w_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.crossfit.folds import Folds, class_shares
+from aucstudio.engine.crossfit.members import Member, titles
 from aucstudio.engine.ensembles.combined import CombinationScorer, combine, seen
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
@@ -20,29 +21,22 @@ from aucstudio.engine.ensembles.selection import select
 from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.ensembles.viewed import filled_view
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
-from aucstudio.engine.methods.combination._library import Member, titles
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Index, Mask
-
-_NONE_HELD_OUT = (
-    "No rows could be held out so that both classes were left to train on: all members weigh the "
-    "same, and their areas are those of training rows."
-)
+from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import Notice, notice
 
 # Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.
 _FEWEST_TREES = 50
 
-Folds = list[tuple[Index, Index]]
 Task = tuple[Member, int]
 Outcome = tuple[Scorer, Array] | ValueError | MemoryError
 
 
-class Board:
-    """What the members have come to so far; ``train`` alone is called on other threads.
+class CrossFit:
+    """Members trained in folds so far; ``train`` alone is called on other threads.
 
     Attributes
     ----------
@@ -84,7 +78,7 @@ class Board:
             unable = (m for m, one in estimators.items() if not one.takes_weights)
             self.failed = dict.fromkeys(unable, "it takes no row weights")
         self._done, self._total = 0, max(1, len(self.taking_part) * len(folds))
-        self._counted = _class_shares(positive, folds, weights)
+        self._counted = class_shares(positive, folds, weights)
         self.ready: dict[Member, list[Scale]] = {}
         self._reported = 0
 
@@ -163,10 +157,14 @@ class Board:
         Scores of a ranking mean something beside each other only: models of two folds may differ
         by any constant. Shares mean the same in all folds.
         """
-        scores, smoothing = self._held[member], _smoothing(self._estimators[member])
+        scores, smoothing = self._held[member], self._smoothing(member)
         if smoothing:
             return [Scale.learn(scores, smoothing, self.weights)] * len(self._folds)
         return [Scale.learn(scores[held], weights=self._counted[held]) for _, held in self._folds]
+
+    def _smoothing(self, member: Member) -> float:
+        estimator = self._estimators[member]
+        return log_odds_smoothing(type(estimator), estimator.get_params(deep=False))
 
     def _report_members(self, members: list[Member]) -> None:
         scores = self._scores_of(members)
@@ -230,63 +228,22 @@ class Board:
         return mapped
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Say which members are not there, and why."""
+    def notes(self) -> tuple[Notice, ...]:
+        """Return which members are absent, and why."""
         absent = [member for member in self._estimators if member not in self.ready]
-        reasons = {member: self.failed.get(member, "training was stopped") for member in absent}
         notes = [
-            f"{self._titles[member]} takes no part: {reason}" for member, reason in reasons.items()
+            notice("member_failed", member=self._titles[member], reason=str(self.failed[member]))
+            if member in self.failed
+            else notice("member_stopped", member=self._titles[member])
+            for member in absent
         ]
-        return (*notes, *([] if self.holds_out else [_NONE_HELD_OUT]))
+        return (*notes, *([] if self.holds_out else [notice("nothing_held_out")]))
 
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""
         if self.failed and not self._monitor.stopped:
             return ValueError(f"no member could be trained: {next(iter(self.failed.values()))}")
         return Stopped("training members")
-
-
-def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: int) -> Folds:
-    """Deal the rows into folds, each class evenly, groups whole; fewer where a class is small.
-
-    Where no row can be held out so that both classes are left, the one fold trains on all rows.
-    """
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
-    units = [len(np.unique(part)) for part in _by_class(positive, groups)]
-    count = min(count, *units)
-    everything = np.arange(len(positive))
-    if count < 2:
-        return [(everything, everything)]
-    draw = StratifiedKFold if groups is None else StratifiedGroupKFold
-    drawn = draw(count, shuffle=True, random_state=seed).split(positive, positive, groups)
-    folds = [fold for fold in drawn if all(counts(positive[fold[0]]))]
-    whole = sum(len(held) for _, held in folds) == len(positive)
-    return folds if whole else [(everything, everything)]
-
-
-def _class_shares(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
-    """Weigh rows so that in every fold the classes count as they do among all rows."""
-    own = np.ones(len(positive)) if each is None else each
-    weights = np.empty(len(positive))
-    for _, held in folds:
-        for of_class in (positive, ~positive):
-            here = held[of_class[held]]
-            if len(here):
-                weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
-    return weights
-
-
-def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
-    units = np.arange(len(positive)) if groups is None else groups
-    yield units[positive]
-    yield units[~positive]
-
-
-def counts(positive: Mask) -> tuple[int, int]:
-    """Count positives and negatives."""
-    m = int(np.count_nonzero(positive))
-    return m, len(positive) - m
 
 
 def able(
@@ -316,9 +273,10 @@ def share_trees(estimator: AUCClassifier, folds: int) -> AUCClassifier:
     """
     from sklearn.base import clone
 
-    if not isinstance(estimator, ForestClassifier):
+    if not estimator.averages_trees:
         return estimator
-    share = max(math.ceil(estimator.n_trees / folds), min(estimator.n_trees, _FEWEST_TREES))
+    trees = int(estimator.get_params(deep=False)["n_trees"])
+    share = max(math.ceil(trees / folds), min(trees, _FEWEST_TREES))
     dealt: AUCClassifier = clone(estimator).set_params(n_trees=share)
     return dealt
 
@@ -334,5 +292,6 @@ def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -
     return settled
 
 
-def _smoothing(estimator: AUCClassifier) -> float:
-    return 1.0 / estimator.n_trees if isinstance(estimator, ForestClassifier) else 0.0
+def log_odds_smoothing(method: type[AUCClassifier], params: Mapping[str, Any]) -> float:
+    """Return what smooths the log-odds of a method's scores; 0 where these are no shares."""
+    return 1.0 / int(params["n_trees"]) if method.averages_trees else 0.0

@@ -12,46 +12,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.crossfit.folds import Folds
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.methods.combination._board import Folds
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index, Mask
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50
 _ROWS_DRAWN = 4_000_000  # in all draws together
 
 
-def nested_scores(scores: Array, folds: Folds, weigh: Callable[[Rows, int], Array]) -> Array:
+def nested_scores(folds: Folds, score: Callable[[int, Index, Index], Array]) -> Array:
     """Return the scores of rows that had no part in the choice, shape (N,).
 
     Parameters
     ----------
-    scores : ndarray of shape (candidates, N)
-        Held-out scores on a common scale.
     folds : list of (ndarray, ndarray)
         Rows to choose on, and rows to score.
-    weigh : callable
-        Returns the weights of the candidates, shape (candidates,), from some rows and the number
-        of the fold.
+    score : callable
+        Given the number of a fold and both parts of it, chooses on the first part and returns the
+        scores of the second.
     """
-    total = np.empty(scores.shape[1])
+    total = np.empty(sum(len(held) for _, held in folds))
     for k, (choosing, held) in enumerate(folds):
-        total[held] = weigh(choosing, k) @ scores[:, held]
+        total[held] = score(k, choosing, held)
     return total
 
 
 def best_alone(
     scores: Array, positive: Mask, criterion: Criterion, weights: Array | None = None
-) -> Array:
-    """Return weights that take the candidate with the highest criterion; the first wins a tie."""
-    reached = [criterion(positive, one, weights) for one in scores]
-    taken = np.zeros(len(scores))
-    taken[int(np.argmax(reached))] = 1.0
-    return taken
+) -> int:
+    """Return the number of the candidate with the highest criterion; the first wins a tie."""
+    return int(np.argmax([criterion(positive, one, weights) for one in scores]))
 
 
 def lead_of(
@@ -60,7 +51,7 @@ def lead_of(
     one: Array,
     other: Array,
     weights: Array | None = None,
-    groups: NDArray[np.intp] | None = None,
+    groups: Index | None = None,
 ) -> tuple[float, float]:
     """Return the criterion of one minus that of the other, and its standard error.
 
@@ -76,7 +67,7 @@ def lead_of(
 
 
 def drawn_weights(
-    positive: Mask, weights: Array | None = None, groups: NDArray[np.intp] | None = None
+    positive: Mask, weights: Array | None = None, groups: Index | None = None
 ) -> Iterator[Array]:
     """Draw bootstrap samples; yields how much each row counts in a sample.
 
