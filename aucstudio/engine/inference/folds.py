@@ -152,9 +152,9 @@ class FoldedArea:
 
     @cached_property
     def by_fold(self) -> list[Deciding]:
-        """The rows that decide the range in each fold."""
+        """The rows that decide the range in each fold; where they come in groups, the groups."""
         return [
-            deciding_of(fold.ranking, *fold.band, fold.area, fold.variance.sizes)
+            deciding_of(fold.ranking, *fold.band, fold.area, fold.sampling.groups)
             for fold in self.folds
         ]
 

@@ -95,7 +95,7 @@ def equality_test(areas: Sequence[GroupArea]) -> float:
     speak are left out.
 
     In simulations (``python -m tests.benchmarks.inference_folds``) without any difference it says
-    p < 0.05 in 0 to 6 of 100, with 2 to 12 groups of 5 to 400 positives, equal or not in number
+    p < 0.05 in 0 to 8 of 100, with 2 to 12 groups of 5 to 400 positives, equal or not in number
     and spread, AUCs of .5 to .96, and [0, 0.1].
 
     Returns
