@@ -326,13 +326,14 @@ class MainWindow(QMainWindow):
         try:
             self.validation_panel.check()
             self.method_panel.check()
-            same = None if again else self.session.planned_twin(tuned=tuned)
+            planned = self.session.planned(tuned=tuned)
+            same = None if again else self.session.twin_of(planned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)
                 self.sides.show_runs(True)  # in front, where it is a page
                 self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
                 return
-            self.session.run_planned(tuned=tuned)
+            self.session.start([planned])
         except InvalidSetting as error:
             self.method_panel.show_problem(error.setting, str(error))
         except InputError as error:

@@ -1,7 +1,6 @@
 """The start page: recent files with what is in them, those that are gone, unsaved studies."""
 
 import datetime
-import json
 import os
 
 import pytest
@@ -122,13 +121,6 @@ def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypat
     assert outline(project) == first
     os.utime(project, (1, 1))
     assert outline(project).facts == "read anew"
-
-
-def test_a_list_of_an_older_program_is_understood(tmp_path):
-    home = workspace.home()
-    home.mkdir(parents=True)
-    (home / "recent.json").write_text(json.dumps([str(tmp_path / "a.csv")]))
-    assert workspace.recents() == [workspace.Recent(tmp_path / "a.csv")]
 
 
 def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project, qtbot):

@@ -26,7 +26,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.sparse_fits import fits_sparse
+from aucstudio.project.runs.estimate import fits_sparse
 
 _ITEMS = {
     "impute": {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"},

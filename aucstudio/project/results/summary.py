@@ -24,7 +24,7 @@ from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
 from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
