@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -104,8 +105,10 @@ def _remembered(
 
     @functools.wraps(compute)
     def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items())))
+        figures = known.get(record)
+        if figures is None:
+            figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items()))) if options else rest
         if key not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
@@ -338,4 +341,4 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
 
 def number(value: float) -> float | None:
     """Give a finite number, or None: JSON has no NaN."""
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None
