@@ -72,7 +72,7 @@ def test_recent_files_come_first_with_what_is_in_them(page, project, table_file,
     assert str(project.parent) in told
     assert facts(made, "recent_file_1").startswith("Table · ")
     assert made.findChild(QLabel, "recent_file_0_day").text().startswith("today, ")
-    example = next(b for b in made.findChildren(QPushButton) if "example" in b.objectName())
+    example = next(b for b in made.findChildren(QPushButton) if "welcome_example" in b.objectName())
     assert made.findChild(QPushButton, "recent_file_1").mapTo(made, made.pos()).y() < (
         example.mapTo(made, made.pos()).y()
     )
@@ -127,7 +127,7 @@ def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project,
     workspace.remember_recent(project)
     shown = page()
     shown.activateWindow()
-    start = shown.findChild(QPushButton, "welcome_open_project")
+    start = shown.findChild(QPushButton, "welcome_try_example")
     start.setFocus()
     qtbot.waitUntil(start.hasFocus)
     qtbot.keyClick(start, Qt.Key.Key_Tab)

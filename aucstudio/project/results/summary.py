@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.notices import texts
+from aucstudio.notices import Notice, notice, texts
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
@@ -104,8 +105,10 @@ def _remembered(
 
     @functools.wraps(compute)
     def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items())))
+        figures = known.get(record)
+        if figures is None:
+            figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items()))) if options else rest
         if key not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
@@ -218,12 +221,26 @@ def train_auc(record: RunRecord) -> float:
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:
-    """Tell how many held-out negatives decide the band, in the smallest split."""
+    """Count the held-out negatives that decide the band, in the smallest split."""
     if record.experiment.weight is not None:
         areas = (roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits)
         return min((area.negatives for area in areas), default=0)
     ranks = [roc.band_ranks(int(np.count_nonzero(~s.test_positive)), *band) for s in record.splits]
     return min((last - first + 1 for first, last in ranks), default=0)
+
+
+def range_notices(record: RunRecord, band: Band) -> list[Notice]:
+    """Return what puts the partial AUC of a range in doubt: few negatives of a split in it."""
+    known = bool(record.splits) and band != WHOLE
+    return few_in_range(band_negatives(record, band)) if known else []
+
+
+def few_in_range(negatives: int) -> list[Notice]:
+    """Return a caution where so few negatives of a split are in a range that its area is biased."""
+    least = inference.LEAST_IN_FOLD
+    if negatives >= least:
+        return []
+    return [notice("few_negatives_in_range", least=least, here=negatives)]
 
 
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
@@ -318,9 +335,10 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
         "mcclish": mean([area.mcclish for area in areas]),
         "negatives": band_negatives(record, band),
         **summary,
+        "notices": [found.as_json() for found in range_notices(record, band)],
     }
 
 
 def number(value: float) -> float | None:
     """Give a finite number, or None: JSON has no NaN."""
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSplitter, QTableView, QWidget
+from PySide6.QtWidgets import QLineEdit, QSplitter
 
 from aucstudio.engine.inference import Interval
 from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import make_plot, pen, run_pen
-from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -84,11 +84,7 @@ class GroupsPage(QSplitter):
         self.plot.addItem(self.band, ignoreBounds=True)
         self.lines: list[pg.PlotCurveItem] = []
         self.sheet = SheetModel(_HEADS, _TIPS, (0,), self)
-        self.table = named(QTableView(), "groups_table", "Figures of the levels")
-        self.table.setModel(self.sheet)
-        list_rows(self.table, _ROW)
-        fit_columns(self.table, 0)
-        self.table.setCornerWidget(QWidget())
+        self.table = TableView("groups_table", "Figures of the levels", self.sheet, _ROW, 0)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(8)
@@ -334,12 +330,16 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         head = f"{name} by {found.column}: not settled whether levels differ ({p}); {ends}."
     pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
     few = [group.level for group in found.groups if group.few]
+    doubtful = [group.level for group in found.groups if group.notices]
     where = "its own threshold" if target.rule == OWN else "the chosen threshold"
     return Statement.of(
         head,
         f"Equality of the partial areas in FPR {range_words(band)}: {pauc}.",
         f"TPR and FPR are those of {where} in each split.",
         f"Fewer than 10 rows of a class decide at {_listed(few)}." if few else "",
+        f"pAUC estimated too high, with few negatives per split, at {_listed(doubtful)}."
+        if doubtful
+        else "",
         f"{found.merged:,} rare levels are one group." if found.merged else "",
         _left_out(found),
     )
