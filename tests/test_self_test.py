@@ -75,7 +75,7 @@ def test_a_part_that_fails_is_named(monkeypatch, capsys):
 def test_a_packaged_program_starts_itself_by_its_option(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "AUC Studio.exe"))
-    service = "aucstudio.project.work.fit_service"
+    service = "aucstudio.project.work.processes"
     expected = [child_process.CHILD_OPTION, service, "17"]
     assert child_process.child_command(service, 17) == [sys.executable, *expected]
     # The program for the desktop has no standard streams; the one beside it is for the console.

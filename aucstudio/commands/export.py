@@ -10,7 +10,7 @@ from aucstudio.boundary import DONE
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    parser.add_argument("--to", metavar="FORMAT", required=True, help="onnx, script or json")
+    parser.add_argument("--to", metavar="FORMAT", required=True, help="script, onnx, sql or json")
     parser.add_argument(
         "-o",
         "--output",

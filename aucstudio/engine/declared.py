@@ -42,6 +42,8 @@ class Declared:
     one_sided : bool
         Whether the classes play different parts, so that training for the other one does not
         just reverse the ranking.
+    averages_trees : bool
+        Whether a score is the mean of the votes of ``n_trees`` trees, within [0, 1].
     follows_order : bool
         Whether the order of the training rows decides with what comes out.
     counts_rows : bool
@@ -78,6 +80,7 @@ class Declared:
     memorises: ClassVar[bool] = False
     solves: ClassVar[str] = ""
     one_sided: ClassVar[bool] = False
+    averages_trees: ClassVar[bool] = False
     follows_order: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = False
     in_parts: ClassVar[bool] = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from aucstudio.engine.monitor import Monitor, Spread, one_by_one
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.solution import Solution
 from aucstudio.engine.types import Array, Index
+from aucstudio.notices import Notice, notice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Fit:
         Constant that the method itself chose; None lets the threshold be chosen afterwards.
     support_pairs : tuple of two index arrays, optional
         Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
-    notes : tuple of str
-        Sentences the analyst should read.
+    notes : tuple of Notice
+        Facts the analyst should know.
     scores : ndarray of shape (n_samples,), optional
         Of the training rows by the scorer, where the method has them at hand.
     """
@@ -52,7 +54,7 @@ class Fit:
     lowest: float = 0.0
     intercept: float | None = None
     support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Notice, ...] = ()
     scores: Array | None = None
 
     def __post_init__(self) -> None:
@@ -77,16 +79,30 @@ class Fit:
             pairs = counted[pairs[0]], counted[pairs[1]]
         return dataclasses.replace(self, scores=None, support_pairs=pairs)
 
-    def shortfall(self) -> str:
-        """Say how far from the optimum the fit may have ended."""
+    def shortfall(self) -> Notice:
+        """Return how far from the optimum the fit may have ended."""
         if self.gap is None or not np.isfinite(self.gap) or self.objective <= 0:
-            return "Training ended before it had settled; standardised features or a smaller C help"
+            return notice("not_converged")
         share, asked = (100 * gap / self.objective for gap in (self.gap, max(self.needed, 0.0)))
-        return (
-            f"The optimum was not reached: {min(share, 100.0):.2g} % of the objective may be too "
-            f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
-            "settings help"
-        )
+        return notice("gap_too_large", reached=float(min(share, 100.0)), asked=float(asked))
+
+
+Made = TypeVar("Made")
+
+
+class Shared:
+    """Whatever the fits of a path on the same rows make once for all settings but one."""
+
+    def __init__(self) -> None:
+        self._settings: object = None
+        self._made: object = None
+
+    def once(self, settings: object, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returned last, unless the settings changed since."""
+        if self._made is None or settings != self._settings:
+            self._made = None  # the old one makes room for the new one
+            self._made, self._settings = make(), settings
+        return cast("Made", self._made)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,9 +116,10 @@ class Context:
     given : Kernel or None
         Kernel values that the caller computed; rows are then numbers of rows, and this kernel
         stands in place of the method's own.
-    kept : object
-        What fits one after another have in common, as the family of the method declares it; None
-        where a fit stands alone.
+    shared : Shared
+        What the fits of a path share; new for a single fit.
+    kept : mapping or None
+        Parts of the work that were done elsewhere, by their names; see ``Declared.in_parts``.
     groups : ndarray of shape (n_samples,) or None
         Rows of one group belong together, for methods that hold rows out.
     weights : ndarray of shape (n_samples,) or None
@@ -114,7 +131,8 @@ class Context:
 
     monitor: Monitor
     given: Kernel | None = None
-    kept: Any = None
+    shared: Shared = dataclasses.field(default_factory=Shared)
+    kept: Mapping[Any, Any] | None = None
     groups: NDArray[Any] | None = None
     weights: Array | None = None
     spread: Spread = one_by_one

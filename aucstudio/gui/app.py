@@ -23,7 +23,7 @@ from aucstudio.gui.state.timers import ticking
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
-from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.place import Place
@@ -160,6 +160,6 @@ def _show_uncaught_errors() -> None:
         # The one that a person looks at, else the first.
         active = [one for one in windows if one.isActiveWindow()] or windows
         for window in active[:1]:
-            window.messages.tell(f"Something went wrong that should not have: {error}", details)
+            window.messages.tell(f"Unexpected error: {error}", details)
 
     sys.excepthook = show

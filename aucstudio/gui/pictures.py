@@ -16,6 +16,7 @@ from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results.report import write_report
@@ -70,8 +71,10 @@ def prepare(theme: str) -> QApplication:
 def choose_tuned(session: Session, view: PageView) -> bool:
     """Choose a run that has something to show in a view; False if none has.
 
-    A search is seen of a tuned run alone.
+    A search is seen of a tuned run alone, and the best model only after a search for it.
     """
+    if isinstance(view, BestView) and not session.tournaments():
+        return False
     tuned = [run.record.id for run in session.shown_runs() if run.record.searches]
     chosen = session.run(session.selected)
     if isinstance(view, SearchView) and (chosen is None or chosen.record.id not in tuned):

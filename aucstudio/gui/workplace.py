@@ -8,11 +8,13 @@ from __future__ import annotations
 import importlib
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
+from aucstudio.gui.common.boxes import STRETCH, down, holding
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
+from aucstudio.gui.desk.pages import VIEWS, ViewDeclaration
 from aucstudio.gui.desk.sides import Sides
 from aucstudio.gui.desk.stand_in import StandIn
 from aucstudio.gui.exports import Exports
@@ -23,21 +25,6 @@ from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.state.session import Session
 
 DATA, MODEL = "data_view", "model_view"
-
-# Every page in the order of the tabs: name, title, and the class in its module under ``pages``.
-PAGES = (
-    ("roc_view", "ROC", "roc.roc_view", "RocView"),
-    ("training_view", "Training", "training.training_view", "TrainingView"),
-    ("search_view", "Search", "search.search_view", "SearchView"),
-    ("feature_view", "Feature space", "features.feature_view", "FeatureView"),
-    ("difference_view", "Differences", "differences.difference_view", "DifferenceView"),
-    ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
-    ("calibration_view", "Calibration", "calibration.calibration_view", "CalibrationView"),
-    (MODEL, "Model", "model.model_view", "ModelView"),
-    ("best_view", "Best", "best.best_view", "BestView"),
-    ("compare_view", "Compare", "compare.compare_view", "CompareView"),
-    (DATA, "Data", "data.data_view", "DataView"),
-)
 
 
 class Workplace:
@@ -58,7 +45,7 @@ class Workplace:
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, verbs.run, verbs.tune, verbs.find_best)
         self.runs_panel = RunsPanel(session)
-        self.deck = Deck([_stand_in(session, *page) for page in PAGES])
+        self.deck = Deck([_stand_in(session, view) for view in VIEWS])
         session.rows_asked.connect(self._show_rows)
         session.row_asked.connect(self._explain_row)
         session.back_asked.connect(self.deck.go_back)
@@ -67,22 +54,23 @@ class Workplace:
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back leads back from there."""
+        from aucstudio.gui.pages.data.data_view import DataView
+
         page, left = self.deck.visit(DATA)
-        page.show_rows(rows, part, left)  # type: ignore[attr-defined]
+        assert isinstance(page, DataView)
+        page.show_rows(rows, part, left)
 
     def _explain_row(self) -> None:
         """Show in the page Model what moved the score of the row that is pointed at."""
+        from aucstudio.gui.pages.model.model_view import ModelView
+
         page, _left = self.deck.visit(MODEL)
-        page.show_row()  # type: ignore[attr-defined]
+        assert isinstance(page, ModelView)
+        page.show_row()
 
     def _setup_column(self) -> QScrollArea:
-        column = QWidget()
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.setSpacing(8)
-        for panel in (self.data_panel, self.validation_panel, self.method_panel):
-            layout.addWidget(panel)
-        layout.addStretch(1)
+        panels = (self.data_panel, self.validation_panel, self.method_panel)
+        column = holding(down(*panels, STRETCH, around=(0, 0, 6, 0)))
         area = QScrollArea()
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         area.setWidget(column)
@@ -91,10 +79,10 @@ class Workplace:
         return area
 
 
-def _stand_in(session: Session, name: str, title: str, module: str, kind: str) -> StandIn:
+def _stand_in(session: Session, declared: ViewDeclaration) -> StandIn:
     def make() -> PageView:
-        pages = importlib.import_module(f"aucstudio.gui.pages.{module}")
-        view: PageView = getattr(pages, kind)(session)
+        module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
+        view: PageView = getattr(module, declared.kind)(session)
         return view
 
-    return StandIn(name, title, make)
+    return StandIn(declared.name, declared.title, make)

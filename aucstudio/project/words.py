@@ -22,6 +22,11 @@ def p_words(p: float) -> str:
     return f"p {number}" if number.startswith("<") else f"p = {number}"
 
 
+def p_words_corrected(p: float, corrected: float, name: str) -> str:
+    """Write a p-value beside its correction: ``p = 0.02, Holm-corrected p = 0.06``."""
+    return f"{p_words(p)}, {name}-corrected {p_words(corrected)}"
+
+
 def p_number(p: float) -> str:
     """Write a p-value alone."""
     if math.isnan(p):
@@ -148,6 +153,11 @@ def cost_words(cost: Cost) -> str:
     """Write what a fit takes as ``about 0.4 s and 12 MB per fit``."""
     time = "" if cost.seconds is None else f"{rough_words(cost.seconds)} and "
     return f"about {time}{bytes_words(cost.bytes)} per fit"
+
+
+def file_words(name: str) -> str:
+    """Return a file name as text that can be stored: bytes that are not UTF-8 are replaced."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def suggestion(wanted: str, known: Iterable[str]) -> str:

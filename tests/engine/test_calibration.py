@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.calibration import CalibratedClassifierCV, calibration_curve
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
@@ -19,7 +20,6 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
     restore,
-    wilson_interval,
 )
 from aucstudio.engine.roc import auc
 
@@ -229,16 +229,23 @@ def test_equal_probabilities_share_a_bin():
         reliability(positive[:0], np.zeros(0))
 
 
-def test_wilsons_interval_solves_its_equation_and_covers():
-    low, high = wilson_interval(np.array([3, 0, 20]), np.array([20, 20, 20]))
-    for bound in (low[0], high[0]):
-        assert (3 / 20 - bound) ** 2 == pytest.approx(1.959964**2 * bound * (1 - bound) / 20)
-    assert low[1] == 0
-    assert high[2] == 1
-    assert high[1] == pytest.approx(1 - low[2])
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "share"), [(600, 0.3), (400, 0.05), (100, 0.5)])
+def test_all_bars_of_true_probabilities_hold_together(rows, share):
+    # Bars of 95 % each would hold together in about 60 of 100 cases.
     rng = np.random.default_rng(0)
-    low, high = wilson_interval(rng.binomial(50, 0.1, 4000), np.full(4000, 50))
-    assert 0.93 < np.mean((low <= 0.1) & (high >= 0.1)) < 0.98
+    held = 0
+    for _ in range(300):
+        p = rng.beta(4 * share, 4 * (1 - share), rows)
+        found = reliability(rng.random(rows) < p, p)
+        held += ((found.low <= found.mean) & (found.mean <= found.high)).all()
+    assert held >= 300 * 0.95 - 10
+
+
+def test_the_bar_of_one_bin_is_exact():
+    found = reliability(np.arange(20) < 3, np.full(20, 0.2))
+    low, high = stats.beta.ppf(0.025, 3, 18), stats.beta.ppf(0.975, 4, 17)
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
 
 
 def test_calibration_error_is_the_distance_of_the_bins():

@@ -9,6 +9,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from aucstudio.engine import METHODS, Stopped, restore, roc
+from aucstudio.engine.crossfit import members as member_lists
+from aucstudio.engine.crossfit.members import Member, library, titles
 from aucstudio.engine.ensembles.combined import (
     CombinationScorer,
     MemberShare,
@@ -21,9 +23,8 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import choose_weights, select, select_in_bags, stack
 from aucstudio.engine.ensembles.viewed import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.combination import _library
-from aucstudio.engine.methods.combination._library import Member, library, titles
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
+from aucstudio.notices import notice
 
 
 def drawn(seed, N=60, ties=0):
@@ -361,7 +362,7 @@ def test_groups_are_held_out_whole(small_library):
         assert not set(groups[train]) & set(groups[held])
     equal = METHODS["auc-ensemble"]().fit(X, y, groups=np.zeros(len(y)))
     assert {member.weight for member in equal.scorer_.members} == {1 / 3}
-    assert "No rows could be held out" in equal.notes_[-1]
+    assert equal.notes_[-1].code == "nothing_held_out"
     with pytest.raises(ValueError, match="one group for each"):
         METHODS["auc-ensemble"]().fit(X, y, groups=[1, 2])
 
@@ -371,7 +372,7 @@ def test_stop_keeps_the_members_that_are_ready(small_library):
     fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, callback=lambda step: step.iteration >= 2)
     assert fitted.n_iter_ == 2
     assert not fitted.converged_
-    assert "Random forest takes no part: training was stopped" in fitted.notes_
+    assert notice("member_stopped", member="Random forest") in fitted.notes_
     with pytest.raises(Stopped):
         METHODS["auc-ensemble"]().fit(X, y, spread=lambda work, tasks, check: iter(()))
 
@@ -385,7 +386,7 @@ def test_a_member_that_fails_is_left_out_and_named(small_library):
             yield task, (ValueError("no luck") if broken else work(task, check))
 
     fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, spread=spread)
-    assert "Logistic regression takes no part: no luck" in fitted.notes_
+    assert notice("member_failed", member="Logistic regression", reason="no luck") in fitted.notes_
     with pytest.raises(ValueError, match="no luck"):
         METHODS["auc-ensemble"]().fit(
             X, y, spread=lambda work, tasks, check: ((t, ValueError("no luck")) for t in tasks)
@@ -399,7 +400,9 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
     assert len(set(found)) == len(found)
     for member in found:
         METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
-    assert ("kernel-rank-svm" in {m.method for m in found}) == (count <= _library._MOST_KERNEL_ROWS)
+    assert ("kernel-rank-svm" in {m.method for m in found}) == (
+        count <= member_lists._MOST_KERNEL_ROWS
+    )
 
 
 @pytest.mark.parametrize("name", ["quick", "thorough"])

@@ -136,7 +136,7 @@ def test_cutting_planes_reach_the_same_optimum(monkeypatch, C):
     i, j = planes.support_pairs_
     assert len(i) > 0
     assert (planes.train_scores_[i] - planes.train_scores_[j] < 1.0).all()
-    assert "cutting planes" in planes.notes_[0]
+    assert planes.notes_[0].code == "cutting_planes"
     assert not exact.notes_
 
 

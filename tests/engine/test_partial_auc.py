@@ -12,10 +12,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.structural import StructuralRisk
-from aucstudio.engine.methods.structural._range import widening
+from aucstudio.engine.methods.fpr_ranges import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc
+from aucstudio.notices import notice
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.5, 0.8)]
@@ -212,8 +213,7 @@ def test_a_narrow_range_without_a_direction_is_widened():
     assert alpha == 0.0
     assert beta in (0.2, 0.4, 0.8, 1.0)
     assert np.linalg.norm(model.coef_) > 0.01
-    assert "[0, 0.1]" in model.notes_[0]
-    assert f"[0, {beta:g}]" in model.notes_[0]
+    assert model.notes_[0] == notice("range_widened", asked=(0.0, 0.1), used=(0.0, beta))
     assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
     # Independently: no direction leads downhill in the ranges passed over (R is convex, so a
     # short way decides), and the range used has one.
@@ -239,7 +239,7 @@ def test_equal_class_means_are_reported():
     model = SVMpAUC(fpr_range=(0.0, 0.5)).fit(X, [1, 1, 0, 0])
     assert_array_equal(model.coef_, 0.0)
     assert model.fpr_range_used_ == (0.0, 1.0)
-    assert "same score" in model.notes_[0]
+    assert model.notes_[0].code == "no_direction"
     assert_allclose(model.objective_, 10.0)
 
 

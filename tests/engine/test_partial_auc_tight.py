@@ -13,6 +13,7 @@ from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.roc import rank_pauc
+from aucstudio.notices import notice
 
 pytestmark = pytest.mark.slow
 
@@ -182,7 +183,7 @@ def test_the_widened_range_is_narrower_than_that_of_the_structural_surrogate():
     tight = SVMpAUCTight(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     loose = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     assert 0.1 < tight.fpr_range_used_[1] <= loose.fpr_range_used_[1]
-    assert "[0, 0.1]" in tight.notes_[0]
+    assert tight.notes_[0] == notice("range_widened", asked=(0.0, 0.1), used=tight.fpr_range_used_)
 
 
 @pytest.mark.parametrize("surrogate", ["convex", "dc"])
@@ -190,7 +191,7 @@ def test_equal_class_means_are_reported(surrogate):
     X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
     model = SVMpAUCTight(fpr_range=(0.25, 0.5), surrogate=surrogate).fit(X, [1, 1, 0, 0])
     assert_array_equal(model.coef_, 0.0)
-    assert "same score" in model.notes_[0]
+    assert model.notes_[0].code == "no_direction"
     assert_allclose(model.objective_, 10.0)
 
 
@@ -250,7 +251,7 @@ def test_dc_that_ends_at_nothing_falls_back_to_the_convex_surrogate():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1), surrogate="dc").fit(X, y)
     convex = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1)).fit(X, y)
-    assert "difference of convex" in model.notes_[0]
+    assert model.notes_[0].code == "convex_surrogate_used"
     assert model.fpr_range_used_ == convex.fpr_range_used_ != (0.02, 0.1)
     assert_array_equal(model.coef_, convex.coef_)
     assert model.objective_ == convex.objective_

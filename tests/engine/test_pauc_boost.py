@@ -11,6 +11,7 @@ from aucstudio.engine.losses.smooth_pauc import derivatives, fan, smooth_area
 from aucstudio.engine.methods.boosting.pauc_boost import PAUCBoost
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc, partial_auc, rank_pauc
+from aucstudio.notices import notice
 
 pytestmark = pytest.mark.slow
 
@@ -224,7 +225,7 @@ def test_a_range_in_which_no_learner_helps_is_widened():
     y = np.r_[np.zeros(15), np.ones(10), np.zeros(20)].astype(int)
     fitted = PAUCBoost(n_knots=2).fit(x[:, None], y)
     assert fitted.fpr_range_used_[1] > 0.4
-    assert "widened" in fitted.notes_[0]
+    assert fitted.notes_[0].code == "range_widened_for_learners"
     assert auc(y, fitted.decision_function(x[:, None])) > 0.5
     # A curve can have one.
     curved = PAUCBoost().fit(x[:, None], y)
@@ -236,7 +237,7 @@ def test_it_stops_where_no_positive_is_between_the_thresholds():
     fitted = PAUCBoost(fpr_range=(0.1, 0.3)).fit(X, y)
     assert fitted.objective_ == pytest.approx(-0.2)
     assert fitted.n_iter_ == 1
-    assert "round 1: no positive" in fitted.notes_[0]
+    assert fitted.notes_[0] == notice("boosting_without_positives", round=1)
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.0, 1.0), (0.2, 0.4)])
@@ -244,7 +245,7 @@ def test_rows_that_cannot_be_told_apart_are_tied_with_a_note(fpr_range):
     x = np.repeat(np.arange(20.0), 2)
     fitted = PAUCBoost(fpr_range=fpr_range).fit(np.c_[np.full(40, 0.1)], np.arange(40) % 2)
     assert np.ptp(fitted.decision_function(np.c_[x])) == 0
-    assert "same score" in fitted.notes_[0]
+    assert fitted.notes_[0].code == "no_learner"
     twins = PAUCBoost(fpr_range=fpr_range).fit(x[:, None], np.arange(40) % 2)
     assert np.isfinite(twins.decision_function(x[:, None])).all()
 

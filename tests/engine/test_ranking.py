@@ -22,8 +22,8 @@ def test_every_figure_is_that_of_the_whole_curve(band):
     for y, score in tables():
         ranking = roc.Ranking.of(y, score)
         assert ranking.auc == roc.auc(y, score)
-        whole = roc.describe(y, score, band)
-        assert roc.describe_of(ranking.curve, band) == pytest.approx(whole, abs=1e-12)
+        whole = roc.describe(roc.roc_curve(y, score), band)
+        assert roc.describe(ranking.curve, band) == pytest.approx(whole, abs=1e-12)
         thinned, full = ranking.curve, roc.roc_curve(y, score)
         np.testing.assert_allclose(
             np.interp(full.fp + full.tp, thinned.fp + thinned.tp, thinned.tp), full.tp

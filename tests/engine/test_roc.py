@@ -473,15 +473,15 @@ def test_threshold_separates_neighbouring_floats(dtype):
     top = np.finfo(dtype).max
     for pair in ([low, high], [-top, top], [dtype(0), np.finfo(dtype).smallest_subnormal]):
         score = np.array(pair, dtype)
-        for rule in (roc.equal_error_threshold, roc.minmax_threshold):
-            t = rule([0, 1], score)
+        for rule in ("equal-error", "min-max"):
+            t = roc.ThresholdRule(rule).place([0, 1], score)
             assert math.isfinite(t)
             assert (score > t).tolist() == [False, True]
 
 
 def test_minmax_threshold_is_midway_between_the_classes():
-    assert roc.minmax_threshold([0, 0, 1, 1], [0.0, 1.0, 4.0, 9.0]) == 2.5
-    assert roc.minmax_threshold([0, 0, 1, 1], [0.0, 5.0, 4.0, 9.0]) == 4.5
+    assert roc.ThresholdRule("min-max").place([0, 0, 1, 1], [0.0, 1.0, 4.0, 9.0]) == 2.5
+    assert roc.ThresholdRule("min-max").place([0, 0, 1, 1], [0.0, 5.0, 4.0, 9.0]) == 4.5
 
 
 @pytest.mark.slow

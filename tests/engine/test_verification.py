@@ -9,11 +9,10 @@ from aucstudio.engine import METHODS, declared_params, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.verification import pair_problems, programme, row_problems, space
-from aucstudio.engine.verification.counting import counted_auc, counted_pauc, nearest_pairs
-from aucstudio.engine.verification.problem import Trained
-from aucstudio.engine.verification.problems import PROBLEMS
-from aucstudio.engine.verification.programme import Programme, solve
+from aucstudio.engine.verification import problems, space
+from aucstudio.engine.verification.counting import counted_area
+from aucstudio.engine.verification.optimum import by_cutting_planes
+from aucstudio.engine.verification.problems import PROBLEMS, Trained
 from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
 
@@ -32,7 +31,7 @@ CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex and MET
 
 
 def silent(_stage, _share):
-    """Hear nothing."""
+    """Ignore the progress."""
 
 
 def sample(kind="random", N=48, d=3, seed=0):
@@ -105,7 +104,7 @@ def test_every_method_agrees_with_the_other_routes(key, kernel):
     assert found.faults == ()
     assert len(found.areas) == 4
     if key in CONVEX:
-        assert found.whole
+        assert found.solved is not None, found.reasons
         assert found.bound <= found.solved * (1 + 1e-6) + 1e-9
         # Nothing is optimal by its own word alone: a gap that is told holds against the bound.
         if found.gap is not None:
@@ -206,28 +205,15 @@ def test_a_fit_that_cannot_be_repeated_is_found_out_where_the_program_is_the_sam
 # --- sizes
 
 
-def test_pairs_that_do_not_fit_are_bounded_by_their_tangents(monkeypatch):
-    X, positive = sample(N=90)
-    models = [fitted(key, X, positive, tol=1e-8) for key in ("auc-svm", "rank-svm", "sauc-svm")]
-    whole = [verified(model, X, positive) for model in models]
-    monkeypatch.setattr(pair_problems, "most_rows", lambda _unknowns: 300)
-    for model, known in zip(models, whole, strict=True):
-        found = verified(model, X, positive)
-        assert found.faults == ()
-        assert not found.whole
-        assert found.solution_difference is None
-        assert found.bound <= known.solved * (1 + 1e-8)  # a bound on the whole problem
-        assert found.counted - found.bound <= 1e-4 * found.counted
-
-
-def test_least_squares_without_room_is_bounded_by_its_gradient(monkeypatch):
+def test_pairs_that_do_not_fit_are_reported(monkeypatch):
     X, positive = sample(N=60)
-    model = fitted("auc-rls", X, positive)
-    monkeypatch.setattr(pair_problems, "_MOST_EXPLICIT", 0)
-    found = verified(model, X, positive)
-    assert found.faults == ()
-    assert not found.whole
-    assert found.counted - found.bound <= 1e-12
+    monkeypatch.setattr(problems, "_MOST_NUMBERS", 100)
+    for key in ("auc-rls", "rank-svm"):
+        found = verified(fitted(key, X, positive), X, positive)
+        assert found.faults == ()
+        assert found.solved is None
+        assert found.counted is not None  # what can be counted is counted
+        assert "pairs are more than fit" in found.reasons[0]
 
 
 def test_what_does_not_fit_says_so(monkeypatch):
@@ -236,10 +222,10 @@ def test_what_does_not_fit_says_so(monkeypatch):
     found = verified(fitted("svm", X, positive, kernel="rbf"), X, positive)
     assert found.solved is None
     assert "the 48 × 48 kernel matrix is beyond 10 rows" in found.reasons[0]
-    monkeypatch.setattr(row_problems, "most_rows", lambda _unknowns: 10)
+    monkeypatch.setattr(problems, "_MOST_NUMBERS", 10)
     found = verified(fitted("svm", X, positive), X, positive)
-    assert "48 rows of 3 features are more" in found.reasons[0]
-    assert found.counted is not None  # what can be told is told
+    assert "48 margins of 4 features are more" in found.reasons[0]
+    assert found.counted is not None
 
 
 def test_it_can_be_stopped():
@@ -256,18 +242,16 @@ def test_it_can_be_stopped():
 # --- parts
 
 
-def test_the_programme_solves_a_small_problem_with_a_hard_row():
+def test_cutting_planes_solve_a_small_problem_with_a_constraint():
     # 1/2 |u|^2 + 3 (1 - u_0)_+ subject to u_1 >= 2: u = (1, 2).
-    hard = np.array([[0.0, 1.0]]), np.array([2.0])
-    soft = np.array([[1.0, 0.0]]), np.ones(1), np.full(1, 3.0)
-    for squared, first in ((False, 1.0), (True, 6 / 7)):
-        found = solve(Programme(np.eye(2), np.zeros(2), *soft, squared, *hard), silent)
-        np.testing.assert_allclose(found.u, [first, 2.0], atol=1e-6)
-        assert found.bound <= found.objective + 1e-9
+    def cuts(u):
+        active = float(u[0] <= 1.0)
+        return np.array([[-3.0 * active, 0.0]]), np.array([3.0 * active])
 
-
-def test_most_rows_shrinks_with_the_unknowns():
-    assert programme.most_rows(1) > programme.most_rows(10) > programme.most_rows(1000) > 0
+    rows = np.array([[0.0, 1.0]]), np.array([2.0])
+    found = by_cutting_planes(np.eye(2), np.zeros(2), cuts, silent, rows)
+    np.testing.assert_allclose(found.u, [1.0, 2.0], atol=1e-6)
+    assert found.bound == pytest.approx(2.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
@@ -276,22 +260,8 @@ def test_areas_by_counting_are_those_by_sorting(decimals, band):
     rng = np.random.default_rng(5)
     positive = rng.random(70) < 0.4
     scores = np.round(rng.normal(size=70) + positive, decimals)
-    assert counted_auc(positive, scores, silent) == pytest.approx(
-        roc.auc(positive, scores), abs=1e-14
-    )
-    assert counted_pauc(positive, scores, *band, silent) == pytest.approx(
-        roc.partial_auc(positive, scores, *band).normalized, abs=1e-13
-    )
-
-
-def test_the_nearest_pairs_are_found_block_by_block(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.verification.counting._BLOCK", 7)
-    rng = np.random.default_rng(1)
-    s, t = rng.normal(size=30), rng.normal(size=20)
-    i, j = nearest_pairs(s, t, 1.0, 25, silent)
-    far = np.abs(s[:, None] - t[None, :] - 1.0)
-    assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == 25
-    assert far[i, j].max() <= np.sort(far.ravel())[24] + 1e-15
+    expected = roc.partial_auc(positive, scores, *band).normalized
+    assert counted_area(positive, scores, band, silent) == pytest.approx(expected, abs=1e-13)
 
 
 def test_every_problem_is_some_methods():

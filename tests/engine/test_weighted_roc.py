@@ -71,7 +71,7 @@ def test_whole_weights_are_so_many_rows_in_every_measure(seed):
     other = roc.roc_curve(y[again], score[again])
     for name in ("fp", "tp", "thresholds"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    ours, theirs = roc.describe_of(one, (0.1, 0.4)), roc.describe_of(other, (0.1, 0.4))
+    ours, theirs = roc.describe(one, (0.1, 0.4)), roc.describe(other, (0.1, 0.4))
     for name in set(ours) - {"pauc_negatives"}:
         assert ours[name] == pytest.approx(theirs[name], rel=1e-12), name
     for rule in ("equal-error", "fpr=0.2", "tpr=0.7", "precision=0.6", "alerts=0.3", "cost=1:3"):

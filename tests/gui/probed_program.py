@@ -109,7 +109,8 @@ class Probe(QObject):
     def tabs(self):
         """Where each page's tab is."""
         bar = main_window().tabs.tabBar()
-        return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in range(bar.count())}
+        shown = [k for k in range(bar.count()) if bar.isTabVisible(k)]
+        return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in shown}
 
     def entry(self, text):
         """Where an entry of an open menu, or of the menu bar, is."""

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 
-from aucstudio.engine.methods.combination._library import Member
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
@@ -16,9 +16,9 @@ from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.tournament.background import TournamentOrder
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.service import TournamentOrder
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
@@ -65,7 +65,7 @@ class Ended:
         )
         self.standings = told[-1]
 
-    def take_off(self, experiment):
+    def begin_run(self, experiment):
         pass
 
     def add_run(self, record):
@@ -301,7 +301,7 @@ def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_
     table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Forward")
     dialog = FindBestDialog(table_session)
     qtbot.addWidget(dialog)
-    assert "here rows are held out, and dealt into folds, at random" in dialog.caution.text()
+    assert "draws folds at random" in dialog.caution.text()
 
 
 def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_session, qtbot):

@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QComboBox, QTableView
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.statement import Statement
@@ -21,7 +21,7 @@ from aucstudio.project import words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison, comparison_sheets
 from aucstudio.project.results.comparison import PairComparison
-from aucstudio.project.results.forecast import growth_to_settle
+from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from tests.gui.conftest import choose, make_record, points, put, shown
 
@@ -239,9 +239,9 @@ def colour_of(look):
 def test_picture_or_tables(view, three, qtbot):
     shown(view, qtbot)
     assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (True, False)
-    choose(view.show_combo, TABLES)
+    view.show_switch.choose(TABLES)
     assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (False, True)
-    choose(view.show_combo, PICTURE)
+    view.show_switch.choose(PICTURE)
     assert view.figure().isVisible()
 
 
@@ -256,8 +256,8 @@ def test_corrections(view, three, qtbot, monkeypatch, correction):
     assert view.tables.pairs_table.isColumnHidden(5) == (correction == comparison.UNCORRECTED)
     assert not view.tables.pairs_table.isColumnHidden(4) or correction != comparison.UNCORRECTED
     said = {
-        "holm": "corrected (Holm).",
-        "bonferroni": "corrected (Bonferroni).",
+        "holm": "Holm-corrected",
+        "bonferroni": "Bonferroni-corrected",
         "none": "uncorrected.",
     }
     assert said[correction] in text
@@ -289,7 +289,7 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     assert not view.picture.table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
     assert shown(view, qtbot).startswith("No run is checked")
-    assert not view.save_button.isEnabled()
+    assert not view.save_tables.isEnabled()
 
 
 def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
@@ -313,7 +313,7 @@ def test_several_splits(view, add, qtbot):
 
 def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     shown(view, qtbot)
-    choose(view.show_combo, TABLES)
+    view.show_switch.choose(TABLES)
     place = view.tables.runs_table.visualRect(view.tables.runs_model.index(0, 0)).center()
     qtbot.mouseClick(view.tables.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == view.shown.looks[0].record.id
@@ -323,7 +323,7 @@ def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypa
     shown(view, qtbot)
     monkeypatch.setattr(compare_view, "compare_checked", None)
     session.select(three["a"].id)
-    assert "corrected (Holm)" in shown(view, qtbot)
+    assert "Holm-corrected p" in shown(view, qtbot)
 
 
 def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
@@ -337,8 +337,7 @@ def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
 
     monkeypatch.setattr(compare_view, "compare_checked", slow)
     session.set_band(0.0, 0.3)
-    qtbot.waitUntil(view.busy)
-    assert view.sentence.text() == "Comparing…"
+    qtbot.waitUntil(lambda: view.sentence.text() == "Comparing…")
     session.set_band(0.0, 0.5)
     gate.set()
     shown(view, qtbot)
@@ -381,7 +380,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
 
 def test_copy(view, three, qtbot):
     shown(view, qtbot)
-    view.findChild(QPushButton, "copy_table_button").click()
+    view.findChild(QAction, "copy_tables").trigger()
     text = QGuiApplication.clipboard().text()
     rows = list(csv.DictReader(text.split("\n\n")[0].splitlines(), delimiter="\t"))
     assert float(rows[0]["AUC"]) == view.shown.found.runs[0].auc.value
@@ -399,7 +398,7 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
     shown(view, qtbot)
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
-    view.findChild(QPushButton, "save_table_button").click()
+    view.findChild(QAction, "save_tables").trigger()
     assert target.read_text(encoding="utf-8") == writer(view.shown.found)
     assert table_text(tmp_path / "a.booktabs.tex", view.shown.found) == comparison_sheets.as_latex(
         view.shown.found, booktabs=True
@@ -412,9 +411,9 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     view.session.failed.connect(lambda sentence, _trace: said.append(sentence))
     for path in (tmp_path / "table.docx", tmp_path / "nowhere" / "table.csv"):
         monkeypatch.setattr(prompts, "ask_save_path", lambda *_, path=path: str(path))
-        view.save_button.click()
+        view.save_tables.trigger()
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: None)
-    view.save_button.click()
+    view.save_tables.trigger()
     assert len(said) == 2
     assert "table.docx is none of these" in said[0]
     assert "cannot write" in said[1]
@@ -436,12 +435,12 @@ def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
         "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows.",
-        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.41 corrected (Holm).",
+        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.20, Holm-corrected p = 0.41.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)
     assert pair_sentence(worse, "AUC", "these 9 rows") == Statement(
         "b ranks better than a on these 9 rows.",
-        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001 corrected (Holm).",
+        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001, Holm-corrected p < 0.001.",
     )
     untested = pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
     assert "too few" in untested.headline
@@ -451,21 +450,21 @@ def test_a_forecast_counts_positives(add):
     record, splits = add("a"), add("b", validation=Validation(repeats=6))
     pair = PairComparison("a", "b", 0.02, -0.02, 0.06, 0.3, 0.3)
     here = int(record.splits[0].test_positive.sum())
-    exact = here * growth_to_settle(pair, 1, 3)
+    exact = here * growth_to_significance(pair, 1, 3)
     text = forecast_words(pair, record, 3)
     count = int(text.split("about ")[1].split()[0].replace(",", ""))
     assert exact <= count < 1.1 * exact
-    assert f"held-out positives would settle it ({here} here; power 80 %" in text
+    assert "held-out positives" in text
+    assert "80 %" in text
+    assert f"({here} here;" in text
     split = splits.splits[0]
     whole = int(split.test_positive.sum() + split.train_positive.sum())
-    assert f"positives in the table would settle it ({whole} here" in forecast_words(
-        pair, splits, 3
-    )
+    told = forecast_words(pair, splits, 3)
+    assert "positives in the table" in told
+    assert f"({whole} here;" in told
     assert forecast_words(pair, splits, 10**6) == (
-        "6 splits cannot settle one of 1000000 pairs: make more of them."
+        "6 splits are too few for one of 1000000 pairs to be significant: make more."
     )
-    tiny = PairComparison("a", "b", 1e-6, -0.04, 0.04, 0.9, 0.9)
-    assert forecast_words(tiny, record, 1).startswith("No number of rows")
     assert forecast_words(PairComparison("a", "b", 0.2, 0.1, 0.3, 0.01, 0.01), record, 1) == ""
 
 

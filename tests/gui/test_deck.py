@@ -5,10 +5,11 @@ import json
 import pytest
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMenu, QTabWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QTabWidget, QWidget
 
 from aucstudio.gui.app import create_window
 from aucstudio.gui.desk.actions import ARRANGEMENTS
+from aucstudio.gui.desk.pages import PAGES
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from tests.gui.conftest import PATIENCE
@@ -51,6 +52,45 @@ def test_all_views_are_tabs_of_one_row_at_first(opened):
     assert opened.current_view() is opened.views[0]
     opened.tabs.setCurrentIndex(3)
     assert opened.current_view() is opened.views[3]
+
+
+def test_the_views_of_a_page_share_a_tab_and_are_switched_in_it(opened, qtbot):
+    tile = opened.tabs
+    shown = [tile.tabText(k) for k in range(tile.count()) if tile.isTabVisible(k)]
+    assert shown == [page.title for page in PAGES if page.title != "Best"]
+    show(opened, "difference_view")
+    switch = opened.findChild(QPushButton, "difference_view_switch_feature_view")
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert opened.current_view() is view(opened, "feature_view")
+    assert tile.tabText(tile.currentIndex()) == "Pairs"
+    press(opened, "show_beside")
+    beside = opened.findChild(QTabWidget, "view_tabs_beside")
+    assert beside.tabText(0) == "Feature space"
+    assert not opened.findChild(QWidget, "feature_view_switch").isVisible()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.title != "Best"])
+def test_the_key_of_a_page_shows_its_views_in_turn(opened, page):
+    press(opened, "show_model_view" if page.key == "roc_view" else "show_roc_view")
+    for name in (*[one.name for one in page.views], page.key):
+        press(opened, f"show_{page.key}")
+        assert opened.current_view().objectName() == name
+        assert len(opened.tabs.tabs()) == len(PAGES) - 1
+
+
+def test_a_page_comes_back_with_the_view_that_was_seen_last(opened):
+    for name in ("calibration_view", "roc_view", "scores_view"):
+        press(opened, f"show_{name}")
+    assert opened.current_view() is view(opened, "calibration_view")
+
+
+def test_best_has_a_tab_once_something_was_found(opened):
+    best = opened.tabs.indexOf(view(opened, "best_view"))
+    assert not opened.tabs.isTabVisible(best)
+    press(opened, "show_best_view")
+    assert opened.tabs.isTabVisible(best)
+    press(opened, "show_roc_view")
+    assert not opened.tabs.isTabVisible(best)
 
 
 def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
@@ -100,12 +140,13 @@ def test_views_are_shown_beside_and_below(opened):
 
 
 def test_pages_are_turned_within_their_tile(opened):
-    titles = [page.objectName() for page in opened.views]
-    for name in (*titles[1:], titles[0]):
+    pages = [page.key for page in PAGES if page.key != "best_view"]
+    for name in (*pages[1:], pages[0]):
         press(opened, "next_page")
         assert opened.current_view().objectName() == name
     press(opened, "previous_page")
-    assert opened.current_view().objectName() == titles[-1]
+    assert opened.current_view().objectName() == pages[-1]
+    show(opened, "scores_view")
     press(opened, "show_beside")
     for name in ("next_page", "previous_page"):
         assert not opened.findChild(QAction, f"action_{name}").isEnabled()
@@ -131,7 +172,7 @@ def test_a_named_arrangement_shows_its_views_at_once(opened, name):
 
 
 def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, qtbot):
-    press(opened, "arrange_roc_and_differences")
+    press(opened, "arrange_roc_and_difference_vectors")
     show(opened, "scores_view")
     press(opened, "tear_off")
     heard = []
@@ -148,7 +189,7 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, 
 
 
 def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
-    press(opened, "arrange_roc_and_differences")
+    press(opened, "arrange_roc_and_difference_vectors")
     differences = view(opened, "difference_view")
     opened.activateWindow()
     differences.figure().setFocus(Qt.FocusReason.MouseFocusReason)
@@ -160,7 +201,7 @@ def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
 
 
 def test_a_tab_dropped_on_a_tile_moves_there(opened):
-    press(opened, "arrange_roc_and_differences")
+    press(opened, "arrange_roc_and_difference_vectors")
     data = QMimeData()
     data.setData("application/x-aucstudio-view", QByteArray(b"scores_view"))
     place, buttons = QPoint(9, 9), (Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
@@ -179,14 +220,15 @@ def test_a_tab_has_a_menu(opened):
     bar = opened.tabs.bar
     bar.customContextMenuRequested.emit(bar.tabRect(2).center())
     menu = opened.findChild(QMenu, "view_menu")
-    assert opened.current_view() is opened.views[2]
+    moved = opened.current_view()
+    assert moved is view(opened, "difference_view")
     next(a for a in menu.actions() if a.objectName() == "action_tear_off").trigger()
     menu.close()
-    assert opened.views[2].window() is not opened
+    assert moved.window() is not opened
 
 
 def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, answers):
-    press(opened, "arrange_roc_and_differences")
+    press(opened, "arrange_roc_and_difference_vectors")
     show(opened, "scores_view")
     press(opened, "tear_off")
     opened.deck.windows["scores_view"].setGeometry(60, 50, 660, 600)
@@ -294,5 +336,5 @@ def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
         return read_study(path).views
 
     assert saved_views("one.toml") == ()
-    press(opened, "arrange_roc_and_differences")
+    press(opened, "arrange_roc_and_difference_vectors")
     assert saved_views("two.toml") == ("roc_view", "difference_view")

@@ -26,6 +26,7 @@ from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.widgets import unbroken
+from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.help import help_page
@@ -76,19 +77,8 @@ def test_the_names_that_automation_relies_on(window):
     assert {combo.itemData(k) for k in range(combo.count())} - {None} == set(METHODS)
     assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
     tabs = window.findChild(QTabWidget, "view_tabs")
-    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [
-        "roc_view",
-        "training_view",
-        "search_view",
-        "feature_view",
-        "difference_view",
-        "scores_view",
-        "calibration_view",
-        "model_view",
-        "best_view",
-        "compare_view",
-        "data_view",
-    ]
+    names = [tabs.widget(k).objectName() for k in range(tabs.count())]
+    assert names == [declared.name for declared in VIEWS]
 
 
 def test_every_action_and_control_has_a_name(window, table_file):
@@ -496,7 +486,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     assert names.columnWidth(0) > 100
     compare = next(view for view in window.views if view.title == "Compare")
     window.tabs.setCurrentWidget(compare)
-    compare.show_combo.setCurrentIndex(compare.show_combo.findText("Tables"))
+    compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100
 
@@ -512,6 +502,16 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     )
     expected = cost_words(METHODS["kernel-rank-svm"]().estimate(*size))
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
+
+
+@pytest.mark.slow
+def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
+    window.open_data(table_file)
+    button = window.findChild(QPushButton, "strip_run")
+    assert button.text() == "Run AUC-RLS"
+    combo = window.findChild(QComboBox, "method_combo")
+    combo.setCurrentIndex(combo.findData("logistic"))
+    assert button.text() == button.accessibleName() == "Run Logistic regression"
 
 
 def test_enter_presses_run_where_a_new_table_puts_the_keys(window, qtbot, table_file):

@@ -11,19 +11,7 @@ from tests.gui import real_desk
 
 pytestmark = pytest.mark.slow
 
-PAGES = (
-    "ROC",
-    "Training",
-    "Search",
-    "Feature space",
-    "Differences",
-    "Scores",
-    "Calibration",
-    "Model",
-    "Best",
-    "Compare",
-    "Data",
-)
+PAGES = ("ROC", "Compare", "Pairs", "Model", "Scores", "Data", "Diagnostics")
 AREA = "roc_view_sentence_headline"
 METHODS = ("Pairwise least squares", "Logistic regression (linear)", "Linear RankSVM")
 

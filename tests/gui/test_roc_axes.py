@@ -294,6 +294,8 @@ def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
         assert (found.low[k], found.high[k]) == pytest.approx((expected.low, expected.high))
     assert "pointwise" in found.words
     assert "4 splits" in found.words
+    two = dataclasses.replace(records["RLS x4"], id="two", splits=records["RLS x4"].splits[:2])
+    assert not len(bands.bounds_of(two, "pointwise").fpr)
 
 
 @pytest.mark.slow

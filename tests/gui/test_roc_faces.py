@@ -191,7 +191,7 @@ def test_pointing_reads_values_in_every_face(view, records, key, words):
     assert view.canvas.marker.getData()[0][0] == across[2]
     show(view, records, "RLS x4", face=key)
     view.point_at(0.4, 0.4)
-    assert "sd of 4 splits" in view.readout.text()
+    assert "over 4 splits" in view.readout.text()
 
 
 def test_the_nearest_point_is_that_of_all_points(view, records):

@@ -306,7 +306,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
     assert np.array_equal(lines(view)[0], [fpr, tpr])
     k = len(fpr) // 2
     view.point_at(fpr[k], tpr[k])
-    assert f"mean TPR {tpr[k]:.3f} ± {sd[k]:.3f}" in view.readout.text()
+    assert f"mean TPR {tpr[k]:.3f} (sd {sd[k]:.3f} over" in view.readout.text()
     areas = [roc.partial_auc_of(curve, *BAND).normalized for curve in known]
     assert view.canvas.legend.rows[0].cells[3] == f"{np.mean(areas):.3f}"
     view.choices.curve_combo.setCurrentIndex(1)
@@ -420,7 +420,7 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
             told = sentences.roc_sentence(runs, band).text
             assert (": settled." in told) == pair.settled
-            assert "corrected for 3 pairs (Holm)" in told
+            assert "Holm-corrected p" in told
             found.add((pair.settled, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
 

@@ -6,7 +6,7 @@ import itertools
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
@@ -87,6 +87,7 @@ def fill(session, runs):
 
 def wait(qtbot, panel):
     """Wait until every figure that is in view is there."""
+    qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
     panel.view.viewport().repaint()
     values = (panel.model.figures, panel.details.figures)
     qtbot.waitUntil(lambda: not any(one.busy for one in values), timeout=PATIENCE)
@@ -138,10 +139,15 @@ def test_the_model_keeps_qts_rules(panel, session, records, qtmodeltester):
     assert names(panel) == ["folded"]
 
 
+def listed(found):
+    low, high = (f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
+    return f"{found.value:.3f} {low}–{high}"
+
+
 def test_a_row_shows_the_figures_of_its_run(panel, session, records):
     area, part = auc_summary(records[0]), pauc_summary(records[0], session.plan.band)
-    assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f} ±.")
-    assert cell(panel, "plain", "pauc").data().startswith(f"{part.value:.3f} ±.")
+    assert cell(panel, "plain", "auc").data() == listed(area)
+    assert cell(panel, "plain", "pauc").data().startswith(listed(part))
     assert f"{area.low:.3f} … {area.high:.3f}" in cell(panel, "plain", "auc").data(
         Qt.ItemDataRole.ToolTipRole
     )
@@ -550,7 +556,7 @@ def test_a_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, tabl
     (line,) = panel.details.warnings.findChildren(type(panel.details.name), "run_warning_0")
     assert line.isVisible()
     assert line.property("role") == "warning"
-    assert line.text() == widened.warnings[0]
+    assert line.text() == str(widened.warnings[0])
     assert panel.details.remarks.text() == ""
 
 
@@ -592,7 +598,7 @@ def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
     ):
         fill(session, {name: dataclasses.replace(record, **stopped)})
         session.select(name)
-        (sentence,) = panel.details.warnings.sentences
+        sentence, *_ = panel.details.warnings.sentences
         assert sentence.startswith(f"Stopped by hand {words}")
 
 
@@ -620,14 +626,23 @@ def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, sessio
     assert details.sure.text() == f"95 % {area.low:.3f} … {area.high:.3f}"
 
 
-def test_every_figure_of_the_card_explains_itself(panel, qtbot):
+def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
     wait(qtbot, panel)
-    table = panel.details.table
-    assert len(table.lines()) >= 7
-    for cells in table._cells[: len(table.lines())]:
-        assert all(label.toolTip().rstrip().endswith(".") for label in cells)
-    widths = {cells[1].geometry().right() for cells in table._cells[: len(table.lines())]}
-    assert len(widths) == 1  # values end at one edge
+    details = panel.details
+    assert [line[0] for line in details.table.lines()] == ["AUC", "TPR at FPR 0.1"]
+    for name, inner in (("all_figures", details.others), ("settings", details.settings)):
+        assert not inner.isVisible()
+        button = details.findChild(QPushButton, f"run_{name}_button")
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert inner.isVisible()
+    assert {"H-measure", "KS", "EER", "Time of a fit"} <= {
+        line[0] for line in details.others.lines()
+    }
+    for table in (details.table, details.others):
+        shown = [label for label in table.findChildren(QLabel) if label.isVisible()]
+        assert all(label.toolTip().rstrip().endswith(".") for label in shown)
+        values = [label for label in shown if label.objectName().endswith("_value")]
+        assert len({label.geometry().right() for label in values}) == 1  # they end at one edge
 
 
 def test_the_card_names_settings_in_one_form(panel, session):

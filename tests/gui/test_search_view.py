@@ -149,7 +149,7 @@ def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
     error = C_AREAS[3].std(ddof=1) / np.sqrt(5)
     near = sum(abs(row.mean() - 0.84) <= error for row in C_AREAS) - 1
     assert shown(view, qtbot) == (
-        f"AUC-SVM, tuned: C = 10 ranks best in 5 folds (AUC: 0.840 ± {error:.3f}). "
+        f"AUC-SVM, tuned: C = 10 ranks best in 5 folds (AUC: 0.840, standard error {error:.3f}). "
         f"{near} of the 6 others lies within one standard error of it."
     )
 
@@ -391,7 +391,9 @@ def test_rows_and_points_are_chosen_together(view, add, qtbot):
     click(qtbot, view.profile, 0.0, 0.78)
     assert view.chosen == 2
     assert view.table.candidates.order[view.table.currentIndex().row()] == 2
-    assert view.readout.text().startswith("0.780 ± 0.014 with C = 1 (5 folds, rank 4 ")
+    assert view.readout.text().startswith(
+        "0.780, standard error 0.014 with C = 1 (5 folds, rank 4 "
+    )
 
 
 def test_cells_are_chosen_by_a_click(view, add, qtbot):
@@ -410,7 +412,7 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
     QApplication.processEvents()
     scene = view.profile.plot.scene()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
-    assert view.hover.text() == "0.800 ± 0.014 with C = 1000 (5 folds, rank 3 of 7)"
+    assert view.hover.text() == "0.800, standard error 0.014 with C = 1000 (5 folds, rank 3 of 7)"
     assert " with C = 10 (" in view.readout.text()  # the chosen one stays
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.5, 0.9))
     assert not view.hover.isVisible()

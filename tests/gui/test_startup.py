@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QComboBox, QTableView
 from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.desk.pages import VIEWS, page_of
 from aucstudio.gui.desk.stand_in import StandIn
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.workplace import PAGES
 from tests.gui.conftest import PATIENCE
 
 HEAVY = ("sklearn", "scipy.linalg", "scipy.stats", "numba", "duckdb", "pyqtgraph", "distributed")
@@ -91,7 +91,7 @@ def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     tabs = starting.tabs
     qtbot.waitUntil(tabs.isVisible, timeout=PATIENCE)
-    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [p[0] for p in PAGES]
+    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [v.name for v in VIEWS]
     for k in (3, 5):
         assert isinstance(tabs.widget(k), StandIn)
         tabs.setCurrentIndex(k)
@@ -99,17 +99,17 @@ def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
         assert tabs.currentIndex() == k
         assert tabs.widget(k).isVisible()
         assert starting.current_view() is tabs.widget(k)
-        assert tabs.tabText(k) == tabs.widget(k).title
+        assert tabs.tabText(k) == page_of(tabs.widget(k).objectName()).title
     assert len(starting.deck.made_views()) == 3
 
 
 @pytest.mark.slow
 def test_a_page_that_is_asked_for_is_there(starting, table_file):
     starting.open_now(table_file)
-    for view, (name, title, _, kind) in zip(starting.views, PAGES, strict=True):
-        assert (view.objectName(), view.title, type(view).__name__) == (name, title, kind)
+    for view, declared in zip(starting.views, VIEWS, strict=True):
+        assert (view.objectName(), view.title) == (declared.name, declared.title)
         assert starting.tabs.indexOf(view) >= 0
-    assert starting.tabs.count() == len(PAGES)
+    assert starting.tabs.count() == len(VIEWS)
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file)
     deck.show_view(deck.pages[4])
     starting.actions_.tear_off.trigger()
     (window,) = deck.windows.values()
-    assert window.view.objectName() == "difference_view"
+    assert window.view.objectName() == deck.pages[4].objectName()
     assert window.view.isVisible()
     starting.actions_.all_in_one.trigger()
     assert starting.tabs.indexOf(window.view) == 4

@@ -162,7 +162,7 @@ def test_partial_areas_follow_the_band(view, session, add, qtbot):
     choose(view.lower_combo, "pauc")
     for band in ((0.0, 0.1), (0.0, 0.5)):
         session.set_band(*band)
-        qtbot.waitUntil(lambda: not view._soon_band.isActive())
+        qtbot.waitUntil(lambda: not session.is_band_moving)
         text = shown(view, qtbot)
         looks = session.run(session.selected).record.splits[0].trajectory.held
         expected = [roc.partial_auc(looks.positive, s, *band).normalized for s in looks.scores]
@@ -432,7 +432,7 @@ def test_live_areas_are_of_the_looks(view, add, session, qtbot):
     shown(view, qtbot)
     for band in ((0.0, 0.2), (0.1, 0.5)):
         session.set_band(*band)
-        qtbot.waitUntil(lambda: not view._soon_band.isActive())
+        qtbot.waitUntil(lambda: not session.is_band_moving)
         expected = [roc.partial_auc(k.positive, k.scores, *band).normalized for k in looks]
         np.testing.assert_allclose(areas(view, live=True)[0].y, expected, atol=1e-2)
     assert len(live.looks) == 2

@@ -115,7 +115,7 @@ def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
 
 def test_a_process_that_dies_is_told(view, record, session, qtbot, monkeypatch):
     dies = [sys.executable, "-c", "raise SystemExit(7)"]
-    monkeypatch.setattr("aucstudio.project.work.processes.child_command", lambda *_: dies)
+    monkeypatch.setattr("aucstudio.project.child_process.child_command", lambda *_: dies)
     press(view, qtbot)
     done(view, qtbot)
     assert "ended unexpectedly (exit status 7)" in words(view)

@@ -3,19 +3,19 @@
 import sys
 
 from aucstudio.engine import METHODS
-from aucstudio.project.work import fit_service
+from aucstudio.project import child_process
 
 
 def no_memory_for_the_end():
     """Run out of memory at the last message of a run."""
-    send = fit_service.send
+    send = child_process.send
 
     def fail_at_the_end(stream, thing):
-        if isinstance(thing, fit_service.End):
+        if thing.ended:
             raise MemoryError
         send(stream, thing)
 
-    fit_service.send = fail_at_the_end
+    child_process.send = fail_at_the_end
 
 
 def no_memory_for_an_order():
@@ -24,7 +24,7 @@ def no_memory_for_an_order():
     def fail(_stream):
         raise MemoryError
 
-    fit_service.receive = fail
+    child_process.receive = fail
 
 
 def a_bug_in_sending():
@@ -33,7 +33,7 @@ def a_bug_in_sending():
     def fail(_stream, _thing):
         raise KeyError("nobody thought of that")
 
-    fit_service.send = fail
+    child_process.send = fail
 
 
 def gibberish():
@@ -45,7 +45,7 @@ def gibberish():
         sys.stdout.flush()
         raise EOFError
 
-    fit_service.send = fail
+    child_process.send = fail
 
 
 def no_memory_for_fits():

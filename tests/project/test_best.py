@@ -10,10 +10,12 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.fitting import CrossFit
+from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
+from aucstudio.engine.crossfit.nested import best_alone, nested_scores
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import settled
-from aucstudio.engine.methods.combination._board import Board, draw_folds
-from aucstudio.engine.methods.combination._library import Member, is_listed, listed, read_list
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation
@@ -24,10 +26,9 @@ from aucstudio.project.runs.experiments.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import contest, find
-from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.tournament.contest import Budget
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.leaderboard import Candidate, Entry
-from aucstudio.project.tournament.nested import best_alone, nested_scores
 from aucstudio.project.tournament.standings import Estimate, Standings
 from aucstudio.project.tournament.verdict import (
     best_document,
@@ -128,7 +129,8 @@ def test_a_p_that_is_corrected_says_so_beside_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
     (told,) = [one for one in sentences(board) if one.startswith("The runner-up")]
     assert len(board.duels) > 1
-    assert f"corrected for {len(board.duels)} tests." in told
+    assert "Holm-corrected p" in told
+    assert f"({len(board.duels)} tests)." in told
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
@@ -193,10 +195,10 @@ def test_nested_scores_of_the_best_of_many_are_not_too_good():
         scores = rng.normal(size=(30, 120))
         folds = draw_folds(positive, None, 5, seed)
 
-        def weigh(rows, _, scores=scores, positive=positive):
-            return best_alone(scores[:, rows], positive[rows], Criterion())
+        def score(_, rows, held, scores=scores, positive=positive):
+            return scores[best_alone(scores[:, rows], positive[rows], Criterion()), held]
 
-        nested.append(Criterion()(positive, nested_scores(scores, folds, weigh)))
+        nested.append(Criterion()(positive, nested_scores(folds, score)))
         highest.append(max(Criterion()(positive, one) for one in scores))
     error = np.std(nested, ddof=1) / np.sqrt(len(nested))
     assert abs(np.mean(nested) - 0.5) < 3 * error
@@ -250,13 +252,13 @@ class SlowClock:
 def test_time_is_kept_for_training_the_winner_once_more(table, monkeypatch):
     """A member takes 12 s in folds and some 20 s on all rows: two of them are too much for 70 s."""
     clock = SlowClock()
-    train = Board.train
+    train = CrossFit.train
 
     def slow(self, task, check):
         clock.now += 4.0
         return train(self, task, check)
 
-    monkeypatch.setattr(Board, "train", slow)
+    monkeypatch.setattr(CrossFit, "train", slow)
     monkeypatch.setattr(contest, "processors", lambda: 1)
     monkeypatch.setattr(find, "refit", lambda *_: None)
     monkeypatch.setattr(find, "with_carried_threshold", lambda *_: None)
@@ -270,7 +272,7 @@ def test_time_is_kept_for_training_the_winner_once_more(table, monkeypatch):
 
 def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
     clock = SlowClock()
-    train = Board.train
+    train = CrossFit.train
 
     def endless(self, task, check):
         if task[0].method == "rankboost":
@@ -278,7 +280,7 @@ def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
                 clock.now += 1.0
         return train(self, task, check)
 
-    monkeypatch.setattr(Board, "train", endless)
+    monkeypatch.setattr(CrossFit, "train", endless)
     few = [Member.of("logistic"), Member.of("rankboost")]
     board = find_best(table, HELD_OUT, folds=3, entrants=few, budget=Budget(60.0, clock=clock))
     assert board.spent <= 60.0
@@ -470,7 +472,10 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
 def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
     head, *lines = file.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
-    for path, said in ((file, "the very file"), (tmp_path / "again.csv", "40 of the 40 rows")):
+    for path, said in (
+        (file, "the training file itself"),
+        (tmp_path / "again.csv", "40 of the 40 rows"),
+    ):
         tested = Validation(scheme="file", test_file=str(path))
         board = find_best(table, tested, entrants=QUICK[:1])
         assert any(said in note for note in board.notes)

@@ -10,13 +10,11 @@ import pytest
 import tomli_w
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments import experiment_file
-from aucstudio.project.runs.experiments.experiment_document import ValidationPart
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.tuning import Tuning
@@ -110,7 +108,10 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
         (("folds = 2", "folds = 2.0"), "must be a whole number; it is 2.0"),
         (("folds = 2", "folds = true"), "must be a whole number; it is true"),
         (("folds = 2", "test_size = nan"), "'test_size' in [validation] must be a finite number"),
-        (("folds = 2", f"test_size = 1{'0' * 400}"), "is too large a number"),
+        (
+            ("folds = 2", f"test_size = 1{'0' * 400}"),
+            "must be a finite number; it is a number of many digits",
+        ),
         (("folds = 2", f"folds = 1{'0' * 400}"), "finite number; it is a number of many digits"),
         (("folds = 2", "repeats = 10000000000"), "repeats must be at most 100000"),
         (("folds = 2", "seed = 5000000000"), "seed must be at most"),
@@ -257,8 +258,3 @@ def test_a_file_that_is_no_text_is_refused(write):
     path.write_bytes(b"\xff\xfe\x00[data]")
     with pytest.raises(InputError, match="not valid TOML"):
         read_study(path)
-
-
-def test_what_a_validation_is_made_of_can_be_written():
-    named = {field.name for field in dataclasses.fields(Validation)}
-    assert set(ValidationPart.__struct_fields__) == named

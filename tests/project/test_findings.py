@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucstudio import cli
+from aucstudio.notices import notice
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
@@ -309,11 +310,10 @@ def test_rows_of_a_few_codes_agree_by_chance():
 def test_rows_to_test_on_that_are_trained_on_are_counted():
     train, other = measured(200), measured(100)
     test = {name: np.r_[other[name], train[name][:7]] for name in train}
-    finding = shared(table_of(**train), table_of(**test, sha256="b", file="test.csv"))
-    assert finding.kind == "leak"
-    assert finding.rows == 7
+    found = shared(table_of(**train), table_of(**test, sha256="b", file="test.csv"))
+    assert found == notice("test_rows_in_training", rows=7, total=107, file="test.csv")
     assert shared(table_of(**train), table_of(**other, sha256="b")) is None
-    assert "the very file" in shared(table_of(**train), table_of(**train)).sentence
+    assert shared(table_of(**train), table_of(**train)).code == "test_file_is_training_file"
 
 
 @settings(max_examples=40, deadline=None)
@@ -338,9 +338,9 @@ def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
     test.write_text("\n".join(["x,y", *lines[:8], "9.1,0", "9.2,1"]))
     words = ["train", str(train), "--method", "auc-rls", "--quiet", "--test-file"]
     assert cli.main([*words, str(test)]) == 0
-    assert "8 of the 10 rows of test.csv are rows that are trained on" in capsys.readouterr().out
+    assert "8 of the 10 rows of test.csv are also training rows" in capsys.readouterr().out
     assert cli.main([*words, str(train)]) == 0
-    assert "the very file that is trained on" in capsys.readouterr().out
+    assert "is the training file itself" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------ spellings

@@ -5,6 +5,7 @@ import csv
 import datetime
 import gzip
 import html
+import importlib
 import io
 import json
 import lzma
@@ -23,10 +24,10 @@ import pytest
 import zstandard
 
 from aucstudio.cli import main
-from aucstudio.project import inputs
+from aucstudio.project import child_process, inputs
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.heading import heading
-from aucstudio.project.data.readers import apart, registry
+from aucstudio.project.data.readers import registry
 from aucstudio.project.data.readers.reading import make_plain
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table, read_tables
@@ -35,8 +36,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.experiments.repeat import command_line
-from aucstudio.project.store.pasted import keep_text, read_text
+from aucstudio.project.store.workspace import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
 CSV = FIXTURES / "cases.csv"
@@ -747,7 +747,7 @@ def test_reading_apart_is_left_when_it_is_cancelled(tmp_path):
 
 def test_a_library_that_dies_is_a_sentence(tmp_path, monkeypatch):
     dies = [sys.executable, "-c", "import os; os.abort()"]
-    monkeypatch.setattr(apart, "child_command", lambda *_: dies)
+    monkeypatch.setattr(child_process, "child_command", lambda *_: dies)
     with pytest.raises(InputError, match="it is damaged"):
         read_table(made(tmp_path, ".xlsx"))
 
@@ -782,7 +782,6 @@ def test_a_sheet_travels_into_experiments_projects_and_commands(tmp_path):
     data = DataReference.to_table(table)
     assert DataReference.from_json(json.loads(json.dumps(data.as_json()))).open().rows == 60
     experiment = plan_experiment(data, "auc-rls", {}, Validation(test_size=0.5))
-    assert "--sheet B" in command_line(experiment)
     file = tmp_path / "study.toml"
     file.write_text(write_study([experiment], tmp_path))
     assert 'sheet = "B"' in file.read_text()
@@ -898,3 +897,25 @@ def test_what_is_made_of_a_file_is_removed_with_its_folder(tmp_path):
     plain = make_plain(path, {}, folder, lambda *_: None, None)
     assert plain.path.parent == folder
     assert make_plain(CSV, {}, folder, lambda *_: None, None).path == CSV
+
+
+def test_a_text_table_is_opened_without_the_readers_of_other_formats(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
+    code = (
+        "import sys; from aucstudio.project.data.table import read_table; "
+        f"read_table({str(path)!r}); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    readers = {form.writer.partition(":")[0] for form in registry.FORMATS if form.writer}
+    loaded = set(done.stdout.split())
+    assert readers
+    assert not {f"aucstudio.project.data.readers.{name}" for name in readers} & loaded
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in registry.FORMATS if form.writer], ids=lambda f: f.key
+)
+def test_every_format_names_a_reader_that_exists(form):
+    module, _, function = form.writer.partition(":")
+    assert callable(getattr(importlib.import_module(f"{registry.__package__}.{module}"), function))

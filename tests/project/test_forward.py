@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import json
-import shlex
 
 import numpy as np
 import pytest
@@ -13,8 +12,10 @@ from hypothesis.extra import numpy as npst
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
+from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.engine.methods.combination import _board, auc_ensemble
+from aucstudio.engine.methods.combination import auc_ensemble
+from aucstudio.notices import notice
 from aucstudio.project.data.splitting.forward import blocks_of, forward_parts, times_of
 from aucstudio.project.data.splitting.split import draw_splits, splits_of
 from aucstudio.project.data.splitting.validation import Validation
@@ -28,7 +29,6 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.tuning import Tuning
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
@@ -145,10 +145,10 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
     judged = np.concatenate([split.test_rows for split in record.splits])
     never = int((months < first).sum())
     assert len(judged) == len(set(judged)) == dated.rows - never
-    said = " ".join(record.notes)
-    assert f"{len(judged):,} rows from {first:g} on are judged in 4 steps" in said
-    assert f"The first {never} rows, before {first:g}, are never judged" in said
-    assert "month is learnt from too" in said
+    said = " ".join(map(str, record.notes))
+    assert f"{len(judged):,} rows from {first:g} on are tested in 4 steps" in said
+    assert f"The first {never} rows, before {first:g}, are never tested" in said
+    assert notice("forward_trains_on_time", column="month") in record.notes
     assert record.experiment.validation.disjoint
     assert record.experiment.validation.describe() == "4 steps forward by month"
 
@@ -156,7 +156,7 @@ def test_a_run_goes_forward_and_says_what_it_judged(dated):
 @pytest.mark.parametrize("roles", [{}, {"clinic": "group"}])
 def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypatch, roles):
     drawn = []
-    draw = _board.draw_folds
+    draw = folds.draw_folds
     monkeypatch.setattr(
         auc_ensemble, "draw_folds", lambda *given: drawn.append(given[1]) or draw(*given)
     )
@@ -165,9 +165,12 @@ def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypat
     how = Validation("forward", time="month", folds=2)
     record = execute(plan_on(table, "auc-ensemble", settings, how, DEFAULT_BAND), table)
     assert record.status == "done"
-    said = " ".join(record.notes)
-    assert ("holds out blocks of neighbouring times in turn" in said) == (not roles)
-    assert "in turn" not in " ".join(run(dated, MONTHS).notes)
+    inner = "forward_inner_groups" if roles else "forward_inner_blocks"
+    assert inner in {note.code for note in record.notes}
+    assert not {note.code for note in run(dated, MONTHS).notes} & {
+        "forward_inner_groups",
+        "forward_inner_blocks",
+    }
     if not roles:
         for split, blocks in zip(record.splits, drawn, strict=True):
             months = dated.column("month").values[split.train_rows]
@@ -200,12 +203,11 @@ def test_dates_gaps_and_windows_are_told_in_days(dated):
         trained = days[split.train_rows]
         assert trained.max() <= start - 20
         assert trained.min() >= start - 110
-    said = " ".join(record.notes)
-    assert "before 2024-0" in said
-    assert "at least 20 days of day earlier" in said
-    assert "reaches back 90 days of day only" in said
-    assert "4 rows without day are neither trained on nor judged" in said
-    assert "learnt from" not in said
+    assert "before 2024-0" in " ".join(map(str, record.notes))
+    assert notice("forward_gap", gap=20.0, unit="days of day") in record.notes
+    assert notice("forward_window", window=90.0, unit="days of day") in record.notes
+    assert notice("forward_missing", rows=4, column="day") in record.notes
+    assert "forward_trains_on_time" not in {note.code for note in record.notes}
 
 
 def test_a_group_is_not_trained_on_where_it_is_judged(dated):
@@ -214,7 +216,7 @@ def test_a_group_is_not_trained_on_where_it_is_judged(dated):
     clinics = table.column("clinic").values
     for split in record.splits:
         assert not set(clinics[split.train_rows]) & set(clinics[split.test_rows])
-    assert "No step trains on a clinic that it judges." in record.notes
+    assert notice("forward_groups", columns=("clinic",)) in record.notes
 
 
 def test_a_search_goes_forward_too(dated, monkeypatch):
@@ -289,11 +291,10 @@ def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
-    words = shlex.split(command_line(experiment))
-    assert "--time month --steps 4 --gap 1.0 --window 6.0" in " ".join(words)
-    assert main(["--quiet", *words[1:], "--json"]) == 0
+    words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
+    words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
+    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["runs"][0]["id"] == experiment.id
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.split import draw_splits
@@ -22,7 +23,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.tasks import judge_of
+from aucstudio.project.work.parallel import judge_of
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -294,8 +295,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
         assert np.array_equal(alone.test_rows, split.test_rows)
         rows = training_rows(record.experiment, table, k)
         assert np.array_equal(rows, split.train_rows)
-    assert record.notes[0].startswith("Rows of one patient are kept together in every split (")
-    assert not any("narrow" in note for note in record.notes)
+    assert record.notes[0].code == "groups_kept"
 
 
 @pytest.mark.slow
@@ -381,7 +381,7 @@ def test_repeats_that_draw_the_same_groups_are_told_of(tmp_path):
     table = opened(path)
     record = execute(planned(table, Validation(test_size=0.3, repeats=30)), table)
     assert record.status == "done", record.error
-    assert "of the 30 repeats hold out different rows" in record.notes[-1]
+    assert record.notes[-1].code == "repeats_alike"
 
 
 # ------------------------------------------------------------------ test files
@@ -408,7 +408,7 @@ def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, pat
     other.write_text("\n".join([half[0], *renamed]) + "\n", encoding="utf-8")
     record = execute(experiment, table, opened(other, {}))
     assert record.status == "done", record.error
-    assert record.notes[0] == "No patient of the test file was trained on."
+    assert record.notes[0] == notice("groups_apart_in_file", columns=("patient",))
 
 
 def test_a_test_file_without_the_column_is_told_of(tmp_path, patients_file):
@@ -419,7 +419,7 @@ def test_a_test_file_without_the_column_is_told_of(tmp_path, patients_file):
     experiment = planned(table, Validation("file", test_file=str(other)))
     record = execute(experiment, table, opened(other, {}))
     assert record.status == "done", record.error
-    assert "has no column patient" in record.notes[0]
+    assert record.notes[0] == notice("groups_unknown_in_file", columns=("patient",))
 
 
 def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
@@ -438,7 +438,7 @@ def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
 def test_a_table_with_groups_goes_to_another_process(patients_file):
     import io
 
-    from aucstudio.project.work.parcels import receive, send
+    from aucstudio.project.pickle_stream import receive, send
 
     table = opened(patients_file)
     codes = table.groups.codes

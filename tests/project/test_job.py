@@ -97,13 +97,13 @@ def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
     np.testing.assert_array_equal(
         stored.splits[0].test_scores, job.result.record.splits[0].test_scores
     )
-    assert project.flights().lost == []
+    assert project.unfinished_runs().lost == []
 
 
 def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
     asked = []
-    whole = roc.describe_of
-    monkeypatch.setattr(roc, "describe_of", lambda *data: asked.append(1) or whole(*data))
+    whole = roc.describe
+    monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
     job = submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=work_out)
     assert job.wait(PATIENCE)
     assert len(asked) == 1

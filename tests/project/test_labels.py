@@ -21,7 +21,6 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_on
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.store.model_file import load_model, save_model
 
@@ -281,13 +280,6 @@ def test_the_command_line_joins_classes_and_says_so(answers, capsys, words, sent
 def test_a_threshold_of_a_text_is_refused_by_name(answers, capsys):
     assert cli.main(["inspect", str(answers), "--label", "answer", "--positive", ">= 5"]) == 2
     assert "no class '>= 5'" in capsys.readouterr().err
-
-
-def test_the_command_that_repeats_a_run_says_its_classes(answers):
-    joined = command_line(planned(read_table(answers, **CHOICES[0])))
-    assert "--positive maybe --positive yes" in joined
-    assert "--positive '>= 6'" in command_line(planned(read_table(answers, **CHOICES[3])))
-    assert "merge = [" in command_line(planned(read_table(answers, **CHOICES[1])))
 
 
 @pytest.mark.parametrize(

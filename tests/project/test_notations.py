@@ -146,7 +146,8 @@ def outcome(scorer, path, expected):
         options += shlex.split(named[1])
     if scores.shape == expected.shape and np.allclose(scores, expected, rtol=1e-9, atol=1e-9):
         return "mended" if options else "equal", " ".join(options)
-    told = "never met" in err or "no number" in err or "without a value" in err
+    reported = "not in the training table" in err or "without a readable number" in err
+    told = reported or "without a value" in err
     return "reported" if told and not options else "wrong", err + " ".join(options)
 
 

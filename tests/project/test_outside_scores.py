@@ -7,6 +7,7 @@ import pytest
 
 from aucstudio import cli
 from aucstudio.engine import inference, roc
+from aucstudio.notices import notice
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.cautions import cautions
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -70,7 +71,7 @@ def test_it_is_compared_with_a_trained_run_on_the_rows_that_both_scored(patients
     folds = "--folds", 3, "--repeats", 2, "--project", project
     trained(patients, capsys, "--method", "auc-rls", "--ignore", "marker", *folds)
     run = trained(patients, capsys, "--score-column", "marker", *folds)
-    assert any("Rows without a value of marker are set aside" in note for note in run["notes"])
+    assert any("Rows without a value of marker are not used" in note for note in run["notes"])
     learnt, marker = ProjectFile.open(project).runs()
     table = read_table(patients, label="y")
     known = ~np.isnan(table.column("marker").values)
@@ -107,7 +108,7 @@ def test_a_test_file_is_scored_by_its_own_column(patients, capsys, tmp_path):
     other.write_text("x,other,marker,y\n1,1,-5,1\n1,1,3,0\n1,1,,1\n1,1,4,0\n1,1,3.5,1\n")
     run = trained(patients, capsys, "--score-column", "marker", "--test-file", other)
     assert run["auc"]["value"] == 0.75
-    assert any("1 row of those held out" in note for note in run["notes"])
+    assert any("1 held-out row." in note for note in run["notes"])
 
 
 def test_its_model_scores_a_table_by_the_column_alone(patients, tmp_path):
@@ -159,7 +160,7 @@ def test_a_marker_that_is_the_label_again_is_told(patients, capsys, tmp_path):
     assert run["auc"]["value"] == 1.0
     (record,) = ProjectFile.open(project).runs()
     (caution,) = cautions(record)
-    assert caution.startswith("Column marker tells the classes apart by itself")
+    assert caution == notice("column_separates", column="marker")
 
 
 def test_scores_at_the_end_of_all_numbers_are_ranked(patients, capsys):

@@ -11,6 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc.rules import UnreachableTargetError
+from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import search
@@ -18,8 +19,8 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
-from aucstudio.project.work import tasks
-from aucstudio.project.work.gather import Spread
+from aucstudio.project.work import parallel
+from aucstudio.project.work.cluster_runs import Spread
 from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 
@@ -40,7 +41,7 @@ class Counting(Workers):
 
 @pytest.fixture
 def workers(monkeypatch):
-    monkeypatch.setattr(tasks, "alone", lambda: None)
+    monkeypatch.setattr(parallel, "alone", lambda: None)
     with ThreadPoolExecutor(3) as executor:
         yield Counting(executor)
 
@@ -143,7 +144,7 @@ def never_ends(workers, member):
     """Have workers that never come back from one member."""
 
     def submit(function, *arguments):
-        if function is tasks.make_part and arguments[-1][0].method == member:
+        if function is parallel.make_part and arguments[-1][0].method == member:
             return Future()
         return workers.executor.submit(function, *arguments)
 
@@ -162,7 +163,7 @@ def test_a_stop_keeps_the_members_that_are_ready(workers, plan, table):
     (split,) = record.splits
     assert (record.status, record.error, split.converged) == ("stopped", "", False)
     assert len(split.model.scorer.members) == 2
-    assert "RankBoost takes no part: training was stopped" in split.notes
+    assert notice("member_stopped", member="RankBoost") in split.notes
     assert heard[-1].finished is split
 
 
@@ -179,7 +180,10 @@ def test_a_member_that_fails_is_named_as_here(workers, plan, table, monkeypatch)
     monkeypatch.setattr(METHODS["logistic"], "_train", refuses)
     far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
     assert far.splits[0].notes == here.splits[0].notes
-    assert "Logistic regression takes no part: no luck" in far.splits[0].notes
+    assert (
+        notice("member_failed", member="Logistic regression", reason="no luck")
+        in far.splits[0].notes
+    )
     monkeypatch.setattr(METHODS["auc-ensemble"], "_train", refuses)
     far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
     assert (far.status, far.error) == (here.status, here.error) == ("failed", "no luck")

@@ -39,9 +39,8 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
-from aucstudio.project.runs.experiments.repeat import command_line
+from aucstudio.project.runs.record import same_scores
 from aucstudio.project.runs.rows import learn
-from aucstudio.project.runs.twins import same_scores
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.run_documents import read_experiment
@@ -269,11 +268,11 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
         read_study(path)
 
 
-def test_the_command_line_repeats_a_choice(mixed):
-    words = command_line(plan(mixed, EVERYTHING)).split()
-    options = command_parser().parse_args(words[1:])
-    assert read_preparation(options) == EVERYTHING
-    assert read_preparation(command_parser().parse_args(words[1:5])) == USUAL
+def test_the_command_line_reads_every_choice():
+    words = "train t.csv --method auc-rls --impute mean --scale quantile-normal --indicators"
+    options = f"{words} --rare 5 --many-levels frequency".split()
+    assert read_preparation(command_parser().parse_args(options)) == EVERYTHING
+    assert read_preparation(command_parser().parse_args(options[:4])) == USUAL
 
 
 @pytest.mark.parametrize(

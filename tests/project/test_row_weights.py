@@ -10,7 +10,7 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
-from aucstudio.engine.methods.combination._library import Member
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import shlex
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from aucstudio.project.data.score_file import join_scores, read_score_file
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.repeat import command_line
+from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.store.project.project_file import ProjectFile
 
 ROWS = 90
@@ -69,7 +68,7 @@ def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, caps
     run = trained(patients, capsys, *given(scores), "--folds", 3, "--project", project)
     assert run["auc"]["value"] > 0.9
     assert any("Higher values mean positive" in note for note in run["notes"])
-    assert any("Rows without a value of risk are set aside" in note for note in run["notes"])
+    assert any("Rows without a value of risk are not used" in note for note in run["notes"])
     (record,) = ProjectFile.open(project).runs()
     assert record.experiment.title == "risk"
     seen = np.concatenate([split.test_rows for split in record.splits])
@@ -187,14 +186,15 @@ def test_what_the_file_holds_belongs_to_the_run(patients, scores, capsys, tmp_pa
     assert "has changed since the run of its scores was made" in again.error
 
 
-def test_the_command_that_repeats_it_gives_the_same_run(patients, scores, capsys, tmp_path):
+def test_the_file_that_repeats_it_gives_the_same_run(patients, scores, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     first = trained(
         patients, capsys, *given(scores), "--higher-is-positive", "--folds", 3, "--project", project
     )
     (record,) = ProjectFile.open(project).runs()
-    _, *words = shlex.split(command_line(record.experiment))
-    assert cli.main([*words, "--json", "--quiet"]) == 0
+    path = tmp_path / "again.toml"
+    path.write_text(write_study([record.experiment], tmp_path))
+    assert cli.main(["run", str(path), "--json", "--quiet"]) == 0
     again = json.loads(capsys.readouterr().out)["runs"][0]
     assert again["id"] == first["id"]
     assert again["auc"] == first["auc"]

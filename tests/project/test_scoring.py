@@ -17,8 +17,8 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, read_test_table
+from aucstudio.project.runs.models.final_model import rethresholded
 from aucstudio.project.runs.models.scoring import read_to_score, score_file, score_table
-from aucstudio.project.runs.models.take_model import rethresholded
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.project.test_schema import trained, write_csv
 
@@ -195,7 +195,7 @@ def test_a_few_rows_of_rare_levels_are_scored(tmp_path, capsys):
     save_model(model, tmp_path / "m.aucmodel")
     path = write_csv(tmp_path / "t.csv", HEADER, rows[800:810])
     assert main(["score", str(tmp_path / "m.aucmodel"), str(path)]) == 0
-    assert "10 rows with a level that the model has never met" in capsys.readouterr().err
+    assert "10 rows with a level that is not in the training table" in capsys.readouterr().err
 
 
 def test_a_column_that_is_mostly_missing_may_be_so_in_a_few_rows(tmp_path, capsys):
@@ -304,13 +304,14 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
     test = read_test_table(experiment)
     record = execute(experiment.tested_on(test), train, test)
     assert record.status == "done", record.error
-    told = [note for note in record.notes if note.startswith("Test file later.csv: ")]
+    told = [str(note) for note in record.notes if note.code == "test_file"]
+    assert all(words.startswith("Test file later.csv: ") for words in told)
     assert len(told) == len(set(told)) == 5
     for words in (
-        "'city': 1 row with a level that the model has never met ('Chur')",
-        "'age': 1 row with what is no number, which counts as missing; the first is 'old'",
-        "column dose: 1 cell (1e+300, row 17) is too far from the others to compute with",
-        "more rows without a value than in training: 'age' 1 row, 'dose' 4 rows",
+        "Column city: 1 row with a level that is not in the training table ('Chur')",
+        "Column age: 1 cell without a readable number, counted as missing; the first is 'old'",
+        "Column dose: 1 cell (1e+300, row 17) is too far from the others to compute with",
+        "Missing values are more frequent than in training: 'age' 1 row, 'dose' 4 rows",
         "1 row left out, the first in line 13: 6 cells instead of 5",
     ):
         assert sum(words in note for note in told) == 1, (words, told)
@@ -318,7 +319,7 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
     test = read_test_table(experiment)
     assert clean == path
     record = execute(experiment.tested_on(test), train, test)
-    assert not any("Test file" in note for note in record.notes)
+    assert not any(note.code == "test_file" for note in record.notes)
 
 
 def test_a_model_of_all_rows_has_the_roles_of_its_run(tmp_path):

@@ -1,17 +1,19 @@
 import dataclasses
+import os
 import signal
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
+from aucstudio.project import child_process
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work import processes
 from aucstudio.project.work.place import Here
 from aucstudio.project.work.processes import Processes
 from aucstudio.project.work.submit import submit
@@ -107,7 +109,7 @@ def test_what_was_finished_outlives_the_process(process, plan, table):
         assert not task.wait(0.01)
         told += task.drain()
     (busy,) = process._busy
-    busy._popen.kill()
+    os.kill(busy.pid, signal.SIGKILL)
     assert task.wait(PATIENCE)
     record = task.result.record
     assert record.status == FAILED
@@ -167,11 +169,12 @@ def spoiled(monkeypatch):
     def make(how):
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            "from aucstudio.project.work.fit_service import serve; "
-            f"from tests.project import spoiled; spoiled.{how}(); serve()"
+            "from aucstudio.project import child_process; "
+            f"from tests.project import spoiled; spoiled.{how}(); "
+            "child_process.serve(['aucstudio.project.work.processes', '0'])"
         )
         with monkeypatch.context() as patched:
-            patched.setattr(processes, "child_command", lambda *_: [sys.executable, "-c", code])
+            patched.setattr(child_process, "child_command", lambda *_: [sys.executable, "-c", code])
             made.append(Processes())
             assert made[0].start()
         return made[0]
@@ -232,7 +235,7 @@ def raise_memory_error(*_arguments):
 @pytest.mark.slow
 def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, plan, table):
     first = process._idle[0]
-    first._popen.send_signal(signal.SIGSTOP)
+    os.kill(first.pid, signal.SIGSTOP)
     wide = [
         dataclasses.replace(column, values=np.tile(column.values, 2_000))
         for column in table.columns
@@ -243,5 +246,8 @@ def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, 
     task.stop()
     assert task.wait(PATIENCE)
     assert task.result.record.status == STOPPED
-    assert first._popen.wait(PATIENCE) == -signal.SIGKILL
+    until = time.monotonic() + PATIENCE
+    while first.alive and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not first.alive
     assert run(process, plan(), table).status == DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import numpy as np
@@ -17,8 +16,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import run_as_json
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment_writing import command_line
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.experiments.repeat import command_line
 from aucstudio.project.runs.search import search
 from aucstudio.project.runs.tuning import MOST_CANDIDATES, Search, Tuning, candidates
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -205,8 +204,6 @@ def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
     np.testing.assert_array_equal(first.searches[0].areas, again.searches[0].areas)
     assert run_as_json(again, BAND)["tuning"]["chosen"] == [dict(first.searches[0].chosen)]
     assert "folds = 3" in command_line(experiment)
-    usual = Tuning("pauc", seed=experiment.validation.seed)
-    assert "--tune pauc" in command_line(dataclasses.replace(experiment, tuning=usual))
 
 
 def test_a_stop_during_the_search_keeps_what_was_judged(plan, table):

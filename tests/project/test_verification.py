@@ -27,7 +27,7 @@ from tests.conftest import write_table
 
 
 def silent(_stage, _share):
-    """Hear nothing."""
+    """Ignore the progress."""
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_the_table_has_a_line_for_each_thing(project):
         "Objective, solved again",
         "Distance from the optimum, at most",
     ]
-    assert "An independent solver (cvxopt on" in verdict(found)
+    assert "An independent solver (cutting planes, cvxopt" in verdict(found)
     assert as_text(found, "SVM-AUC").startswith(f"SVM-AUC ({found.run}). Verified in ")
 
 
@@ -241,8 +241,10 @@ def test_the_optimum_is_called_so_only_where_it_is_near(project):
     assert "the same objective: this is the optimum." in verdict(
         dataclasses.replace(found, found=near)
     )
-    part = dataclasses.replace(near, whole=False, bound=near.counted * 0.99)
-    assert "at most 1 % above the optimum" in verdict(dataclasses.replace(found, found=part))
+    part = dataclasses.replace(near, bound=near.counted * 0.99)
+    assert "the fit ended at most 1 % above the optimum" in verdict(
+        dataclasses.replace(found, found=part)
+    )
 
 
 # --- the command

@@ -7,7 +7,6 @@ from aucstudio.engine.calibration.reliability import (
     Reliability,
     calibration_error,
     reliability,
-    wilson_interval,
 )
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "log_score",
     "reliability",
     "restore",
-    "wilson_interval",
 ]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.roc import effective_trials, group_codes
+from aucstudio.engine.roc import binomial_bounds, effective_trials, group_codes
 from aucstudio.engine.types import Array
 
 MOST_BINS, LEAST_BINS = 10, 3
@@ -29,7 +27,7 @@ class Reliability:
     share : ndarray
         Of positives among the rows.
     low, high : ndarray
-        Wilson's interval of that share.
+        Of that share: all bars together hold the true shares with probability ``level``.
     """
 
     rows: NDArray[np.int64]
@@ -59,7 +57,8 @@ def reliability(
     bins : int, optional
         At most so many; as many as hold 20 rows each, ten at most, if not given.
     level : float
-        Of the intervals.
+        Of all intervals together: each is exact at level ** (1 / bins), for rows of different
+        bins are independent (Šidák).
     groups : array-like of shape (rows,), optional
         Labels of the groups that rows were sampled in: the rows of a bin then count as the
         independent trials that its share is worth, see :func:`~roc.effective_trials`.
@@ -84,7 +83,7 @@ def reliability(
         units, hit = group_codes(groups, len(order))[order], np.asarray(positive)[order]
         parts = zip(starts.tolist(), (starts + rows).tolist(), strict=True)
         trials = np.array([effective_trials(hit[a:b], None, units[a:b]) for a, b in parts])
-    low, high = wilson_interval(positives / rows * trials, trials, level)
+    low, high = binomial_bounds(positives / rows * trials, trials, level ** (1 / len(rows)))
     return Reliability(
         rows,
         positives,
@@ -95,19 +94,6 @@ def reliability(
         low,
         high,
     )
-
-
-def wilson_interval(
-    count: NDArray[Any], trials: NDArray[Any], level: float = 0.95
-) -> tuple[Array, Array]:
-    """Bound the shares behind ``count`` of ``trials`` (Wilson 1927); elementwise."""
-    z = scipy.stats.norm.ppf((1 + level) / 2)
-    share, weight = count / trials, z**2 / trials
-    centre = (share + weight / 2) / (1 + weight)
-    half = z / (1 + weight) * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
-    low = np.where(count == 0, 0.0, np.maximum(centre - half, 0))
-    high = np.where(count == trials, 1.0, np.minimum(centre + half, 1))
-    return low, high
 
 
 def calibration_error(positive: NDArray[np.bool_], probabilities: Array) -> tuple[float, str]:

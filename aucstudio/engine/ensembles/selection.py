@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.special import expit
 
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.roc.weights import effective_rows
@@ -87,6 +86,8 @@ def stack(
     costs = np.concatenate([each[of] / (2.0 * each[of].sum()) for of in kept])
     members, pull = len(scores), _BELIEF / rarer
 
+    from scipy.special import expit  # loaded here: listing the methods does without it
+
     def loss(point: Array) -> tuple[float, Array]:
         weights = point[:-1]
         margins = signs * (weights @ z + point[-1])
@@ -95,7 +96,7 @@ def stack(
         value = costs @ np.logaddexp(0.0, -margins) + 0.5 * pull * (away @ away)
         return float(value), np.append(z @ slopes + pull * away, slopes.sum())
 
-    from scipy.optimize import minimize  # loaded here: listing the methods does without it
+    from scipy.optimize import minimize
 
     start = np.append(np.full(members, 1.0 / members), 0.0)
     bounds = [(0.0, None)] * members + [(None, None)]

@@ -35,6 +35,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Rows, Single
+from aucstudio.notices import Notice, notice
 
 Pause = Callable[[], None]
 
@@ -52,12 +53,12 @@ class Space:
     ----------
     size : int
         How many numbers a direction is written down as.
-    notes : tuple of str
+    notes : tuple of Notice
         What the analyst should know of the features.
     """
 
     size: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Notice, ...] = ()
 
     @abstractmethod
     def scores(self, w: Array) -> Array:
@@ -104,14 +105,14 @@ class Vectors(NumberedSpace):
     matrix : ndarray or CSR matrix of shape (N, r)
     directions : Directions, optional
         What a direction means; by default the rows are their own features.
-    notes : tuple of str
+    notes : tuple of Notice
     """
 
     def __init__(
         self,
         matrix: Rows | Single,
         directions: Directions | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Notice, ...] = (),
     ) -> None:
         self.matrix: Any = matrix
         self.is_sparse = scipy.sparse.issparse(matrix)
@@ -135,10 +136,6 @@ class Vectors(NumberedSpace):
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         return self._directions.scorer(w, near)
-
-    def direction(self, scorer: Scorer) -> Array | None:
-        """Give the w whose scorer is nearest to another scorer, or None if that is unknown."""
-        return self._directions.direction(scorer)
 
     def take(self, sample: Index) -> NDArray[Any]:
         return cast("NDArray[Any]", self.matrix[sample])
@@ -280,7 +277,7 @@ def mapped(
     X: Array,
     monitor: Monitor,
     dtype: type[np.floating[Any]] = np.float64,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Notice, ...] = (),
     weights: Array | None = None,
 ) -> Vectors:
     """Compute the features of all rows, less about their mean, chunk by chunk.
@@ -294,7 +291,7 @@ def mapped(
     dtype : type
         ``np.float32`` halves memory and the time of what follows; errors are some 1e-7 of the
         features.
-    notes : tuple of str
+    notes : tuple of Notice
     weights : ndarray of shape (N,), optional
         Of the rows, for the mean.
 
@@ -360,10 +357,7 @@ def chosen(
         return space
     count = min(n_landmarks or DEFAULT_LANDMARKS, len(X))
     landmarks = k_means(X, count, np.random.default_rng(_SEED), monitor)
-    note = (
-        f"The kernel was approximated on {len(landmarks):,} landmarks, centres of clusters of the "
-        "rows."
-    )
+    note = notice("landmarks", count=len(landmarks))
     return mapped(nystrom_map(kernel, landmarks), X, monitor, notes=(note,))
 
 

@@ -18,6 +18,7 @@ from aucstudio.engine.inference.delong import (
     delong_interval,
     delong_test,
 )
+from aucstudio.engine.inference.folds import LEAST_IN_FOLD, FoldedArea, folds_interval
 from aucstudio.engine.inference.groups import GroupArea, equality_test
 from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
@@ -30,18 +31,27 @@ from aucstudio.engine.inference.power import (
     precision_sample_size,
 )
 from aucstudio.engine.inference.resampling import Progress
-from aucstudio.engine.inference.results import Interval, TestResult
+from aucstudio.engine.inference.results import Interval, TestResult, absent_interval
 from aucstudio.engine.inference.same_rows import NotSameRows, check_same_rows
-from aucstudio.engine.inference.splits import splits_interval, splits_test, variance_factor
+from aucstudio.engine.inference.splits import (
+    LEAST_SPLITS,
+    splits_interval,
+    splits_test,
+    variance_factor,
+)
 
 __all__ = [
+    "LEAST_IN_FOLD",
+    "LEAST_SPLITS",
     "Band",
+    "FoldedArea",
     "GroupArea",
     "Interval",
     "NotSameRows",
     "Placements",
     "Progress",
     "TestResult",
+    "absent_interval",
     "auc_power",
     "auc_sample_size",
     "auc_se",
@@ -57,6 +67,7 @@ __all__ = [
     "delong_test",
     "difference_se",
     "equality_test",
+    "folds_interval",
     "holm",
     "interval_of",
     "kolmogorov_band",

@@ -51,8 +51,10 @@ def pointwise_band(
     positive : label, optional
     weights, weight_kind, groups
         As for :func:`~inference.delong_interval`. Where rows have sampling weights or come in
-        groups, the bounds are quantiles over drawn curves as in
-        :func:`~inference.pauc_interval`; they are NaN where it has none.
+        groups, and where a positive and a negative have the same score, the bounds are quantiles
+        over drawn curves as in :func:`~inference.pauc_interval`; they are NaN where it has none.
+        Binomial bounds of tied scores would reach from one end of a tie to the other, however many
+        rows there are.
 
     Raises
     ------
@@ -70,7 +72,8 @@ def pointwise_band(
         raise ValueError("The FPRs of grid must lie within [0, 1].")
     sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
     ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
-    if ranking.is_weighted or ranking.units is not None:
+    tied = bool((ranking.below != ranking.at_most).any())
+    if tied or ranking.is_weighted or ranking.units is not None:
         return _drawn_band(ranking, x, level)
     s, t = ranking.s, ranking.t
     m, n = len(s), len(t)
@@ -85,7 +88,7 @@ def pointwise_band(
 
 
 def _drawn_band(ranking: roc.Ranking, x: Array, level: float) -> Band:
-    """Bound the TPR by drawn curves, of which each has one weight for a row or a group."""
+    """Bound the TPR by quantiles of the lower and of the upper drawn curves."""
     one = Placements.of(ranking, 0.0, 1.0)
     if one.sampling.too_few:
         none = np.full(len(x), np.nan)

@@ -18,12 +18,21 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.inference.results import Interval, TestResult, check_level, silent
+from aucstudio.engine.inference.results import (
+    Interval,
+    TestResult,
+    absent_interval,
+    check_level,
+    silent,
+)
 from aucstudio.engine.types import Array
 
 _HELD_OUT_AGAIN = 2.5
-_ONE_SPLIT = "there is one split only"
-_NO_VARIANCE = "the areas differ by the same amount on every split"
+LEAST_SPLITS = 3
+"""Splits for an interval or a test: two values show hardly anything of the variance."""
+
+_FEW_SPLITS = f"fewer than {LEAST_SPLITS} splits"
+_NO_VARIANCE = "no variance between splits"
 
 
 def splits_interval(
@@ -39,7 +48,7 @@ def splits_interval(
     Parameters
     ----------
     values : array-like of shape (k,)
-        One value a split; with fewer than two the bounds are NaN.
+        One value a split.
     level : float
     test_fraction : float
         Share of the rows in the test part, within (0, 1).
@@ -47,6 +56,13 @@ def splits_interval(
         What the interval is clipped to; (-1, 1) for differences.
     disjoint : bool
         Whether no row is held out twice, as in one partition into folds.
+
+    Returns
+    -------
+    Interval
+        The bounds are NaN, with the reason, for fewer than 3 splits, and where all values are
+        equal. Two splits share one degree of freedom: a 95 % interval would reach 12.7 standard
+        errors either way, or have no width where both values happen to be equal.
 
     Raises
     ------
@@ -58,6 +74,8 @@ def splits_interval(
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must lie strictly between 0 and 1; it is {test_fraction}.")
     value, se = float(x.mean()), _standard_error(x, test_fraction, disjoint)
+    if not se > 0:
+        return absent_interval(value, level, _reason(x))
     low, high = np.clip([value - _reach(x, level) * se, value + _reach(x, level) * se], *bounds)
     method = f"corrected resampled t, {x.size} splits"
     return Interval(value, float(low), float(high), level, method, se)
@@ -76,8 +94,8 @@ def splits_test(
 
     The corrected resampled t-test: z is the mean difference over its standard error, p its
     two-sided probability under t with k - 1 degrees of freedom. Where the areas agree on every
-    split, z = 0 and p = 1. Where they differ by the same amount on every split, or there is one
-    split only, there is no variance to judge by: z, p and the bounds are NaN.
+    split, z = 0 and p = 1. With fewer than 3 splits, and where they differ by the same amount on
+    every split, z, p and the bounds are NaN, with the reason.
 
     Parameters
     ----------
@@ -105,7 +123,7 @@ def splits_test(
     if se == 0 and difference == 0:
         return TestResult(0.0, 0.0, 0.0, 0.0, 1.0, level, se)
     if not se > 0:
-        return silent(difference, level, _NO_VARIANCE if x.size > 1 else _ONE_SPLIT)
+        return silent(difference, level, _reason(x))
     z = difference / se
     reach = _reach(x, level) * se
     low, high = np.clip([difference - reach, difference + reach], -1.0, 1.0)
@@ -121,7 +139,7 @@ def _checked(values: ArrayLike) -> Array:
 
 
 def variance_factor(splits: int, test_fraction: float, *, disjoint: bool = False) -> float:
-    """Give the variance of a mean over splits, in units of the variance between them.
+    """Return the variance of a mean over splits, in units of the variance between them.
 
     Parameters are those of :func:`splits_interval`.
     """
@@ -130,8 +148,8 @@ def variance_factor(splits: int, test_fraction: float, *, disjoint: bool = False
 
 
 def _standard_error(x: Array, test_fraction: float, disjoint: bool) -> float:
-    """Compute the standard error of the mean over splits."""
-    if x.size < 2:
+    """Compute the standard error of the mean over splits; NaN for too few of them."""
+    if x.size < LEAST_SPLITS:
         return math.nan
     factor = variance_factor(x.size, test_fraction, disjoint=disjoint)
     # Taking one value off first makes the variance of equal numbers exactly 0.
@@ -139,4 +157,9 @@ def _standard_error(x: Array, test_fraction: float, disjoint: bool) -> float:
 
 
 def _reach(x: Array, level: float) -> float:
-    return float(scipy.special.stdtrit(x.size - 1, (1 + level) / 2)) if x.size > 1 else math.nan
+    return float(scipy.special.stdtrit(x.size - 1, (1 + level) / 2))
+
+
+def _reason(x: Array) -> str:
+    """Return why there is no interval or test."""
+    return _FEW_SPLITS if x.size < LEAST_SPLITS else _NO_VARIANCE

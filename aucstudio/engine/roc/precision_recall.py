@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.curve import Curve, roc_curve
+from aucstudio.engine.roc.curve import Curve
 from aucstudio.engine.types import Array
 
 
@@ -23,18 +22,7 @@ def precision_recall(curve: Curve) -> tuple[Array, Array]:
     return curve.tpr, np.append(precision[:1], precision)
 
 
-def average_precision(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
-    """Compute the mean over the positives of the precision at their scores, as steps.
-
-    Raises
-    ------
-    ValueError
-        For input that :func:`split_scores` refuses.
-    """
-    return average_precision_of(roc_curve(y, score, positive=positive))
-
-
-def average_precision_of(curve: Curve) -> float:
-    """Compute what :func:`average_precision` does from a curve with all its vertices."""
+def average_precision(curve: Curve) -> float:
+    """Return the mean over the positives of the precision at their scores, as steps."""
     _, precision = precision_recall(curve)
     return float(np.diff(curve.tp) @ precision[1:] / curve.positives)

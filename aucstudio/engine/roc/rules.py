@@ -16,7 +16,7 @@ from aucstudio.engine.roc.thresholds import (
     cost_threshold,
     cut_at,
     equal_error_threshold_of,
-    minmax_threshold_of,
+    minmax_threshold,
 )
 from aucstudio.engine.types import Array
 
@@ -152,7 +152,7 @@ class ThresholdRule:
         if self.rule == "equal-error":
             return equal_error_threshold_of(curve)
         if self.rule == "min-max":
-            return minmax_threshold_of(curve)
+            return minmax_threshold(curve)
         if self.rule == "cost":
             return cost_threshold(curve, self.cost_fp, self.cost_fn, self.prior)
         return cut_at(curve, self._vertex(curve))

@@ -108,16 +108,11 @@ def youden_vertex(curve: Curve) -> int:
     return int((curve.tp * curve.negatives - curve.fp * curve.positives).argmax())
 
 
-def minmax_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
-    """Compute (min s + max t) / 2, which makes sense only for (nearly) separable scores.
+def minmax_threshold(curve: Curve) -> float:
+    """Return (min s + max t) / 2, which makes sense only for (nearly) separable scores.
 
     Source: structure-embedded AUC-SVM, eq. 4 (where it appears as the constant -t).
     """
-    return minmax_threshold_of(roc_curve(y, score, positive=positive))
-
-
-def minmax_threshold_of(curve: Curve) -> float:
-    """Do what :func:`minmax_threshold` does, on a curve with all its vertices."""
     lowest_positive = curve.thresholds[int(np.searchsorted(curve.tp, curve.positives, "left"))]
     highest_negative = curve.thresholds[int(np.searchsorted(curve.fp, 0, "right"))]
     return _midpoint(highest_negative, lowest_positive)

@@ -155,6 +155,22 @@ def effective_trials(hit: Mask, weights: Array | None = None, groups: Index | No
     return float(trials_at(groups[order], each[order], ends)[0])
 
 
+def binomial_bounds(
+    count: ArrayLike, trials: ArrayLike, level: float = 0.95
+) -> tuple[Array, Array]:
+    """Bound the shares behind ``count`` of ``trials`` exactly; elementwise.
+
+    Without trials the bounds are 0 and 1. Counts and trials need not be whole.
+    Source: Clopper and Pearson, Biometrika 26 (1934).
+    """
+    found, of = np.broadcast_arrays(*np.atleast_1d(count, trials))
+    rest, tail = np.maximum(of - found, 0.0), (1 - level) / 2
+    # At a share of 0 or 1 the bound is known, and any shape will do.
+    low = scipy.special.betaincinv(np.where(found > 0, found, 1.0), rest + 1, tail)
+    high = scipy.special.betaincinv(found + 1, np.where(rest > 0, rest, 1.0), 1 - tail)
+    return np.where(found > 0, low, 0.0), np.where(rest > 0, high, 1.0)
+
+
 def trials_at(groups: Index, weights: Array, ends: NDArray[np.int64]) -> Array:
     """Return the effective trials of the share of the first so many rows.
 

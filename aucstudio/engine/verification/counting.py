@@ -1,4 +1,4 @@
-"""Sums over pairs of a positive and a negative, one pair after another, and areas by counting.
+"""Sums over pairs of a positive and a negative, and areas under the ROC curve, by counting.
 
 Nothing is sorted: O(m n) time, in blocks that fit a processor's cache. Sums are kept in extended
 precision.
@@ -8,92 +8,45 @@ Symbols: s_i scores of the m positives, t_j scores of the n negatives, M_ij = s_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-Tell = Callable[[str, float], None]
-"""Hears what is being done, and how far it is; may raise to end it."""
-Function = Callable[[Array], Array]
+from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.verification.space import UnverifiableError
+
+Report = Callable[[str, float], None]
+"""Receives the stage and the share done; may raise to end the work."""
 
 MOST_COMPARISONS = 2e10
 _BLOCK = 1 << 18
 
 
-def sum_over_pairs(s: Array, t: Array, value: Function, tell: Tell) -> float:
-    """Add up a function of the margins of all pairs."""
+def require_countable(m: int, n: int) -> None:
+    """Raise UnverifiableError if the pairs would take too long to count."""
+    if m * n > MOST_COMPARISONS:
+        raise UnverifiableError(f"{m * n:,} pairs would take too long to count one by one")
+
+
+def mean_over_pairs(s: Array, t: Array, loss: Callable[[Array], Array], report: Report) -> float:
+    """Return the mean of a function of the margins of all pairs."""
+    require_countable(len(s), len(t))
     total = np.longdouble(0)
-    for _, margins in blocks(s, t, tell):
-        total += np.longdouble(value(margins).sum())
-    return float(total)
-
-
-def pulls(s: Array, t: Array, slope: Function, tell: Tell) -> tuple[Array, Array]:
-    """Add up a function of the margins over the pairs of each positive, and of each negative."""
-    of_s, of_t = np.zeros(len(s), np.longdouble), np.zeros(len(t), np.longdouble)
-    for rows, margins in blocks(s, t, tell):
-        slopes = slope(margins)
-        of_s[rows] = slopes.sum(axis=1)
-        of_t += slopes.sum(axis=0)
-    return of_s.astype(float), of_t.astype(float)
-
-
-def nearest_pairs(s: Array, t: Array, margin: float, most: int, tell: Tell) -> tuple[Index, Index]:
-    """Choose the pairs whose margins are nearest to one value, at most so many."""
-    far = np.empty(0)
-    chosen = np.empty(0, np.intp)
-    limit = np.inf
-    for rows, margins in blocks(s, t, tell):
-        off = np.abs(margins - margin).ravel()
-        near = np.flatnonzero(off < limit)
-        far = np.concatenate([far, off[near]])
-        chosen = np.concatenate([chosen, near + rows.start * len(t)])
-        if len(far) > 2 * most:
-            far, chosen, limit = _nearest(far, chosen, most)
-    if len(far) > most:
-        far, chosen, _ = _nearest(far, chosen, most)
-    i, j = np.divmod(np.sort(chosen), len(t))
-    return i, j
-
-
-def _nearest(far: Array, chosen: Index, most: int) -> tuple[Array, Index, float]:
-    kept = np.argpartition(far, most - 1)[:most]
-    return far[kept], chosen[kept], float(far[kept].max())
-
-
-def blocks(s: Array, t: Array, tell: Tell) -> Iterator[tuple[slice, Array]]:
-    """Give the margins of all pairs, some positives at a time."""
     step = max(1, _BLOCK // max(1, len(t)))
     for start in range(0, len(s), step):
-        rows = slice(start, start + step)
-        yield rows, s[rows, None] - t[None, :]
-        tell("counting pairs", min(1.0, (start + step) / len(s)))
+        total += np.longdouble(loss(s[start : start + step, None] - t[None, :]).sum())
+        report("counting pairs", min(1.0, (start + step) / len(s)))
+    return float(total / (len(s) * len(t)))
 
 
-def counted_auc(positive: Mask, scores: Array, tell: Tell, weights: Array | None = None) -> float:
-    """Give the share of the pairs that are in order, ties by half; weighted, if rows are."""
-    s, t = scores[positive], scores[~positive]
-    if weights is not None:
-        total, of_s, of_t = np.longdouble(0), weights[positive], weights[~positive]
-        for rows, margins in blocks(s, t, tell):
-            total += of_s[rows] @ ((margins > 0) + 0.5 * (margins == 0)) @ of_t
-        return float(total / (of_s.sum() * of_t.sum()))
-    return sum_over_pairs(s, t, lambda M: (M > 0) + 0.5 * (M == 0), tell) / (len(s) * len(t))
-
-
-def counted_pauc(
+def counted_area(
     positive: Mask,
     scores: Array,
-    alpha: float,
-    beta: float,
-    tell: Tell,
+    band: tuple[float, float],
+    report: Report,
     weights: Array | None = None,
 ) -> float:
-    """Give the mean true positive rate over the false positive rates of a range.
+    """Return the mean true positive rate over a range of false positive rates; AUC for (0, 1).
 
     Each value among the negatives covers the rates between the shares of negatives above it and
     not below it; there the true positive rate rises evenly by the positives that share the value.
@@ -101,22 +54,17 @@ def counted_pauc(
     each = np.ones(len(scores)) if weights is None else weights
     ups, downs = positive & (each > 0), ~positive & (each > 0)
     s, t, of_s, of_t = scores[ups], scores[downs], each[ups], each[downs]
-    m, n = of_s.sum(), of_t.sum()
     values, place = np.unique(t, return_inverse=True)
-    here = np.bincount(place, of_t)
+    at = np.bincount(place, of_t)
     above = np.zeros((3, len(values)))  # negatives above, positives above, positives at it
     step = max(1, _BLOCK // max(1, len(scores)))
     for start in range(0, len(values), step):
         part = slice(start, start + step)
         v = values[part, None]
         above[:, part] = (t > v) @ of_t, (s > v) @ of_s, (s == v) @ of_s
-        tell("counting pairs", min(1.0, (start + step) / len(values)))
-    start, end = above[0] / n, (above[0] + here) / n
-    low, high = np.clip(alpha, start, end), np.clip(beta, start, end)
-
-    def rate(x: Array) -> Array:
-        height: Array = (above[1] + above[2] * (x - start) / (end - start)) / m
-        return height
-
-    area = ((high - low) * (rate(low) + rate(high)) / 2).astype(np.longdouble).sum()
-    return float(area) / (beta - alpha)
+        report("counting pairs", min(1.0, (start + step) / len(values)))
+    start, end = above[0] / of_t.sum(), (above[0] + at) / of_t.sum()
+    low, high = (np.clip(rate, start, end) for rate in band)
+    heights = above[1] + above[2] * ((low + high) / 2 - start) / (end - start)
+    area = ((high - low) * heights).astype(np.longdouble).sum() / of_s.sum()
+    return float(area) / (band[1] - band[0])

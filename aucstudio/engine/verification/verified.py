@@ -1,4 +1,4 @@
-"""What verifying a fit finds, and what it is held against; stored, and read without any solver."""
+"""The result of verifying a fit; stored, and read without any solver."""
 
 from __future__ import annotations
 
@@ -50,8 +50,6 @@ class Verified:
         From the least training score to the largest.
     route : str
         How the problem was solved again; empty where it was not.
-    whole : bool
-        Whether that was the whole problem, or a part that bounds it.
     solved, bound : float or None
         The objective that was found there, and what no objective is below.
     solution_difference : float or None
@@ -74,7 +72,6 @@ class Verified:
     score_difference: float | None
     spread: float
     route: str
-    whole: bool
     solved: float | None
     bound: float | None
     solution_difference: float | None

@@ -1,4 +1,4 @@
-"""A fit held against what other routes find: its objective, its optimum, its scores, its areas."""
+"""A fit compared with independent routes: its objective, its optimum, its scores, its areas."""
 
 from __future__ import annotations
 
@@ -7,97 +7,89 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, roc
-from aucstudio.engine.verification.counting import (
-    MOST_COMPARISONS,
-    Tell,
-    counted_auc,
-    counted_pauc,
-)
-from aucstudio.engine.verification.problem import Problem, Solved, Trained
-from aucstudio.engine.verification.problems import PROBLEMS
-from aucstudio.engine.verification.programme import NotSolvedError
+from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.verification.counting import MOST_COMPARISONS, Report, counted_area
+from aucstudio.engine.verification.problems import PROBLEMS, Problem, Solved, Trained
 from aucstudio.engine.verification.space import UnverifiableError
 from aucstudio.engine.verification.verified import CheckedArea, HeldOutRows, Verified
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
 _AREA_ROUNDING = 1e-11
 _SCORE_ROUNDING = 1e-7
-# Of the objective: no method takes a fit for converged with a larger gap, unless its tolerance
+# Of the objective: no method stores a fit as converged with a larger gap, unless its tolerance
 # allows one.
 _LARGEST_GAP = 1e-2
 _REPEATED = 1e-4  # of the spread of the scores: sums in another order
 
 
 def verify(
-    trained: Trained, held: HeldOutRows, tell: Tell, *, same_program: bool = True
+    trained: Trained, held: HeldOutRows, report: Report, *, same_program: bool = True
 ) -> Verified:
-    """Hold a fit against other routes.
+    """Compare a fit with independent routes.
 
     Parameters
     ----------
     trained : Trained
     held : HeldOutRows
-    tell : callable
-        Hears of the work as it goes; what it raises ends it.
+    report : callable
+        Receives the progress; what it raises ends the work.
     same_program : bool
         Whether the versions are those that made the fit, so that repeating it proves something.
     """
-    return _Verification(trained, held, tell, same_program).all()
+    return _Verification(trained, held, report, same_program).all()
 
 
 class _Verification:
-    """What was found so far."""
+    """The reasons and faults found so far."""
 
-    def __init__(self, trained: Trained, held: HeldOutRows, tell: Tell, same_program: bool) -> None:
-        self._trained, self._held, self._tell = trained, held, tell
+    def __init__(
+        self, trained: Trained, held: HeldOutRows, report: Report, same_program: bool
+    ) -> None:
+        self._trained, self._held, self._report = trained, held, report
         self._same_program = same_program
         # The problems are those of rows that count once: others are fitted once more.
         solves = METHODS[trained.method].solves if trained.weights is None else ""
-        self._problem: Problem = PROBLEMS[solves](trained, tell)
+        self._problem: Problem = PROBLEMS[solves](trained, report)
         self._reasons: list[str] = []
         self._faults: list[str] = []
 
     def all(self) -> Verified:
-        """Do everything that can be done."""
-        began = time.perf_counter()
-        trained = self._trained
+        """Compare everything that can be compared."""
+        began, trained, problem = time.perf_counter(), self._trained, self._problem
         scores = np.asarray(trained.scorer(trained.X), dtype=np.float64)
         kept = trained.scores - trained.intercept
-        difference, spread = self._compare_scores(kept - scores, kept), _spread(kept)
+        spread = float(np.ptp(kept))
+        spread = spread if math.isfinite(spread) else 0.0
+        difference = self._compare_scores(kept - scores, kept)
         counted = self._count(scores)
         self._check_converged()
-        solved = self._solve(scores, counted) if self._problem.is_convex else None
-        repeated = None if self._problem.is_convex else self._repeat(spread)
-        apart = None
-        if solved is not None and solved.whole:
-            free = self._problem.centred and not self._problem.has_constant
-            apart = _apart(solved.scores, scores + (0 if free else trained.intercept), free)
-        areas = tuple(self._areas())
+        solved, repeated, solution_difference = None, None, None
+        if not problem.convex:
+            repeated = self._repeat(spread)
+        elif (solved := self._solve(counted)) is not None:
+            off = solved.scores - scores - (trained.intercept if problem.has_constant else 0.0)
+            free = problem.centred and not problem.has_constant
+            solution_difference = _largest(off - off.mean() if free else off)
         return Verified(
-            trained.objective,
-            trained.gap,
-            counted,
-            difference if math.isfinite(difference) else None,
-            spread,
-            "" if solved is None else solved.route,
-            solved is not None and solved.whole,
-            None if solved is None else solved.objective,
-            None if solved is None else solved.bound,
-            apart,
-            repeated,
-            areas,
-            time.perf_counter() - began,
-            tuple(self._reasons),
-            tuple(self._faults),
+            objective=trained.objective,
+            gap=trained.gap,
+            counted=counted,
+            score_difference=difference if math.isfinite(difference) else None,
+            spread=spread,
+            route="" if solved is None else solved.route,
+            solved=None if solved is None else solved.objective,
+            bound=None if solved is None else solved.bound,
+            solution_difference=solution_difference,
+            repeated=repeated,
+            areas=tuple(self._areas()),
+            seconds=time.perf_counter() - began,
+            reasons=tuple(self._reasons),
+            faults=tuple(self._faults),
         )
 
     def _compare_scores(self, training: Array, kept: Array) -> float:
-        """Compare scores that were kept with those of the scorer; ``training`` has been."""
+        """Compare stored scores with those of the scorer; ``training`` are the differences."""
         found = {"training": _largest(training)}
         held = self._held
         if held.X is not None:
@@ -118,23 +110,18 @@ class _Verification:
         trained = self._trained
         if not trained.converged or trained.gap is None:
             return
-        allowed = self._allowed_gap()
+        allowed = trained.needed
+        if allowed is None:
+            share = max(_LARGEST_GAP, float(trained.params.get("tol", 0.0)))
+            allowed = share * abs(trained.objective)
         if not trained.gap <= allowed * (1 + 1e-9):
             self._faults.append(
                 f"The fit is stored as converged, and its certificate leaves a gap of "
                 f"{trained.gap:.2g}, where {allowed:.2g} was asked for."
             )
 
-    def _allowed_gap(self) -> float:
-        """Return the largest gap of a fit that has converged."""
-        trained = self._trained
-        if trained.needed is not None:
-            return trained.needed
-        share = max(_LARGEST_GAP, float(trained.params.get("tol", 0.0)))
-        return share * abs(trained.objective)
-
     def _count(self, scores: Array) -> float | None:
-        """Count the objective, and compare it with what the fit reported."""
+        """Count the objective, and compare it with the stored one."""
         trained, problem = self._trained, self._problem
         if trained.weights is not None:
             self._reasons.append(
@@ -154,11 +141,12 @@ class _Verification:
             )
         return counted
 
-    def _solve(self, scores: Array, counted: float | None) -> Solved | None:
+    def _solve(self, counted: float | None) -> Solved | None:
+        """Solve the problem again, and compare its optimum with the certificate."""
         trained, problem = self._trained, self._problem
         try:
-            solved = problem.solve(scores, trained.intercept)
-        except (UnverifiableError, NotSolvedError) as reason:
+            solved = problem.solve()
+        except UnverifiableError as reason:
             self._reasons.append(f"The problem was not solved again: {reason}.")
             return None
         if counted is None:
@@ -180,16 +168,16 @@ class _Verification:
             )
         return solved
 
-    def _repeat(self, spread: float) -> float | None:
+    def _repeat(self, spread: float) -> float:
         """Fit once more with the same settings, and compare the scores."""
         trained = self._trained
-        self._tell("fitting once more", 0.0)
         method = METHODS[trained.method](**trained.params)
 
         def pass_on(_step: object) -> bool:
-            self._tell("fitting once more", 0.5)
+            self._report("fitting once more", 0.5)
             return False
 
+        pass_on(None)
         more: dict[str, Any] = {}
         if trained.weights is not None:
             more["sample_weight"] = trained.weights
@@ -204,63 +192,45 @@ class _Verification:
         return off
 
     def _areas(self) -> list[CheckedArea]:
-        parts = {
-            "training": (self._trained.positive, self._trained.scores, self._trained.weights),
-            "held-out": (self._held.positive, self._held.scores, self._held.weights),
-        }
-        found = []
-        for rows, (positive, scores, weights) in parts.items():
+        """Compare the AUC and the pAUC of the stored scores with those counted."""
+        trained, held, found = self._trained, self._held, []
+        for rows, positive, scores, weights in (
+            ("training", trained.positive, trained.scores, trained.weights),
+            ("held-out", held.positive, held.scores, held.weights),
+        ):
             m = int(np.count_nonzero(positive))
             if not 0 < m < len(scores):
                 self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
             elif not np.isfinite(scores).all():
                 self._faults.append(f"Some scores kept of the {rows} rows are no numbers.")
-            elif m * (len(scores) - m) + (len(scores) - m) * len(scores) > MOST_COMPARISONS:
+            elif (len(scores) - m) * (len(scores) + m) > MOST_COMPARISONS:
                 self._reasons.append(f"The pairs of the {rows} rows are too many to be counted.")
             else:
-                found += self._areas_of(rows, positive, scores, weights)
-        return found
-
-    def _areas_of(
-        self, rows: str, positive: Mask, scores: Array, weights: Array | None
-    ) -> list[CheckedArea]:
-        alpha, beta = self._held.band
-        part = float(roc.partial_auc(positive, scores, alpha, beta, weights=weights).normalized)
-        found = [
-            CheckedArea(
-                rows,
-                0.0,
-                1.0,
-                float(roc.auc(positive, scores, weights=weights)),
-                counted_auc(positive, scores, self._tell, weights),
-            ),
-            CheckedArea(
-                rows,
-                alpha,
-                beta,
-                part,
-                counted_pauc(positive, scores, alpha, beta, self._tell, weights),
-            ),
-        ]
+                for band in ((0.0, 1.0), held.band):
+                    found.append(self._area(rows, band, positive, scores, weights))
         for area in found:
             if not area.difference <= _AREA_ROUNDING:
                 self._faults.append(
-                    f"An area over the {rows} rows is {area.computed:.12g} as computed and "
+                    f"An area over the {area.rows} rows is {area.computed:.12g} as computed and "
                     f"{area.counted:.12g} as counted."
                 )
         return found
 
-
-def _spread(scores: Array) -> float:
-    found = float(np.ptp(scores))
-    return found if math.isfinite(found) else 0.0
-
-
-def _apart(again: Array, scores: Array, free: bool) -> float:
-    """Give the largest difference of two solutions' scores, a constant aside where it is free."""
-    if free:
-        return _largest((again - again.mean()) - (scores - scores.mean()))
-    return _largest(again - scores)
+    def _area(
+        self,
+        rows: str,
+        band: tuple[float, float],
+        positive: Mask,
+        scores: Array,
+        weights: Array | None,
+    ) -> CheckedArea:
+        if band == (0.0, 1.0):
+            computed = float(roc.auc(positive, scores, weights=weights))
+        else:
+            part = roc.partial_auc(positive, scores, *band, weights=weights)
+            computed = float(part.normalized)
+        counted = counted_area(positive, scores, band, self._report, weights)
+        return CheckedArea(rows, *band, computed, counted)
 
 
 def _largest(differences: Array) -> float:

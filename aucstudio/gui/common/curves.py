@@ -175,7 +175,7 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
     """Say what a scorer does at a vertex of its curve; at a threshold of its own where given."""
     if trace.curve is None:
         spread = 0.0 if trace.spread is None else trace.spread[vertex]
-        mean = f"mean TPR {trace.y[vertex]:.3f} ± {spread:.3f} (sd of {trace.splits} splits)"
+        mean = f"mean TPR {trace.y[vertex]:.3f} (sd {spread:.3f} over {trace.splits} splits)"
         return f"FPR {trace.x[vertex]:.3f}   {mean}"
     curve = trace.curve
     tp, fp, m = curve.tp[vertex].item(), curve.fp[vertex].item(), curve.positives

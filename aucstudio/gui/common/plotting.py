@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -55,9 +56,15 @@ def faded(colour: QColor | str, alpha: int) -> QColor:
 
 
 def swatch(look: RunLook, size: QSize = SWATCH) -> QIcon:
-    """Draw the run's line and marker as they look in the views; of size MARKER, the marker."""
+    """Return the run's line and marker as they look in the views; of size MARKER, the marker."""
     screen = QGuiApplication.primaryScreen()
     scale = screen.devicePixelRatio() if screen else 1.0
+    return _swatch(look.colour, size.width(), size.height(), scale, current_theme().name)
+
+
+@functools.lru_cache(maxsize=256)
+def _swatch(colour: int, width: int, height: int, scale: float, _theme: str) -> QIcon:
+    look, size = RunLook("", colour), QSize(width, height)
     picture = QPixmap(size * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)

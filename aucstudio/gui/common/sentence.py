@@ -6,14 +6,13 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import named, unbroken
@@ -40,11 +39,8 @@ class Sentence(QWidget):
         self._said = Statement()
         self._make_line(name)
         self._make_rest(name)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(0)
-        column.addLayout(self._line)
-        column.addWidget(self._area)
+        line = across((self.headline, 1), self.more_button)
+        self.setLayout(down(line, self._area, gap=0, around=(0, 0, 0, 4)))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def _make_line(self, name: str) -> None:
@@ -62,10 +58,6 @@ class Sentence(QWidget):
         kept = self.more_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.more_button.setSizePolicy(kept)
-        self._line = QHBoxLayout()
-        self._line.setSpacing(8)
-        self._line.addWidget(self.headline, stretch=1)
-        self._line.addWidget(self.more_button)
 
     def _make_rest(self, name: str) -> None:
         self.rest = PlainLabel()
@@ -97,15 +89,18 @@ class Sentence(QWidget):
         """Write as much of the headline as there is room for, and the rest if it is unfolded."""
         headline = unbroken(self._said.headline)
         room = self.headline.contentsRect().width()
-        seen = self.headline.fontMetrics().elidedText(
-            headline, Qt.TextElideMode.ElideRight, room - _SPARE
-        )
+        measure = self.headline.fontMetrics()
+        seen = measure.elidedText(headline, Qt.TextElideMode.ElideRight, room - _SPARE)
         is_cut, is_open = seen != headline, self.more_button.isChecked()
+        rest = self._said.more
+        if is_cut and is_open:  # what does not fit goes on below: nothing is read twice
+            kept = len(seen[:-1].rpartition(" ")[0])
+            seen, rest = f"{headline[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
-        self.rest.setText(unbroken(self.text() if is_cut else self._said.more))
+        self.rest.setText(unbroken(rest))
         self._area.setFixedHeight(self._room())
         self._area.setVisible(is_open)
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from aucstudio.gui.common.icons import set_icon
+from aucstudio.gui.desk.pages import PAGES, ViewDeclaration, page_of
 from aucstudio.gui.dialogs.help import show_help
 from aucstudio.project.examples.studies import examples
 
@@ -17,8 +18,8 @@ Standard = QKeySequence.StandardKey
 
 # Where each view is, by the number of its tile; see the deck. Views not named stay as tabs.
 ARRANGEMENTS: Mapping[str, Mapping[str, int]] = {
-    "ROC and Differences": {"roc_view": 0, "difference_view": 1},
-    "Feature space and Differences": {"feature_view": 0, "difference_view": 1},
+    "ROC and difference vectors": {"roc_view": 0, "difference_view": 1},
+    "Feature space and difference vectors": {"feature_view": 0, "difference_view": 1},
     "Four views": {"roc_view": 0, "difference_view": 1, "scores_view": 2, "training_view": 3},
 }
 
@@ -45,6 +46,8 @@ class Actions(QObject):
     -------
     theme_chosen : str
         "system", "light" or "dark".
+    page_chosen : str
+        Name of a view; that of the first one stands for its page.
     arrangement_chosen : str
         One of :data:`ARRANGEMENTS`.
     example_chosen : str
@@ -54,6 +57,7 @@ class Actions(QObject):
     """
 
     theme_chosen = Signal(str)
+    page_chosen = Signal(str)
     arrangement_chosen = Signal(str)
     example_chosen = Signal(str)
     at_once_chosen = Signal(int)
@@ -102,11 +106,14 @@ class Actions(QObject):
         self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
         self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
         self.all_in_one = self._make("all_in_one", "All in &one", "Ctrl+Shift+A")
-        self.show_setup = self._make("show_setup", "Set-&up column", "Ctrl+1")
-        self.show_runs = self._make("show_runs", "&Run list", "Ctrl+2")
+        self.show_setup = self._make("show_setup", "Set-&up column", "Ctrl+9")
+        self.show_runs = self._make("show_runs", "&Run list", "Ctrl+0")
         for side in (self.show_setup, self.show_runs):
             side.setCheckable(True)
             side.setChecked(True)
+        self.pages = [
+            self._page_action(k, view) for k, page in enumerate(PAGES, 1) for view in page.views
+        ]
         self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
         for verb in self._of_study():
             verb.setEnabled(False)  # until there is one
@@ -125,7 +132,12 @@ class Actions(QObject):
     def _of_study(self) -> list[QAction]:
         """List what can be done with a study alone."""
         turning = self.next_page, self.previous_page, self.back
-        return [*turning, *filter(None, self._deck_actions()), *self._leaving()]
+        return [
+            *turning,
+            *self.pages,
+            *filter(None, self._deck_actions()),
+            *self._leaving(),
+        ]
 
     def _leaving(self) -> list[QAction]:
         """List what writes a file or fills the clipboard from a study."""
@@ -201,6 +213,7 @@ class Actions(QObject):
 
     def _fill_view_menu(self, menu: QMenu) -> None:
         turning = self.next_page, self.previous_page, self.back, None
+        _add(menu, *self.pages, None)
         _add(menu, *turning, *self._deck_actions(), None, self.show_setup, self.show_runs, None)
         group = QActionGroup(self)
         for k, choice in enumerate(("system", "light", "dark")):
@@ -210,6 +223,16 @@ class Actions(QObject):
             action.triggered.connect(lambda _on=False, choice=choice: self._choose_theme(choice))
             group.addAction(action)
             menu.addAction(action)
+
+    def _page_action(self, number: int, view: ViewDeclaration) -> QAction:
+        """Make the action that shows a view; the first of a page has the page's key."""
+        page = page_of(view.name)
+        words = view.switch or view.title
+        text = page.title if len(page.views) == 1 else f"{page.title}: {words.lower()}"
+        key = f"Ctrl+{number}" if view.name == page.key else ""
+        action = self._make(f"show_{view.name}", text, key)
+        action.triggered.connect(lambda _on=False: self.page_chosen.emit(view.name))
+        return action
 
     def _arrangement(self, name: str) -> QAction:
         action = self._make(f"arrange_{name.lower().replace(' ', '_')}", name, "")
@@ -250,7 +273,7 @@ class Actions(QObject):
     def _help_actions(self) -> list[QAction]:
         made = []
         for name, text, key in (
-            ("manual", "&Manual", "F1"),
+            ("manual", "User &guide", "F1"),
             ("methods", "Methods and &settings", ""),
             ("whatsnew", "&What is new", ""),
             ("about", "&About AUC Studio", ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 from aucstudio.gui.common.screens import on_some_screen
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
+from aucstudio.gui.desk.pages import page_of
 from aucstudio.gui.desk.stand_in import Page, StandIn
 from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff
 from aucstudio.gui.state.timers import delayed
@@ -61,6 +62,7 @@ class Deck(QWidget):
         self._left: list[str] = []  # pages that were left for another one, the last one last
         self._soon = delayed(self, 300, self.layout_changed.emit)
         self._lay_out()
+        self._withheld: frozenset[str] = frozenset()
         for page in self.pages:
             page.setMinimumWidth(_LEAST_VIEW)
             self._put(page, 0)
@@ -110,6 +112,7 @@ class Deck(QWidget):
         view.setMinimumWidth(_LEAST_VIEW)
         view.let_controls_shrink()
         view.picture_verbs = self._picture_verbs
+        view.view_asked.connect(lambda name: self.show_view(self._named(name)))
         self.pages[self.pages.index(page)] = view
         tile = self.tile_of(page)
         if tile is not None:
@@ -180,8 +183,30 @@ class Deck(QWidget):
         """Go so many pages on in the tile of a view; after the last one comes the first."""
         tile = self.tile_of(view)
         if tile is not None:
-            views = tile.views()
+            views = tile.tabs()
             self.show_view(views[(views.index(view) + pages) % len(views)])
+
+    def show_page(self, name: str) -> None:
+        """Bring a view to the front; if its page is there already, the next view of the page."""
+        view, front = self._named(name), self._front()
+        tile = self.tile_of(view)
+        beside = [] if tile is None else tile.of_page(view)
+        if front in beside and view.objectName() == page_of(name).key:
+            view = beside[(beside.index(front) + 1) % len(beside)]
+        elif tile is not None and view.objectName() == page_of(name).key:
+            view = next((one for one in beside if one in tile.tabs()), view)
+        self.show_view(view)
+
+    def withhold(self, names: Collection[str]) -> None:
+        """Show no tab for views that have nothing to show; one that is in front is left."""
+        if frozenset(names) == self._withheld:
+            return
+        self._withheld = frozenset(names)
+        front = self.tiles[0].currentWidget()
+        if front.objectName() in self._withheld and self.tiles[0].count() > 1:
+            self.show_view(next(v for v in self.tiles[0].views() if v is not front))
+        for tile in self.tiles:
+            tile.withhold(names)
 
     def step(self, view: Page, step: int) -> None:
         """Move a view to the tile across (step 1) or in the other row (step 2)."""
@@ -261,6 +286,7 @@ class Deck(QWidget):
         verbs.show_below.triggered.connect(lambda: self.step(self._front(), _DOWN))
         verbs.all_in_one.triggered.connect(self.all_in_one)
         verbs.arrangement_chosen.connect(self.arrange)
+        verbs.page_chosen.connect(self.show_page)
         for tile in self.tiles:
             tile.bar.customContextMenuRequested.connect(
                 lambda point, tile=tile: self._on_menu(tile, point)
@@ -277,7 +303,9 @@ class Deck(QWidget):
         verbs.show_below.setText("Show abo&ve" if at_bottom else "Show belo&w")
         tile = self.tile_of(self._front())
         for action in (verbs.next_page, verbs.previous_page):
-            action.setEnabled(shown and tile is not None and tile.count() > 1)
+            action.setEnabled(shown and tile is not None and len(tile.tabs()) > 1)
+        for action in verbs.pages:
+            action.setEnabled(shown)
         verbs.back.setEnabled(shown and bool(self._left))
         scattered = any(self.place(view) != 0 for view in self.pages)
         verbs.all_in_one.setEnabled(shown and scattered)
@@ -397,6 +425,8 @@ class Deck(QWidget):
             tile.mark_active(not several or tile.currentWidget() is self._front())
 
     def _make_active(self, view: Page) -> None:
+        if (tile := self.tile_of(view)) is not None:
+            tile.remember(view)
         if view.objectName() != self._active:
             self._active = view.objectName()
             self._mark()

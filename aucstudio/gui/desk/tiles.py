@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -17,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBo
 
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import Card, named
+from aucstudio.gui.desk.pages import page_of
 from aucstudio.gui.desk.stand_in import Page
 
 _MIME = "application/x-aucstudio-view"
@@ -46,7 +49,8 @@ class _TileBar(QTabBar):
     def fit(self, room: int) -> None:
         """Stand closer if the tabs are wider than so many pixels."""
         closer = bool(self.property("closer"))
-        hints = [self.tabSizeHint(k).width() for k in range(self.count())]
+        shown = [k for k in range(self.count()) if self.isTabVisible(k)]
+        hints = [self.tabSizeHint(k).width() for k in shown]
         if (sum(hints) + closer * _AIR_SAVED * len(hints) > room) != closer:
             _dress(self, "closer", not closer)
 
@@ -85,7 +89,7 @@ class _TileBar(QTabBar):
 
 
 class Tile(QTabWidget):
-    """One tile of the deck.
+    """One tile of the deck; the views of one page that are here share a tab.
 
     Signals
     -------
@@ -107,12 +111,65 @@ class Tile(QTabWidget):
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
         self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAcceptDrops(True)
-        self.currentChanged.connect(self.updateGeometry)
+        self.currentChanged.connect(self._on_current)
+        self._fronts: dict[str, str] = {}  # by page, the view of it that was seen last
+        self._withheld: frozenset[str] = frozenset()
 
     def views(self) -> list[Page]:
         """List the pages from left to right."""
         pages = [self.widget(k) for k in range(self.count())]
         return [page for page in pages if isinstance(page, Page)]
+
+    def tabs(self) -> list[Page]:
+        """List the views that have a tab, from left to right."""
+        return [view for k, view in enumerate(self.views()) if self.isTabVisible(k)]
+
+    def of_page(self, view: Page) -> list[Page]:
+        """List the views here that belong to the page of a view."""
+        page = page_of(view.objectName())
+        return [other for other in self.views() if page_of(other.objectName()) is page]
+
+    def remember(self, view: Page) -> None:
+        """Keep a view as the one that its page comes back with."""
+        self._fronts[page_of(view.objectName()).key] = view.objectName()
+
+    def withhold(self, names: Collection[str]) -> None:
+        """Show no tab for these views, unless one of them is in front."""
+        self._withheld = frozenset(names)
+        self._share_tabs()
+
+    def _share_tabs(self) -> None:
+        """Show one tab for each page: that of its view in front, or of the one seen last."""
+        current = self.currentWidget()
+        shown: set[str] = set()
+        for view in self.views():
+            page = page_of(view.objectName())
+            names = [other.objectName() for other in self.of_page(view)]
+            front = self._fronts.get(page.key, "")
+            if current is not None and current.objectName() in names:
+                front = current.objectName()
+            elif set(names) <= self._withheld:
+                continue
+            shown.add(front if front in names else names[0])
+        for visible in (True, False):  # first what is shown: else Qt turns to another tab
+            for k, view in enumerate(self.views()):
+                if (view.objectName() in shown) == visible != self.isTabVisible(k):
+                    self.setTabVisible(k, visible)
+        for k, view in enumerate(self.views()):
+            page = page_of(view.objectName())
+            whole = any(other.objectName() == page.key for other in self.of_page(view))
+            self.setTabText(k, page.title if whole else view.title)
+            self.setTabToolTip(k, page.question)
+            if isinstance(view, PageView):
+                here = [other.objectName() for other in self.of_page(view)]
+                view.offer_views(
+                    [(one.name, one.switch or one.title) for one in page.views if one.name in here]
+                )
+        self._fit_bar()
+
+    def _on_current(self) -> None:
+        self._share_tabs()
+        self.updateGeometry()
 
     def exchange(self, old: Page, new: Page) -> None:
         """Put another page into the place of one."""
@@ -142,11 +199,11 @@ class Tile(QTabWidget):
 
     def tabInserted(self, index: int) -> None:
         super().tabInserted(index)
-        self._fit_bar()
+        self._share_tabs()
 
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
-        self._fit_bar()
+        self._share_tabs()
 
     def _fit_bar(self) -> None:
         self.bar.fit(self.width() - _BAR_LEFT)

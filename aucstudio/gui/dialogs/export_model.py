@@ -9,13 +9,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, tell
+from aucstudio.gui.common.boxes import STRETCH, across, down
+from aucstudio.gui.common.widgets import answers, label, named, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
@@ -38,37 +38,17 @@ class ExportModelDialog(QDialog):
         self.setWindowTitle(f"Export {run.look.name}")
         self._session, self._run = session, run
         self._work = Background(self, self._land)
+        self._refusals: dict[str, str] = {}  # by format
         self.choice = ModelChoice(session, run, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        columns = QHBoxLayout()
-        columns.setSpacing(32)
-        columns.addLayout(self._which_and_how(), stretch=1)
-        beside = QVBoxLayout()
-        beside.setSpacing(8)
-        beside.addWidget(label("Which threshold?", "title"))
-        beside.addWidget(self.choice.chooser)
-        beside.addStretch(1)
-        columns.addLayout(beside)
-        layout.addLayout(columns)
+        beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
+        columns = across((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
-        layout.addWidget(self.words)
-        layout.addStretch(1)
-        self.buttons = dialog_buttons(
-            QDialogButtonBox.StandardButton.Save,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="export",
-        )
-        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        save.setText("&Save…")
-        primary(save)
-        self.buttons.accepted.connect(self._on_save)
-        self.buttons.rejected.connect(self.reject)
+        save = QDialogButtonBox.StandardButton.Save
+        self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
         self._refresh()
-        layout.addWidget(self.buttons)
+        self.setLayout(down(columns, self.words, STRETCH, self.buttons, around=16))
         self._order_tabs()
 
     def _order_tabs(self) -> None:
@@ -81,32 +61,31 @@ class ExportModelDialog(QDialog):
 
     def _which_and_how(self) -> QVBoxLayout:
         """Lay out the choice of the model and of the format."""
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addWidget(label("Which model?", "title"))
-        for button in self.choice.kinds.buttons():
-            column.addWidget(button)
-        column.addSpacing(8)
-        column.addWidget(label("In which format?", "title"))
-        column.addWidget(self._make_format())
         self.about = label("", "muted", wrap=True, name="format_about")
         self.about.setMinimumWidth(300)
-        column.addWidget(self.about)
-        column.addSpacing(8)
-        column.addWidget(label("With probabilities?", "title"))
-        column.addWidget(self._make_calibration())
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
-        column.addWidget(self.about_map)
-        column.addStretch(1)
+        made = down(
+            label("Which model?", "title"),
+            *self.choice.kinds.buttons(),
+            8,
+            label("In which format?", "title"),
+            self._make_format(),
+            self.about,
+            8,
+            label("With probabilities?", "title"),
+            self._make_calibration(),
+            self.about_map,
+            STRETCH,
+        )
         self._on_calibration()
         self._show_about()
-        return column
+        return made
 
     def _make_format(self) -> QComboBox:
         self.format = named(QComboBox(), "format_combo", "Format")
         for made in (NATIVE, *FORMATS.values()):
             self.format.addItem(made.title, made.key)
-        self.format.currentIndexChanged.connect(self._show_about)
+        self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
@@ -122,13 +101,13 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
+            about = "Leave-pair-out holds out no rows to fit a calibration on."
         elif self.choice.calibration is None:
-            about = "The page Calibration tells how well probabilities of this run hold."
+            about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:
             about = (
-                "Learnt from held-out rows; the ranking stays. They hold where positives are as "
-                "frequent as in the table."
+                "Fitted on held-out rows; the ranking does not change. Valid where positives are "
+                "as frequent as in the table."
             )
         self.about_map.setText(about)
 
@@ -136,19 +115,31 @@ class ExportModelDialog(QDialog):
         """Give the format that is chosen."""
         return FORMATS.get(self.format.currentData(), NATIVE)
 
+    def _refusal(self) -> str:
+        """Return why the chosen format cannot hold the model of this run; empty if it can."""
+        chosen = self.chosen_format()
+        if chosen.key not in self._refusals:
+            self._refusals[chosen.key] = chosen.refusal(self._run.record.splits[0].model)
+        return self._refusals[chosen.key]
+
+    def _on_format(self) -> None:
+        self._show_about()
+        self._refresh()
+
     def _show_about(self) -> None:
-        self.about.setText(self.chosen_format().about)
+        self.about.setText(self._refusal() or self.chosen_format().about)
 
     def _refresh(self) -> None:
         save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        save.setEnabled(self.choice.has_threshold and not self._work.busy)
+        ready = self.choice.has_threshold and not self._work.busy
+        save.setEnabled(ready and not self._refusal())
 
     def _on_save(self) -> None:
         is_validated = self.choice.kinds.checkedId() == VALIDATED
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "learning the calibration…" if is_validated else "training on all rows…")
+        tell(self.words, "fitting the calibration…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

@@ -110,6 +110,7 @@ class Session(SessionTournament):
             self.table_changed,
             self.plan_changed,
             self.band_changed,
+            self.band_rested,
             self.stakes_changed,
             self.runs_changed,
             self.selection_changed,

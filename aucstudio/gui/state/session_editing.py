@@ -9,16 +9,18 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.plan_keeper import PlanKeeper, joined_plan
 from aucstudio.gui.state.session_reading import SessionReading
 from aucstudio.gui.state.study import Study
 from aucstudio.gui.state.timers import delayed
-from aucstudio.gui.state.undo import Edit, RolesEdit
+from aucstudio.gui.state.undo import Edit, RolesEdit, ThresholdEdit
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.choosing import Target
 
 _KEEP_MILLISECONDS = 400
+_REST_MILLISECONDS = 100
 _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
 
 
@@ -37,6 +39,7 @@ class SessionEditing(SessionReading):
         self._plan_joined.connect(self._take_over)
         self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, _KEEP_MILLISECONDS, self._write_plan)
+        self._rest = delayed(self, _REST_MILLISECONDS, self.band_rested.emit)
 
     # ------------------------------------------------------------- the plan
 
@@ -55,6 +58,7 @@ class SessionEditing(SessionReading):
             self.runs_changed.emit()
         if old.band != plan.band:
             self.band_changed.emit()
+            self._rest.start()
         if (old.stakes, old.target) != (plan.stakes, plan.target):
             moved = old.target != plan.target
             self.point_at(target=plan.target if moved else self.focus.target)
@@ -62,6 +66,11 @@ class SessionEditing(SessionReading):
         if _form(old) != _form(plan):
             self.plan_changed.emit()
         self._flush.start()
+
+    @property
+    def is_band_moving(self) -> bool:
+        """Whether the FPR range moved a moment ago, as it does while a person drags it."""
+        return self._rest.isActive()
 
     def set_band(self, alpha: float, beta: float) -> None:
         """Move the FPR range."""
@@ -149,6 +158,26 @@ class SessionEditing(SessionReading):
         focus = self.study.pointed(**changes)
         if focus != self.focus:
             self.study.focus = focus
+            self.focus_changed.emit()
+
+    def set_threshold(self, **changes: Any) -> None:
+        """Point at another ``threshold`` or ``target`` of the chosen run, undoably."""
+        focus = self.study.pointed(**changes)
+        if focus != self.focus:
+            self.undo_stack.push(ThresholdEdit(self, focus, "Move threshold"))
+
+    def put_threshold(self, run: str | None, focus: Focus) -> None:
+        """Choose a run and point at the split and the threshold of a focus.
+
+        A run that is not listed any more is left alone; the row and the pair stay.
+        """
+        if self.run(run) is None:
+            return
+        self.select(run)
+        placed = {name: getattr(focus, name) for name in ("split", "threshold", "target")}
+        moved = dataclasses.replace(self.focus, **placed)
+        if moved != self.focus:
+            self.study.focus = moved
             self.focus_changed.emit()
 
     def show_rows(self, rows: Iterable[int] = (), part: str = "") -> None:

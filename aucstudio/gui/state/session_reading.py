@@ -38,6 +38,7 @@ class SessionReading(QObject):
     runs_changed = Signal()  # a run came, or is shown differently
     selection_changed = Signal()  # another run is chosen
     band_changed = Signal()  # the FPR range moved
+    band_rested = Signal()  # it moved, and has not moved again for a moment: a drag paused or ended
     focus_changed = Signal()  # another split, threshold, row or pair is pointed at
     stakes_changed = Signal()  # where scores will be used, or the threshold of every run, changed
     live_changed = Signal()  # a run in flight moved, began or ended; another one waits

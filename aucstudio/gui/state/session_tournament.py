@@ -37,13 +37,13 @@ class SessionTournament(SessionRunning):
         InputError
             If the rows do not allow for it, or one is under way.
         """
+        from aucstudio.project.tournament.background import TournamentOrder
         from aucstudio.project.tournament.hold_out import (
             check_table,
             draw,
             held_out_once,
             inner_folds,
         )
-        from aucstudio.project.tournament.service import TournamentOrder
 
         table, plan = self.table, self.plan
         if table is None:

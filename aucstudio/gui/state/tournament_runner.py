@@ -15,8 +15,7 @@ from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.beside import News, TournamentWish
-    from aucstudio.project.tournament.service import TournamentOrder
+    from aucstudio.project.tournament.background import News, TournamentOrder, TournamentStop
 
 POLL_MILLISECONDS = 100
 _PATIENCE_SECONDS = 1.5
@@ -50,7 +49,7 @@ class TournamentRunner(QObject):
         self.live: Standings | None = None
         self.stopping = False
         self._job: Job[News, Standings] | None = None
-        self._wish: TournamentWish | None = None
+        self._stop: TournamentStop | None = None
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
     @property
@@ -61,17 +60,17 @@ class TournamentRunner(QObject):
     def begin(self, order: TournamentOrder) -> None:
         """Begin one, unless there is one already."""
         # It brings the methods with it, which a window that only starts does without.
-        from aucstudio.project.tournament.beside import TournamentWish, hold_beside
+        from aucstudio.project.tournament.background import TournamentStop, hold_in_background
 
         if self.busy:
             return
-        wish, home = TournamentWish(), self._home
+        stop, home = TournamentStop(), self._home
 
         def work(post: Callable[[News], bool]) -> Standings:
             home.make_file(order.table.path)
-            return hold_beside(order, home, wish, post)
+            return hold_in_background(order, home, stop, post)
 
-        self.stopping, self._wish, self._job = False, wish, Job(work)
+        self.stopping, self._stop, self._job = False, stop, Job(work)
         self.live = Standings.begun(order.fpr_range, budget=order.seconds)
         self._job.start()
         self._poll.start()
@@ -79,19 +78,19 @@ class TournamentRunner(QObject):
 
     def stop(self) -> None:
         """Have it end with what is ready; asked again, at once."""
-        if self._wish is None:
+        if self._stop is None:
             return
-        (self._wish.now if self.stopping else self._wish.stop).set()
+        (self._stop.at_once if self.stopping else self._stop.gently).set()
         self.stopping = True
         self.changed.emit()
 
     def finish(self) -> None:
         """Wait a little for one that was stopped, and take in what it has."""
-        if self._job is None or self._wish is None:
+        if self._job is None or self._stop is None:
             return
         until = time.monotonic() + _PATIENCE_SECONDS
         self._job.wait(_PATIENCE_SECONDS)
-        self._wish.now.set()
+        self._stop.at_once.set()
         self._job.wait(max(_PATIENCE_SECONDS, until - time.monotonic()))
         self._on_poll()
 
@@ -110,7 +109,7 @@ class TournamentRunner(QObject):
                 self._home.refits[message.run] = message.model
         if ended:
             self._poll.stop()
-            self._job = self._wish = self.live = None
+            self._job = self._stop = self.live = None
             self.stopping = False
             if job.result is not None:
                 self.ended.emit(job.result)

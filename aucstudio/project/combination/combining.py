@@ -17,13 +17,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.nested import nested_scores
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.combined_model import combined_model
 from aucstudio.project.combination.parts import (
+    ChosenWeights,
     Counted,
     SharedSplit,
+    choose,
     known_groups,
     known_weights,
     mean_scale,
@@ -31,29 +35,20 @@ from aucstudio.project.combination.parts import (
     own_scores,
     part_of,
     together,
+    weigh_equally,
 )
-from aucstudio.project.combination.planning import FOLDS
-from aucstudio.project.combination.sharing import Named, require_sharing
-from aucstudio.project.combination.weighing import ChosenWeights, choose, weigh_equally
+from aucstudio.project.combination.planning import FOLDS, Named, require_sharing
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.runs.watch import Listener, Progress
-
-_ACROSS = "Weights were chosen on the rows that the other splits held out, never on those judged."
-_FORWARD = (
-    "Weights were chosen on the held-out rows of earlier splits, never on later ones; in the first "
-    "split all members weigh the same."
-)
-_WITHIN = (
-    "Each held-out row was scored with weights that were chosen on the other held-out rows; the "
-    "model has the weights that all of them chose."
-)
+from aucstudio.project.work.place import GivenUp, Place
 
 
 def combine_runs(
@@ -191,12 +186,15 @@ class _Combining:
         # What weighs nothing is judged by nobody, and has no part in a choice.
         total = chosen.weights @ part.z
         whole = float(np.std(total)) or 1.0
-        for fold, (choosing, held) in enumerate(folds):
+
+        def score(fold: int, choosing: Index, held: Index) -> Array:
             stage = fold + 1, len(folds) + 1
             found = self._choose(part.some(there[choosing]), k, stage)
-            # Sums with other weights spread otherwise: brought on one scale by all rows.
+            # Sums with other weights have another spread: brought on one scale by all rows.
             spread = float(np.std(found.weights @ part.z)) or 1.0
-            total[there[held]] = found.weights @ part.z[:, there[held]] / spread * whole
+            return np.asarray(found.weights @ part.z[:, there[held]] / spread * whole)
+
+        total[there] = nested_scores(folds, score)
         return total
 
     def _split(
@@ -211,7 +209,7 @@ class _Combining:
         splits = self._splits[k]
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
         objective = chosen.objective
-        made = f"{len(splits)} finished runs were combined; none was trained again."
+        made = notice("combined", runs=len(splits))
         return SplitResult(
             repeat=splits[0].repeat,
             fold=splits[0].fold,
@@ -237,12 +235,12 @@ class _Combining:
             weight_kind=splits[0].weight_kind,
         )
 
-    def _how(self, repeat: int) -> str:
-        """Say which rows chose the weights."""
+    def _how(self, repeat: int) -> Notice:
+        """Return which rows chose the weights."""
         if self._experiment.validation.scheme == FORWARD:
-            return _FORWARD
+            return notice("combined_on_earlier_splits")
         several = sum(first.repeat == repeat for first, *_ in self._splits) > 1
-        return _ACROSS if several else _WITHIN
+        return notice("combined_on_other_splits" if several else "combined_on_other_rows")
 
     def _training(
         self,
@@ -276,3 +274,37 @@ def _one_step(members: int, seconds: float, objective: float) -> TrainingCurve:
         np.array([objective]),
         np.array([np.nan]),
     )
+
+
+class Combining(Place):
+    """Makes combinations of the runs that it is given.
+
+    Parameters
+    ----------
+    runs : sequence of (name, record)
+    """
+
+    def __init__(self, runs: Sequence[Named]) -> None:
+        self._runs = {record.experiment.id: (name, record) for name, record in runs}
+
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Combine the members of an experiment; see :meth:`Place.execute`."""
+        experiment = plan.experiment
+        members = [self._runs[member] for member in experiment.members]
+
+        def groups_of(rows: Index) -> Groups | None:
+            # Roles may have changed since the runs were made.
+            if plan.test_table is None:
+                table = experiment.data.seen(plan.table)
+            else:
+                table = experiment.as_test(plan.test_table)
+            if table.groups is None:
+                return None
+            places = np.searchsorted(np.flatnonzero(table.labelled()), rows)
+            return table.groups.part(places)
+
+        return combine_runs(experiment, members, groups_of, listen)
+
+    def heeds_stop(self, experiment: Experiment) -> bool:
+        """Tell that a stop is answered after each bag of drawn rows."""
+        return True

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.roc import FREQUENCY, effective_rows
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 
@@ -75,10 +75,10 @@ def _what_is_wrong(weight: float) -> str:
     return "too large" if weight > 1 else "too close to 0"
 
 
-def weights_note(
+def weights_notes(
     name: str, weights: Array, rows: NDArray[np.int64], kind: str | None = None
-) -> str:
-    """Say what weighs the rows of a run, how much they count, and which do not count.
+) -> tuple[Notice, ...]:
+    """Return what weights the rows of a run have, and which rows are not used.
 
     Parameters
     ----------
@@ -90,27 +90,17 @@ def weights_note(
     kind : {"sampling", "frequency"}, optional
     """
     (nothing,) = np.nonzero(weights == 0)
+    used = len(weights) - len(nothing)
     if kind == FREQUENCY:
-        return (
-            f"Rows are weighted by {name}, in training and in every area, interval and test: its "
-            f"frequencies count {weights.sum():,.0f} rows in {len(weights) - len(nothing):,}"
-            f"{_of_nothing(rows[nothing])}."
-        )
-    return (
-        f"Rows are weighted by {name}, in training and in every area, interval and test: "
-        f"{len(weights) - len(nothing):,} rows say as much as {effective_rows(weights):,.0f} of "
-        f"equal weight would{_of_nothing(rows[nothing])}."
-    )
-
-
-def _of_nothing(rows: NDArray[np.int64]) -> str:
-    if not len(rows):
-        return ""
-    said = f"{counted(len(rows), 'row')} without a weight that can be read, or with 0, count"
-    verb = "s" if len(rows) == 1 else ""
-    which = ", ".join(f"{row}" for row in rows[:_SHOWN])
-    more = " …" if len(rows) > _SHOWN else ""
-    return f"; {said}{verb} for nothing (row{'' if len(rows) == 1 else 's'} {which}{more})"
+        first = notice("weights_frequency", column=name, rows=used, total=float(weights.sum()))
+    else:
+        effective = float(effective_rows(weights))
+        first = notice("weights_sampling", column=name, rows=used, effective=effective)
+    if not len(nothing):
+        return (first,)
+    shown = tuple(rows[nothing][:_SHOWN].tolist())
+    more = " …" if len(nothing) > _SHOWN else ""
+    return first, notice("weightless_rows", count=len(nothing), rows=shown, more=more)
 
 
 def check_weights_left(name: str, positive: NDArray[np.bool_], weights: Array, rows: str) -> None:

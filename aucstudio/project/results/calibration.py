@@ -26,7 +26,7 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
-from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord

@@ -1,34 +1,31 @@
-"""What a person must know before trusting a run: said of the run, and apart from mere remarks."""
+"""What a person must know before trusting a run, apart from mere remarks."""
 
 from __future__ import annotations
 
-import re
-
+from aucstudio.notices import CAUTION, Notice, notice
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord
-from aucstudio.project.words import counted, range_words
+from aucstudio.project.words import range_words
 
-# Records keep what a fit noted as sentences. These tell of a result that is not what was asked for.
-_GRAVE = re.compile(
-    r"widened to|same score|score alike|not reached|had settled|wrong way round|[Oo]verfitted"
-    r"|converge|too few|add nothing|cannot be told|apart by itself"
-)
 _CHANCE = 0.5
-_WIDENED = "widened to"
-_CONVERGENCE = re.compile(r"not reached|had settled|converge")
+_WIDENED = ("range_widened", "range_widened_for_learners")
+_UNFINISHED = ("not_converged", "gap_too_large")
 
 
-def cautions(record: RunRecord) -> list[str]:
-    """List the sentences that put a run's result in doubt: a fallback, no convergence, few rows."""
-    told = [*record.warnings, *(note for note in _notes(record) if _GRAVE.search(note))]
+def cautions(record: RunRecord) -> list[Notice]:
+    """Return the notices that put a run's result in doubt: a fallback, no convergence, few rows."""
+    found = [*record.warnings, *(note for note in _notes(record) if note.severity == CAUTION)]
     unfinished = sum(not split.converged for split in record.splits)
-    if unfinished and record.status != STOPPED and not any(map(_CONVERGENCE.search, told)):
-        fits = counted(len(record.splits), "fit")
-        which = f"{unfinished} of {fits}" if len(record.splits) > 1 else "The fit"
-        told.append(f"{which} ended before the optimum was reached within the tolerance.")
-    return told
+    if unfinished and record.status != STOPPED and not any(n.code in _UNFINISHED for n in found):
+        total = len(record.splits)
+        found.append(
+            notice("splits_not_converged", count=unfinished, total=total)
+            if total > 1
+            else notice("fit_not_converged")
+        )
+    return found
 
 
 def stopped_words(record: RunRecord) -> str:
@@ -46,22 +43,22 @@ def stopped_words(record: RunRecord) -> str:
     return "Stopped by hand: what was finished is kept."
 
 
-def remarks(record: RunRecord) -> list[str]:
-    """List what else the fits noted."""
-    return [note for note in _notes(record) if not _GRAVE.search(note)]
+def remarks(record: RunRecord) -> list[Notice]:
+    """Return what else the fits reported."""
+    return [note for note in _notes(record) if note.severity != CAUTION]
 
 
-def _notes(record: RunRecord) -> list[str]:
-    """List the fits' notes, but for those that say what the record itself knows."""
-    known = bool(record.widened)  # a record of an early version has the note alone
-    return [note for note in record.notes if not (known and _WIDENED in note)]
+def _notes(record: RunRecord) -> list[Notice]:
+    """Return the fits' notices without those that the record's warnings repeat."""
+    known = bool(record.widened)
+    return [note for note in record.notes if not (known and note.code in _WIDENED)]
 
 
 def caution_words(record: RunRecord) -> str:
     """Say in a few words what the cautions are about; empty where there are none."""
     if record.widened:
         return f"FPR range widened to {range_words(max(record.widened))}"
-    return next(iter(cautions(record)), "")
+    return next(map(str, cautions(record)), "")
 
 
 def ranks_backwards(area: Summary) -> bool:

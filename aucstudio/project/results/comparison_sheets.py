@@ -70,7 +70,7 @@ def _sheets(found: Comparison) -> list[Sheet]:
     sheets: list[Sheet] = [(run_heads, rows)]
     if found.pairs:
         correction = found.pairs[0].correction
-        p_heads = (f"p ({CORRECTION_NAMES[correction]})",) * (correction != UNCORRECTED)
+        p_heads = (f"{CORRECTION_NAMES[correction]}-corrected p",) * (correction != UNCORRECTED)
         heads = ("A", "B", "A - B", "Low", "High", "p", *p_heads, "Note")
         sheets.append((heads, [_pair_row(pair) for pair in found.pairs]))
     return sheets

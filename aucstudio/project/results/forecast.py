@@ -1,4 +1,4 @@
-"""How many more rows, or groups of rows, would make an open comparison significant."""
+"""How many more rows, or groups, would likely make a comparison significant."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ import math
 import numpy as np
 import scipy
 
-from aucstudio.engine import inference
 from aucstudio.project.results.comparison import UNCORRECTED, PairComparison
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
 
-POWER = 0.8
+ASSURANCE = 0.8
 _FURTHEST = 8.0  # standard errors, beyond which a normal quantile is no longer a number
+_MOST_GROWTH = 1e12
 
 
-def growth_to_settle(
-    pair: PairComparison, splits: int, tests: int, power: float = POWER
+def growth_to_significance(
+    pair: PairComparison, splits: int, tests: int, assurance: float = ASSURANCE
 ) -> float | None:
-    """Tell how many times the rows it would take to settle a difference.
+    """Return how many times the rows a new study needs to find a difference significant.
 
-    The true difference is taken to be the measured one, and the variance to fall as rows of the
-    same kind are added: the standard error goes with 1 / sqrt(rows). Where p-values are corrected
-    the level is Bonferroni's, (1 - level) / tests, which Holm's method never exceeds. The standard
-    error is read off the interval.
+    The measured difference is uncertain, and power at a true difference equal to it would promise
+    too much. The true difference is taken to be normal about the measured one with its standard
+    error; the assurance is the power averaged over it, whichever run ranks better. The standard
+    error goes with 1 / sqrt(rows). Where p-values are corrected the level is Bonferroni's,
+    (1 - level) / tests, which Holm's method never exceeds. The standard error is read off the
+    interval.
+    Source: O'Hagan, Stevens and Campbell, Pharmaceutical Statistics 4 (2005).
 
     Parameters
     ----------
@@ -34,28 +37,40 @@ def growth_to_settle(
         place in the test.
     tests : int
         Pairs that are corrected for together.
-    power : float
-        Probability of settling it then.
+    assurance : float
+        Probability that the new study finds the difference significant.
 
     Returns
     -------
     float or None
         At least 1; infinite where there are too few splits for a test so strict; None where
-        there is nothing to forecast, for the difference is settled, 0 or untested.
+        there is nothing to forecast, for the difference is significant, 0 or untested.
     """
     reach = max(pair.high - pair.difference, pair.difference - pair.low)
     if pair.settled or not pair.difference or not reach > 0:  # NaN is not above 0 either
         return None
-    se = reach / _quantile(1 - LEVEL, splits)
+    measured = pair.difference * _quantile(1 - LEVEL, splits) / reach  # in standard errors
     strict = _quantile((1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits)
     if strict > _FURTHEST:
         return math.inf
-    # The engine speaks of levels: the one whose normal quantile is the test's.
-    level = 2 * float(scipy.special.ndtr(strict)) - 1
-    needed = scipy.optimize.brentq(
-        lambda z: inference.power_of(z, 1.0, level) - power, 1e-9, 2 * _FURTHEST
-    )
-    return max(1.0, (float(needed) * se / pair.difference) ** 2)
+
+    def missing(log_growth: float) -> float:
+        return assurance - assured(measured, strict, math.exp(log_growth))
+
+    if missing(0.0) <= 0:
+        return 1.0
+    return math.exp(scipy.optimize.brentq(missing, 0.0, math.log(_MOST_GROWTH)))
+
+
+def assured(measured: float, critical: float, growth: float) -> float:
+    """Return the probability that a study of ``growth`` times the rows is significant.
+
+    ``measured`` is the difference found in this one, in its standard errors; ``critical`` the
+    quantile of the test. The new estimate varies about the measured one by 1 + 1 / growth.
+    """
+    spread = math.sqrt(1 + 1 / growth)
+    ends = (sign * measured - critical / math.sqrt(growth) for sign in (-1, 1))
+    return sum(float(scipy.special.ndtr(end / spread)) for end in ends)
 
 
 def held_out_groups(record: RunRecord) -> int:
@@ -68,7 +83,7 @@ def held_out_groups(record: RunRecord) -> int:
 
 
 def _quantile(error: float, splits: int) -> float:
-    """Give the two-sided critical value of the test over so many splits."""
+    """Return the two-sided critical value of the test over so many splits."""
     inside = 1 - error / 2
     if splits == 1:
         return float(scipy.special.ndtri(inside))

@@ -11,7 +11,6 @@ import re
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
@@ -66,12 +65,9 @@ def vertex_of(curve: roc.Curve, threshold: float) -> int:
 
 
 def binomial_interval(count: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
-    """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
-    if not trials:
-        return 0.0, 1.0
-    rest, tail = max(trials - count, 0), (1 - level) / 2
-    low = float(scipy.special.betaincinv(count, rest + 1, tail)) if count else 0.0
-    return low, float(scipy.special.betaincinv(count + 1, rest, 1 - tail)) if rest else 1.0
+    """Bound the share behind ``count`` of ``trials`` by :func:`~roc.binomial_bounds`."""
+    low, high = roc.binomial_bounds(count, trials, level)
+    return float(low[0]), float(high[0])
 
 
 def case_counts(tpr: float, fpr: float, prior: float) -> tuple[float, float, float, float]:

@@ -11,9 +11,10 @@ from string import Template
 
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
+from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.summary import auc_summary, band_negatives, pauc_summary, train_auc
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.repeat import command_line
+from aucstudio.project.runs.experiments.experiment_writing import command_line
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.words import figure_words, interval_words
@@ -94,10 +95,13 @@ def _table(runs: Mapping[str, RunRecord], band: Band) -> str:
 
 def _sentence(runs: Mapping[str, RunRecord], band: Band) -> str:
     negatives = min(band_negatives(record, band) for record in runs.values())
-    few = ": too few to settle small differences" if negatives < 20 else ""
-    return (
-        f"pAUC is the area in the false-positive range {band[0]:g} … {band[1]:g}, divided by its "
-        f"width; {negatives} held-out negatives decide it{few}."
+    few = ": too few for small differences to be significant" if negatives < 20 else ""
+    return " ".join(
+        [
+            f"pAUC is the area in the false-positive range {band[0]:g} … {band[1]:g}, divided by "
+            f"its width; {negatives} held-out negatives decide it{few}.",
+            *doubts(list(runs.values()), band),
+        ]
     )
 
 

@@ -13,18 +13,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc.band import position
+from aucstudio.notices import Notice
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Rate
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.parting import part_rows
-from aucstudio.project.results.summary import LEVEL, WHOLE, number
+from aucstudio.project.results.summary import LEVEL, WHOLE, few_in_range, number
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -53,6 +53,8 @@ class Subgroup:
         At the thresholds of the whole run, one a split, whose counts are added up.
     curve : (ndarray, ndarray)
         FPR and TPR; the mean of the folds that have both classes.
+    notices : tuple of Notice
+        What puts the partial AUC in doubt.
     """
 
     level: str
@@ -64,6 +66,7 @@ class Subgroup:
     tpr: Rate
     fpr: Rate
     curve: tuple[Array, Array]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -92,7 +95,8 @@ class Subgroup:
             for name, rate in (("tpr", self.tpr), ("fpr", self.fpr))
         }
         threshold = number(self.threshold)
-        return {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
+        found = {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
+        return found | {"notices": [of.as_json() for of in self.notices]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +247,16 @@ def _group(
         _called(parts, thresholds, of=True),
         _called(parts, thresholds, of=False),
         _curve(ranked),
+        _notices(ranked, band),
     )
+
+
+def _notices(ranked: Sequence[roc.Ranking], band: Band) -> tuple[Notice, ...]:
+    """Return what puts the partial AUC of a level in doubt."""
+    if not ranked or band == WHOLE:
+        return ()
+    inside = (roc.partial_auc_of(one.curve, *band).negatives for one in ranked)
+    return tuple(few_in_range(min(inside)))
 
 
 def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:
@@ -279,24 +292,11 @@ def _curve(ranked: Sequence[roc.Ranking]) -> tuple[Array, Array]:
 
 
 def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:
-    """Give the area of a level: the mean over folds, weighted by pairs."""
-    found = [inference.interval_of(one, *band, LEVEL) for one in ranked]
-    if not found:
-        nan = math.nan
-        return inference.Interval(nan, nan, nan, LEVEL, "", nan, "one class only")
-    if len(found) == 1:
-        return found[0]
-    shares = np.array([one.curve.positives * one.curve.negatives for one in ranked], float)
-    shares /= shares.sum()
-    value = float(shares @ [one.value for one in found])
-    se = float(np.sqrt(shares**2 @ np.square([one.se for one in found])))
-    if not (0.0 < value < 1.0 and se > 0.0):
-        reason = "too few rows in a fold"
-        return inference.Interval(value, math.nan, math.nan, LEVEL, "", se, reason)
-    reach = float(scipy.special.ndtri((1 + LEVEL) / 2)) * se / (value * (1 - value))
-    logit = float(scipy.special.logit(value))
-    low, high = scipy.special.expit([logit - reach, logit + reach]).tolist()
-    return inference.Interval(value, low, high, LEVEL, "mean of folds, logit scale", se)
+    """Return the area of a level: the mean over folds, weighted by pairs."""
+    if not ranked:
+        return inference.absent_interval(math.nan, LEVEL, "one class only")
+    pairs = [float(one.curve.positives * one.curve.negatives) for one in ranked]
+    return inference.folds_interval(ranked, *band, LEVEL, shares=pairs)
 
 
 def subgroups_of(

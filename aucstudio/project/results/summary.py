@@ -1,13 +1,17 @@
 """Figures of a run with their uncertainty, always computed from its stored scores.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
-resampled t interval, because training sets that overlap are not independent.
+resampled t interval, because training sets that overlap are not independent. The partial AUC over
+folds: curves drawn for each fold, because a few negatives a fold decide it. Two splits have no
+interval.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,10 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.notices import Notice, notice, texts
+from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
+from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
 
@@ -52,9 +59,26 @@ class Summary:
     reason: str = ""
 
     @property
-    def half_width(self) -> float:
-        """Half the interval's length."""
-        return (self.high - self.low) / 2
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return bool(np.isfinite(self.low))
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, ``95 % 0.931 … 0.968``, or why there is none."""
+        if self.known:
+            return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
+        return f"no interval: {self.reason}" if self.reason else "no interval"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return value, interval and values by split as plain data, with the reason of none."""
+        return {
+            "value": number(self.value),
+            "low": number(self.low),
+            "high": number(self.high),
+            "reason": self.reason,
+            "per_split": list(self.per_split),
+        }
 
 
 _rankings = Shelf(_MOST_BYTES)
@@ -81,8 +105,10 @@ def _remembered(
 
     @functools.wraps(compute)
     def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items())))
+        figures = known.get(record)
+        if figures is None:
+            figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items()))) if options else rest
         if key not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
@@ -106,12 +132,26 @@ def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
 @_remembered
 def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
     """Summarise the held-out partial AUC, normalised by the band's width."""
-    return _summarise(
-        record,
-        lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
-        lambda s: inference.interval_of(ranking(s), *band, level),
-        level,
-    )
+    over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
+    if band == WHOLE or not over_folds or len(record.splits) < inference.LEAST_SPLITS:
+        return _summarise(
+            record,
+            lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
+            lambda s: inference.interval_of(ranking(s), *band, level),
+            level,
+        )
+    values = [roc.partial_auc_of(ranking(s).curve, *band).normalized for s in record.splits]
+    # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
+    repeats = sorted({split.repeat for split in record.splits})
+    found = [
+        inference.folds_interval(
+            [ranking(split) for split in record.splits if split.repeat == repeat], *band, level
+        )
+        for repeat in repeats
+    ]
+    low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
+    reason = next((one.reason for one in found if one.reason), "")
+    return Summary(float(np.mean(values)), low, high, tuple(values), reason)
 
 
 @_remembered
@@ -157,7 +197,7 @@ def _summarise(
 @_remembered
 def measures(record: RunRecord, band: Band) -> dict[str, float]:
     """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
-    found = [roc.describe_of(ranking(s).curve, band) for s in record.splits]
+    found = [roc.describe(ranking(s).curve, band) for s in record.splits]
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
 
 
@@ -181,7 +221,7 @@ def train_auc(record: RunRecord) -> float:
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:
-    """Tell how many held-out negatives decide the band, in the smallest split."""
+    """Count the held-out negatives that decide the band, in the smallest split."""
     if record.experiment.weight is not None:
         areas = (roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits)
         return min((area.negatives for area in areas), default=0)
@@ -189,20 +229,42 @@ def band_negatives(record: RunRecord, band: Band) -> int:
     return min((last - first + 1 for first, last in ranks), default=0)
 
 
+def range_notices(record: RunRecord, band: Band) -> list[Notice]:
+    """Return what puts the partial AUC of a range in doubt: few negatives of a split in it."""
+    known = bool(record.splits) and band != WHOLE
+    return few_in_range(band_negatives(record, band)) if known else []
+
+
+def few_in_range(negatives: int) -> list[Notice]:
+    """Return a caution where so few negatives of a split are in a range that its area is biased."""
+    least = inference.LEAST_IN_FOLD
+    if negatives >= least:
+        return []
+    return [notice("few_negatives_in_range", least=least, here=negatives)]
+
+
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
-    """Tell whether two runs were scored on the same rows, split by split."""
-    if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
-        return False
-    weighing = [(one.experiment.weight, one.experiment.weight_kind) for one in (a, b)]
-    return weighing[0] == weighing[1] and all(
-        _equal(x.test_rows, y.test_rows) and _equal(x.test_positive, y.test_positive)
-        for x, y in zip(a.splits, b.splits, strict=True)
-    )
+    """Return whether two runs were scored on the same rows, split by split."""
+    # What is planned is compared first: the stored rows need not be read then.
+    return _planned_rows(a) == _planned_rows(b) and _scored_rows(a) == _scored_rows(b)
 
 
-def _equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    # Runs of one project share the rows they have in common.
-    return a is b or np.array_equal(a, b)
+@_remembered
+def _planned_rows(record: RunRecord) -> tuple[object, ...]:
+    """Return what decides which rows a run is scored on, and how they count."""
+    made = record.experiment
+    return made.rows_of(), made.weight, made.weight_kind, len(record.splits)
+
+
+@_remembered
+def _scored_rows(record: RunRecord) -> bytes:
+    """Return a digest of the held-out rows and classes of every split."""
+    digest = hashlib.sha256()
+    for split in record.splits:
+        digest.update(len(split.test_rows).to_bytes(8))
+        digest.update(split.test_rows.astype(np.int64).tobytes())
+        digest.update(split.test_positive.astype(np.bool_).tobytes())
+    return digest.digest()
 
 
 def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:
@@ -217,12 +279,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
         **_sampling_json(record),
-        "auc": {
-            "value": number(area.value),
-            "low": number(area.low),
-            "high": number(area.high),
-            "per_split": list(area.per_split),
-        },
+        "auc": area.as_json(),
         "pauc": _pauc_json(record, band),
         "measures": {name: number(value) for name, value in measures(record, band).items()},
         "train_auc": number(train_auc(record)),
@@ -243,9 +300,10 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     if record.experiment.members:
         document["members"] = list(record.experiment.members)
     if record.notes:
-        document["notes"] = list(record.notes)
+        document["notes"] = list(texts(record.notes))
+        document["notices"] = [note.as_json() for note in record.notes]
     if record.warnings:
-        document["warnings"] = list(record.warnings)
+        document["warnings"] = list(texts(record.warnings))
     if record.error:
         document["error"] = record.error
     return document
@@ -265,7 +323,7 @@ def _sampling_json(record: RunRecord) -> dict[str, Any]:
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     areas = [roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits]
-    summary = pauc_summary(record, band)
+    summary = pauc_summary(record, band).as_json()
 
     def mean(values: list[float]) -> float | None:
         return number(float(np.mean(values))) if values else None
@@ -273,15 +331,14 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     return {
         "range": list(band),
         "raw": mean([area.raw for area in areas]),
-        "normalized": number(summary.value),
+        "normalized": summary.pop("value"),
         "mcclish": mean([area.mcclish for area in areas]),
-        "low": number(summary.low),
-        "high": number(summary.high),
         "negatives": band_negatives(record, band),
-        "per_split": list(summary.per_split),
+        **summary,
+        "notices": [found.as_json() for found in range_notices(record, band)],
     }
 
 
 def number(value: float) -> float | None:
     """Give a finite number, or None: JSON has no NaN."""
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

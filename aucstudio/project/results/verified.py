@@ -25,10 +25,8 @@ def _lines(found: Verified) -> Iterator[Line]:
         counted = _number(found.counted)
         yield "Objective of this scorer, counted", _number(found.objective), counted, _size(off)
     if found.solved is not None and found.counted is not None and found.bound is not None:
-        if found.whole:
-            lower = found.counted - found.solved
-            pair = _number(found.counted), _number(found.solved)
-            yield "Objective, solved again", *pair, _size(lower)
+        pair = _number(found.counted), _number(found.solved)
+        yield "Objective, solved again", *pair, _size(found.counted - found.solved)
         ours = "none" if found.gap is None else _size(found.gap)
         theirs = _size(max(0.0, found.counted - found.bound))
         yield "Distance from the optimum, at most", ours, theirs, ""
@@ -69,11 +67,6 @@ def _optimum(found: Verified) -> str:
         return f"{none}The same fit done once more gives the same scores, {again}."
     size = max(abs(found.counted), 1e-300)
     near = _share(max(0.0, found.counted - found.bound) / size)
-    if not found.whole:
-        return (
-            f"The whole problem does not fit an independent solver; by the {found.route}, the "
-            f"objective is at most {near} above the optimum."
-        )
     off = (found.solved - found.counted) / size
     if abs(off) <= _SAME:
         told = "the same objective"

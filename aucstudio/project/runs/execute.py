@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.data.weights import weights_note
+from aucstudio.project.data.weights import weights_notes
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.grouping import (
     check_groups,
@@ -37,8 +41,7 @@ from aucstudio.project.runs.record import (
 from aucstudio.project.runs.rows import fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.side_by_side import side_by_side
-from aucstudio.project.runs.sparse_fits import stays_sparse
-from aucstudio.project.runs.tuning import Search, few_negatives_note
+from aucstudio.project.runs.tuning import Search, few_negatives_notes
 from aucstudio.project.runs.watch import Listener, Progress, Watch
 
 if TYPE_CHECKING:
@@ -48,11 +51,6 @@ from aucstudio.project.runs.split_rows import SplitRows, rows_of_split, split_re
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 NOT_ENOUGH_MEMORY = "there is not enough memory for this method on this table"
-_LEAVE_PAIR_OUT_NOTES = (
-    "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
-    "two. A row's score is its place among the negatives in these pairs; gaps and scales were "
-    "learnt from all rows.",
-)
 
 
 def execute(
@@ -124,8 +122,8 @@ def failure_sentence(error: Exception) -> str:
     """Say in a sentence what ended a run."""
     if isinstance(error, MemoryError):
         return NOT_ENOUGH_MEMORY
-    if isinstance(error, ValueError):
-        # Ours say what is wrong; other errors are not made for people.
+    if isinstance(error, InputError | InvalidSetting):
+        # These say what is wrong; other errors are not made for people.
         return str(error)
     return f"the method failed unexpectedly ({type(error).__name__}: {error})"
 
@@ -152,7 +150,7 @@ class _Run:
         self.only = only
         self.searched = searched
         self.stopped = False
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[Notice, ...] = ()
         self.finished: list[SplitResult] = []
         self.searches: list[Search] = []
         self.created = RunRecord.now()
@@ -166,7 +164,7 @@ class _Run:
         shared = shared_notes(table, test_table)
         known = METHODS[self.experiment.method]
         forward = forward_notes(validation, table, splits, known.in_parts)
-        told = *_weights_note(table), *forward
+        told = *_weights_notes(table), *forward
         self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
         for k, split in enumerate(splits):
             if self.only not in (None, k):
@@ -194,11 +192,11 @@ class _Run:
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = trained_model(self.experiment, table, part.preparation, method, rows)
-        met: Sequence[str] = ()
+        met: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.input_check import what_was_met
+            from aucstudio.project.runs.models.scoring_report import what_was_met
 
-            met = what_was_met(model, part.test_table).notes()
+            met = what_was_met(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)
         result = split_result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
@@ -206,7 +204,7 @@ class _Run:
 
     def _settle(
         self, k: int, count: int, part: SplitRows, table: AnyTable
-    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    ) -> tuple[Mapping[str, Any], tuple[Notice, ...]]:
         """Give the settings to fit with, searched on the training part where that is asked for.
 
         Beside them, what there is to warn of.
@@ -236,17 +234,17 @@ class _Run:
             )
         self.searches.append(found)
         negatives = int(np.count_nonzero(~part.train_positive))
-        warning = few_negatives_note(found, negatives, experiment.band)
-        return {**experiment.params, **found.chosen}, (warning,) if warning else ()
+        warning = few_negatives_notes(found, negatives, experiment.band)
+        return {**experiment.params, **found.chosen}, warning
 
     def _held_out_scores(
         self, method: AUCClassifier, part: SplitRows, watch: Watch
-    ) -> tuple[Array, tuple[str, ...]]:
+    ) -> tuple[Array, tuple[Notice, ...]]:
         if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
             return score(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
         assert isinstance(part.train, np.ndarray)  # a table on disk is refused
         (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
-        return outcome.placements(part.train_positive), _LEAVE_PAIR_OUT_NOTES
+        return outcome.placements(part.train_positive), (notice("leave_pair_out"),)
 
     def tell(self, message: Progress) -> bool:
         """Pass a message on; answers whether to stop."""
@@ -268,11 +266,11 @@ class _Run:
         )
 
 
-def _weights_note(table: AnyTable) -> tuple[str, ...]:
+def _weights_notes(table: AnyTable) -> tuple[Notice, ...]:
     if table.weight is None or table.weights is None:
         return ()
     rows = table.file_rows[table.labelled()]
-    return (weights_note(table.weight, table.weights, rows, table.weight_kind),)
+    return weights_notes(table.weight, table.weights, rows, table.weight_kind)
 
 
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:

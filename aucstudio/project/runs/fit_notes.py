@@ -1,4 +1,4 @@
-"""What the scores of training and held-out rows say against a model, in words."""
+"""What the scores of training and held-out rows say against a model, as notices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.params import declared_params
+from aucstudio.notices import Notice, notice
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -34,7 +35,7 @@ def score_notes(
     weights: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = (None, None),
     weight_kind: str = roc.SAMPLING,
     groups: NDArray[np.intp] | None = None,
-) -> tuple[str, ...]:
+) -> tuple[Notice, ...]:
     """Return notes on equal scores, training rows that are ranked upside down, and overfitting.
 
     Parameters
@@ -52,58 +53,45 @@ def score_notes(
     # Halves, because the difference of the largest numbers overflows.
     low, high = train_scores.min() / 2, train_scores.max() / 2
     if high - low <= _ROUNDING * max(abs(low), abs(high)):
-        helps = _alternatives([*_weaker_settings(method, params), "other columns"])
-        return (
-            "The best fit at these settings is a constant: all training rows have the same score, "
-            f"and nothing is ranked. What may help: {helps}.",
-        )
+        helps = (*_weaker_settings(method, params), notice("help_columns"))
+        return (notice("constant_scores", helps=helps),)
     of_train, of_test = weights
     trained = roc.auc(train_positive, train_scores, weights=of_train)
     if trained < 0.5:
-        return (
-            f"Even the training rows are ranked the wrong way round (AUC {trained:.3f}): few "
-            "positives or extreme settings led training astray. What may help: "
-            f"{_alternatives([*_balance(method, params), 'less extreme settings'])}.",
-        )
+        helps = (*_balance(method, params), notice("help_milder"))
+        return (notice("ranks_backwards", auc=float(trained), helps=helps),)
     if method.memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
         return ()
     sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
     held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
     if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
         return ()
-    return (
-        f"Overfitted: the AUC is {trained:.3f} on the rows trained on and "
-        f"{held_out.value:.3f} on held-out rows. Fewer columns, a smaller C "
-        "or a larger regularisation narrow the difference.",
-    )
+    return (notice("overfitted", trained=float(trained), held_out=float(held_out.value)),)
 
 
-def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
+def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
     """List the changes of declared settings that let a fit depart from a constant."""
     known, helps = declared_params(method), _balance(method, params)
-    for name, change in (("C", "a larger {}"), ("regularization", "a smaller {}")):
+    for name, change in (("C", "help_larger"), ("regularization", "help_smaller")):
         if name in known:
-            helps.append(change.format(f"{known[name].label.lower()} {known[name].symbol}"))
+            setting = f"{known[name].label.lower()} {known[name].symbol}".strip()
+            helps.append(notice(change, setting=setting))
     if "min_samples_leaf" in known:
-        helps.append("fewer rows in a leaf")
+        helps.append(notice("help_leaf"))
     if "kernel" in known and params.get("kernel") == "linear":
-        helps.append("a Gaussian kernel")
+        helps.append(notice("help_kernel"))
     return helps
 
 
-def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[str]:
+def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
     takes = "class_weight" in declared_params(method) and params.get("class_weight") is None
-    return ["balanced class weights"] if takes else []
-
-
-def _alternatives(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+    return [notice("help_balance")] if takes else []
 
 
 def leak_notes(
     names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
-) -> tuple[str, ...]:
-    """Say which prepared column separates the classes alone, as the label itself would.
+) -> tuple[Notice, ...]:
+    """Return which prepared column separates the classes alone, as the label itself would.
 
     Parameters
     ----------
@@ -122,8 +110,7 @@ def leak_notes(
     apart = np.flatnonzero((low > above) | (high < below))
     if not len(apart):
         return ()
-    also = f", and {len(apart) - 1} more do" if len(apart) > 1 else ""
-    return (
-        f"Column {names[apart[0]]} tells the classes apart by itself, without an error in the rows "
-        f"trained on{also}: is it known before the outcome is, or is it the label again?",
-    )
+    column, more = str(names[apart[0]]), len(apart) - 1
+    if more:
+        return (notice("columns_separate", column=column, more=more),)
+    return (notice("column_separates", column=column),)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.score_file import Joined, ScoreFile, join_scores, read_score_file
 from aucstudio.project.data.splitting.split import Split
@@ -23,7 +24,6 @@ from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import counted
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -118,7 +118,7 @@ def with_score_file(experiment: Experiment, scores: ScoreFile) -> Experiment:
 
 def with_scores(
     method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
-) -> tuple[Split, tuple[str, ...]]:
+) -> tuple[Split, tuple[Notice, ...]]:
     """Set rows without a score aside, for a method that takes one column as it is.
 
     Positions are those among labelled rows; with a test file all of its rows are ``test``.
@@ -140,10 +140,7 @@ def with_scores(
     kept = dataclasses.replace(split, train=train, test=test)
     if not any(aside):
         return kept, ()
-    return kept, (
-        f"Rows without a value of {name} are set aside: {counted(aside[0], 'row')} of those to "
-        f"train on, {counted(aside[1], 'row')} of those held out.",
-    )
+    return kept, (notice("scores_missing", column=name, train=aside[0], test=aside[1]),)
 
 
 def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
@@ -69,10 +70,10 @@ def _column(table: AnyTable, validation: Validation) -> object:
 
 def forward_notes(
     validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
-) -> tuple[str, ...]:
-    """Say which rows were judged by which, where a run goes forward in time.
+) -> tuple[Notice, ...]:
+    """Return which rows are tested after which, where a run goes forward in time.
 
-    ``folds_within`` tells that the method parts its training rows itself.
+    ``folds_within``: the method splits its training rows itself.
     """
     if validation.scheme != FORWARD:
         return ()
@@ -84,30 +85,28 @@ def forward_notes(
     judged = sum(len(split.test) for split in splits)
     unit = f"{'day' if column.is_date else 'unit'}s of {name}"
     notes = [
-        f"Forward in time by {name}: {judged:,} rows from {since} on are judged in {len(splits)} "
-        f"steps, each by training on earlier rows alone. The first {never:,} rows, before {since}, "
-        "are never judged."
+        notice(
+            "forward",
+            column=name,
+            tested=judged,
+            since=since,
+            steps=len(splits),
+            never=never,
+        )
     ]
     if folds_within:
-        apart = "blocks of neighbouring times" if table.groups is None else "whole groups"
-        notes.append(
-            f"Within the training rows of each step the method holds out {apart} in turn: its own "
-            "choices, such as the weights of members, also rest on members trained on later rows "
-            "of the training part. The rows that are judged had no part in them."
-        )
+        inner = "forward_inner_blocks" if table.groups is None else "forward_inner_groups"
+        notes.append(notice(inner))
     if validation.gap:
-        notes.append(f"Training rows are at least {validation.gap:g} {unit} earlier.")
+        notes.append(notice("forward_gap", gap=float(validation.gap), unit=unit))
     if validation.window:
-        notes.append(f"Training reaches back {validation.window:g} {unit} only.")
+        notes.append(notice("forward_window", window=float(validation.window), unit=unit))
     if missing := int(np.isnan(times).sum()):
-        notes.append(f"{missing:,} rows without {name} are neither trained on nor judged.")
+        notes.append(notice("forward_missing", rows=missing, column=name))
     if column.role in ("number", "category") and grows(column):
-        notes.append(
-            f"{name} is learnt from too, and later rows lie beyond what was seen of it: give it "
-            "the role ignore if it is there to order the rows only."
-        )
+        notes.append(notice("forward_trains_on_time", column=name))
     if table.groups is not None:
-        notes.append(f"No step trains on a {' or '.join(table.groups.columns)} that it judges.")
+        notes.append(notice("forward_groups", columns=tuple(table.groups.columns)))
     return tuple(notes)
 
 
@@ -136,39 +135,35 @@ def _has(table: AnyTable, name: str) -> bool:
     return any(column.name == name for column in table.columns)
 
 
-def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[str, ...]:
-    """Say how many rows of a test file are trained on, where both are in memory."""
+def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, ...]:
+    """Return how many rows of a test file are training rows, where both are in memory."""
     if not isinstance(table, Table) or not isinstance(test_table, Table):
         return ()
     from aucstudio.project.data.findings.copies import shared
 
     found = shared(table, test_table)
-    return () if found is None else (f"{found.sentence[:1].upper()}{found.sentence[1:]}.",)
+    return () if found is None else (found,)
 
 
 def group_notes(
     validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
-) -> tuple[str, ...]:
-    """Say what was kept together, and what a person has to know of the figures then."""
+) -> tuple[Notice, ...]:
+    """Return what was kept together, and what that means for the figures."""
     groups = table.groups
     if groups is None or validation.scheme == FORWARD:
         return ()
-    what = " or ".join(groups.columns)
+    columns = tuple(groups.columns)
     if validation.scheme == FILE:
-        unknown = [n for n in groups.columns if test_table is None or not _has(test_table, n)]
+        unknown = tuple(n for n in columns if test_table is None or not _has(test_table, n))
         kept = (
-            f"The test file has no column {listed(unknown)}: whether it holds rows of groups that "
-            "were trained on cannot be told."
+            notice("groups_unknown_in_file", columns=unknown)
             if unknown
-            else f"No {what} of the test file was trained on."
+            else notice("groups_apart_in_file", columns=columns)
         )
     else:
-        kept = f"Rows of one {what} are kept together in every split ({groups.count:,} groups)."
+        kept = notice("groups_kept", columns=columns, groups=int(groups.count))
     notes = [kept]
     different = len({split.test.tobytes() for split in splits if split.fold == 0})
     if different < validation.repeats and validation.scheme != FILE:
-        notes.append(
-            f"Groups differ in size, which leaves little choice: only {different} of the "
-            f"{validation.repeats} repeats hold out different rows; the others add nothing."
-        )
+        notes.append(notice("repeats_alike", different=different, repeats=int(validation.repeats)))
     return tuple(notes)

@@ -64,7 +64,7 @@ def search_result(search: Search, names: Mapping[str, str] | None = None) -> str
     if best is None:
         return "the search was not finished"
     mean, error = search.means[best], search.errors[best]
-    spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+    spread = f", standard error {error:.3f}" if np.isfinite(error) else ""
     return (
         f"{settings_words(search.candidates[best], names)}, best of {len(search.candidates)}: "
         f"{METRICS[search.metric]} {mean:.3f}{spread}"

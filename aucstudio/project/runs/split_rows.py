@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.weights import check_weights_left
+from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 from aucstudio.project.runs.given_scores import with_scores
@@ -21,8 +23,8 @@ from aucstudio.project.runs.grouping import kept_together
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
-from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.watch import Watch
+from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -46,7 +48,7 @@ class SplitRows:
     test_positive: Mask
     test: Prepared
     groups: Groups | None
-    notes: tuple[str, ...]
+    notes: tuple[Notice, ...]
     train_weights: Array | None = None
     test_weights: Array | None = None
     test_groups: Rows | None = None
@@ -102,12 +104,12 @@ def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
     return None if groups is None else groups.part(places).codes
 
 
-def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
+def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[Notice]:
     if preparation.keeps_zeros:
         words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
-        yield f"The table is sparse and was trained on without its zeros: {words}."
+        yield notice("sparse", how=words)
     for far in far_cells(preparation, table):
-        yield far.describe()
+        yield far.notice
 
 
 def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
@@ -146,7 +148,7 @@ def trained_model(
         experiment.data.label,
         experiment.data.positive,
         others[0] if len(others) == 1 else "the rest",
-        f"{trained_on} of {table.path.name}",
+        f"{trained_on} of {file_words(table.path.name)}",
         schema=table.schema,
     )
 
@@ -158,7 +160,7 @@ def split_result(
     test_scores: Array,
     watch: Watch,
     seconds: float,
-    notes: tuple[str, ...],
+    notes: tuple[Notice, ...],
 ) -> SplitResult:
     """Record what a split came to."""
     pairs = method.support_pairs_
@@ -206,7 +208,7 @@ def split_result(
     )
 
 
-def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[str, ...]:
+def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
     """Look for a column that is the label again, where held-out rows are told apart entirely."""
     held = test_scores[part.test_positive], test_scores[~part.test_positive]
     if not all(map(len, held)) or held[0].min() <= held[1].max():

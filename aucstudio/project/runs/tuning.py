@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
+from aucstudio.notices import Notice, notice
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import setting_words, suggestion
 
@@ -194,8 +195,10 @@ def candidates(
     ]
 
 
-def few_negatives_note(found: Search, negatives: int, band: tuple[float, float]) -> str:
-    """Warn where the partial AUC of a fold rests on too few rows to choose settings by.
+def few_negatives_notes(
+    found: Search, negatives: int, band: tuple[float, float]
+) -> tuple[Notice, ...]:
+    """Return a caution where the partial AUC of a fold rests on too few rows to choose settings by.
 
     Parameters
     ----------
@@ -206,17 +209,12 @@ def few_negatives_note(found: Search, negatives: int, band: tuple[float, float])
 
     Returns
     -------
-    str
-        Empty where there is nothing to warn of.
+    tuple of Notice
     """
     deciding = negatives / found.areas.shape[1] * band[1]
     if found.metric != PAUC or deciding >= _ENOUGH_NEGATIVES:
-        return ""
-    return (
-        f"Settings were chosen by partial areas that rest on about {deciding:.2g} negatives a "
-        "fold, which is too few to tell them apart well and flatters them all: tuning by AUC is "
-        "steadier here."
-    )
+        return ()
+    return (notice("tuned_on_few", negatives=float(deciding)),)
 
 
 def symbols(method: str) -> dict[str, str]:

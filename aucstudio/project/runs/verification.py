@@ -20,16 +20,15 @@ from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import machine_memory
+from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
-from aucstudio.project.runs.sparse_fits import table_bytes
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
-    from aucstudio.engine.verification.counting import Tell
-    from aucstudio.engine.verification.problem import Trained
+    from aucstudio.engine.verification.counting import Report
+    from aucstudio.engine.verification.problems import Trained
     from aucstudio.project.runs.record import SplitResult
 
 Mask = NDArray[np.bool_]
@@ -86,7 +85,7 @@ class Verification:
 def verify_run(
     record: RunRecord,
     split: int,
-    tell: Tell,
+    report: Report,
     table: Table | None = None,
     test_table: Table | None = None,
 ) -> Verification:
@@ -96,8 +95,8 @@ def verify_run(
     ----------
     record : RunRecord
     split : int
-    tell : callable
-        Hears of the work as it goes; what it raises ends it.
+    report : callable
+        Receives the progress; what it raises ends the work.
     table, test_table : Table, optional
         The tables of the run, where they are at hand; else they are read again.
 
@@ -119,7 +118,7 @@ def verify_run(
             "runs that it combines",
             setting="run",
         )
-    tell("reading the table", 0.0)
+    report("reading the table", 0.0)
     table = open_table(record, table)
     result = record.splits[split]
     held_table = table
@@ -133,7 +132,7 @@ def verify_run(
     # The solvers, which who only reads what was found does not need.
     from aucstudio.engine.verification.verifying import verify
 
-    found = verify(trained, held, tell, same_program=same)
+    found = verify(trained, held, report, same_program=same)
     found = dataclasses.replace(found, faults=(*faults, *found.faults))
     used = versions() | {"cvxopt": metadata.version("cvxopt")}
     return Verification(record.id, split + 1, len(record.splits), RunRecord.now(), used, found)
@@ -200,7 +199,7 @@ def _material(
     choice = experiment.preparation
     preparation = learn(method, table, result.train_rows, choice, sparse=sparse)
     X = matrix(preparation, table, result.train_rows)
-    from aucstudio.engine.verification.problem import Trained
+    from aucstudio.engine.verification.problems import Trained
 
     train_positive = _classes(table, result.train_rows)
     test_positive = _classes(held_table, result.test_rows)

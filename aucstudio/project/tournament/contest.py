@@ -2,43 +2,34 @@
 
 Every member is trained on all folds or not begun. Single methods and the combination of all
 members are compared on scores of rows that had no part in any choice, see
-:mod:`aucstudio.project.tournament.nested`.
+:mod:`aucstudio.engine.crossfit.nested`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, METHODS
+from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
+from aucstudio.engine.crossfit.folds import counts, draw_folds
+from aucstudio.engine.crossfit.members import Member
+from aucstudio.engine.crossfit.nested import best_alone, lead_of, nested_scores
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
-from aucstudio.engine.methods.combination._board import (
-    Board,
-    Outcome,
-    Task,
-    able,
-    counts,
-    draw_folds,
-    share_trees,
-)
-from aucstudio.engine.methods.combination._library import Member
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
+from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.runs.side_by_side import processors, side_by_side
-from aucstudio.project.tournament.budget import Budget
-from aucstudio.project.tournament.nested import best_alone, lead_of, nested_scores
 from aucstudio.project.tournament.standings import Estimate
 from aucstudio.project.words import counted
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Tell = Callable[[str, float | None], object]
 
 ERRORS = 2.0
@@ -103,7 +94,7 @@ class Contest:
 
     X: Array
     positive: Mask
-    groups: NDArray[np.intp] | None
+    groups: Index | None
     weights: Array | None
     criterion: Criterion
     entrants: list[Member]
@@ -131,7 +122,7 @@ class Contest:
             if member not in self._unfit
         }
         field = self.X, self.positive, self._folds, dealt, self.criterion
-        self.board = Board(*field, Monitor(), self.weights)
+        self.board = CrossFit(*field, Monitor(), self.weights)
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
         m, n = (round(largest * count) for count in counts(self.positive))
         self._expected = {
@@ -294,12 +285,13 @@ class Contest:
     def _combination(self) -> Array:
         scores = self._scores(tuple(self.ready))
 
-        def weigh(rows: NDArray[np.intp], k: int) -> Array:
+        def score(k: int, rows: Index, held: Index) -> Array:
             rng, weights = np.random.default_rng((self.seed, k)), self._weights_of(rows)
             part = scores[:, rows], self.positive[rows], self.criterion, rng
-            return choose_weights(*part, bags=_BAGS, row_weights=weights)
+            chosen = choose_weights(*part, bags=_BAGS, row_weights=weights)
+            return np.asarray(chosen @ scores[:, held])
 
-        return nested_scores(scores, self._folds, weigh)
+        return nested_scores(self._folds, score)
 
     def _alone(self, members: tuple[Member, ...]) -> Estimate:
         """Estimate the criterion of the best of some members, chosen without the rows judged."""
@@ -312,11 +304,11 @@ class Contest:
         if len(members) == 1:
             return np.asarray(scores[0])
 
-        def weigh(rows: NDArray[np.intp], _: int) -> Array:
+        def score(_: int, rows: Index, held: Index) -> Array:
             part = scores[:, rows], self.positive[rows], self.criterion, self._weights_of(rows)
-            return best_alone(*part)
+            return np.asarray(scores[best_alone(*part), held])
 
-        return nested_scores(scores, self._folds, weigh)
+        return nested_scores(self._folds, score)
 
     def _scores(self, members: tuple[Member, ...]) -> Array:
         return np.array([self.board.scale_up(member) for member in members])
@@ -325,7 +317,7 @@ class Contest:
         sampled = self.declared, self.weight_kind, self.groups
         return Estimate.of(self.criterion, self.positive, scores, *sampled)
 
-    def _weights_of(self, rows: NDArray[np.intp]) -> Array | None:
+    def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]
 
 
@@ -340,3 +332,41 @@ def _seconds_of_a_look(criterion: Criterion, positive: Mask) -> float:
 
 def _weighs(member: Member) -> bool:
     return DECLARED[member.method].takes_weights
+
+
+@dataclasses.dataclass(eq=False)
+class Budget:
+    """The time to be spent.
+
+    Attributes
+    ----------
+    seconds : float
+    stopped : callable
+        Returns whether a person wants it to end.
+    clock : callable
+        Returns seconds.
+    head_start : float
+        Seconds that were spent before.
+    """
+
+    seconds: float = math.inf
+    stopped: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = time.monotonic
+    head_start: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+
+    @property
+    def limit(self) -> float | None:
+        """The seconds; None without a limit."""
+        return self.seconds if math.isfinite(self.seconds) else None
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it began."""
+        return self.head_start + self.clock() - self._began
+
+    def is_over(self, reserve: float = 0.0) -> bool:
+        """Return whether nothing more may begin; ``reserve`` seconds are needed afterwards."""
+        return self.stopped() or self.spent + reserve >= self.seconds

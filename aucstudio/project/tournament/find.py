@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.members import Member, library, listed
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
-from aucstudio.engine.methods.combination._library import Member, library, listed
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
+from aucstudio.notices import texts
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
@@ -26,13 +27,12 @@ from aucstudio.project.runs.execute import execute_split, failure_sentence, refi
 from aucstudio.project.runs.experiments.experiment import check_band
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.grouping import group_notes, shared_notes
+from aucstudio.project.runs.models.final_model import with_carried_threshold
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.take_model import with_carried_threshold
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.watch import Listener
-from aucstudio.project.tournament.budget import Budget
-from aucstudio.project.tournament.contest import Choice, Contest, Tell
+from aucstudio.project.tournament.contest import Budget, Choice, Contest, Tell
 from aucstudio.project.tournament.hold_out import (
     FOLDS,
     counted_places,
@@ -50,8 +50,8 @@ from aucstudio.project.tournament.leaderboard import (
     in_order,
     simplicity,
 )
+from aucstudio.project.tournament.live_standings import Judged, final_standings, live_standings
 from aucstudio.project.tournament.standings import Standings
-from aucstudio.project.tournament.telling import Judged, final_standings, live_standings
 from aucstudio.project.words import seconds_words
 from aucstudio.project.work.submit import RunStore
 
@@ -380,4 +380,4 @@ class _Tournament:
         caution = few_rows_words(self.table, self.validation)
         tables = self.table, self._test_table
         groups = group_notes(self.validation, *tables, [self._split])
-        return (*self._shared, *filter(None, [caution]), *groups)
+        return (*texts((*self._shared, *groups)), *filter(None, [caution]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.project.data.splitting.enough import few_rows_caution
 from aucstudio.project.data.splitting.split import Split, draw_splits
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from aucstudio.engine import DECLARED
+from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import TestResult
-from aucstudio.engine.methods.combination._library import Member
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.models.model import Model

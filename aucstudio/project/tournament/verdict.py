@@ -12,6 +12,7 @@ import numpy as np
 from aucstudio.engine import DECLARED
 from aucstudio.engine.inference import TestResult, settled
 from aucstudio.engine.roc import ThresholdRule
+from aucstudio.notices import texts
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
@@ -22,7 +23,13 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.contest import ERRORS
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
 from aucstudio.project.tournament.standings import OperatingPoint, Verdict
-from aucstudio.project.words import counted, figure_words, range_words
+from aucstudio.project.words import (
+    counted,
+    figure_words,
+    p_words,
+    p_words_corrected,
+    range_words,
+)
 
 _NONE = "–"
 _TESTED = "paired tests, corrected for their number"
@@ -156,8 +163,10 @@ def _difference(test: TestResult) -> str:
 def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
     """Say both; an interval without zero beside a large p would puzzle, were p not explained."""
     tests = sum(bool(np.isfinite(one.p)) for one in board.duels)
-    many = f" corrected for {tests} tests" if tests > 1 else ""
-    return f"difference {_difference(duel.test)}, p = {duel.p:.2g}{many}"
+    p = p_words(duel.p)
+    if tests > 1:
+        p = f"{p_words_corrected(duel.test.p, duel.p, 'Holm')} ({tests} tests)"
+    return f"difference {_difference(duel.test)}, {p}"
 
 
 def _measure(board: Leaderboard) -> str:
@@ -246,7 +255,7 @@ def remarks(board: Leaderboard) -> Iterator[str]:
         yield "the combination that was judged consists of the models of the folds"
     yield from board.notes
     if board.best is not None and board.best.record is not None:
-        yield from cautions(board.best.record)
+        yield from texts(cautions(board.best.record))
 
 
 def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:

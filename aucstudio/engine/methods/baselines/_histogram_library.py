@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from aucstudio.engine.methods.baselines._settings import MOST_LEVELS
+from aucstudio.engine.methods.baseline_settings import MOST_LEVELS
+from aucstudio.notices import notice
 
 MADE_FOR = "1.9"
 
@@ -40,7 +41,18 @@ Hear = Callable[[Scores, list[Nodes]], None]
 
 
 class LibraryDiffersError(RuntimeError):
-    """The installed library lacks a private name."""
+    """The installed library lacks a private name.
+
+    Attributes
+    ----------
+    notice : Notice
+    """
+
+    def __init__(self, name: str) -> None:
+        self.notice = notice(
+            "trees_one_by_one", made_for=MADE_FOR, version=sklearn.__version__, name=name
+        )
+        super().__init__(str(self.notice))
 
 
 class LeveledBoosting(HistGradientBoostingClassifier):
@@ -99,11 +111,7 @@ def _private(owner: Any, name: str) -> Any:
 
 
 def _mismatch(name: str) -> LibraryDiffersError:
-    return LibraryDiffersError(
-        f"Gradient boosting was made for scikit-learn {MADE_FOR}; version {sklearn.__version__} "
-        f"differs in {name}. Its trees were grown one by one instead, which takes longer: with "
-        f"scikit-learn {MADE_FOR} it is quicker."
-    )
+    return LibraryDiffersError(name)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,11 +14,10 @@ import numpy as np
 
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._settings import MOST_LEVELS, ClassWeightSettings
-from aucstudio.engine.methods.trees._growth import ABOVE_ALL
+from aucstudio.engine.methods.baseline_settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 
@@ -152,7 +151,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
                 # The levels are what it trains on; of the rows it wants to see the shape.
                 library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
             except LibraryDiffersError as lack:
-                notes.append(str(lack))
+                notes.append(lack.notice)
                 self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
         return Fit(
             watcher.scorer(),

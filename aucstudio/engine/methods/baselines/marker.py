@@ -14,6 +14,7 @@ from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
+from aucstudio.notices import Notice, notice
 
 FOUND, HIGHER, LOWER = "found", "higher", "lower"
 
@@ -87,8 +88,6 @@ class Marker(WeighsRows):
         return tags
 
 
-def _notes(sign: float, direction: str) -> tuple[str, ...]:
-    how = "as the training rows say" if direction == FOUND else "as it was told"
-    if sign > 0:
-        return (f"Higher values mean positive, {how}: scores are the values themselves.",)
-    return (f"Lower values mean positive, {how}: scores are the values with the sign turned.",)
+def _notes(sign: float, direction: str) -> tuple[Notice, ...]:
+    source = "as in the training rows" if direction == FOUND else "as set"
+    return (notice("marker_rises" if sign > 0 else "marker_falls", source=source),)

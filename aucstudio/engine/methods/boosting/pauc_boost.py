@@ -17,11 +17,12 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
+from aucstudio.engine.methods.fpr_ranges import Range, widening
 from aucstudio.engine.methods.settings import counted_range
-from aucstudio.engine.methods.structural._range import Range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.notices import Notice, notice
 
 Pause = Callable[[], None]
 Steps = tuple[Index, Array]
@@ -149,7 +150,7 @@ class PAUCBoost(AUCClassifier):
         )
 
     def _boost(self, model: _Model, fpr_range: Range, monitor: Monitor) -> str:
-        """Boost until the end; say why if it came early."""
+        """Boost until the end; return the code of the reason if it comes early."""
         model.begin(fpr_range)
         try:
             while model.rounds < self.n_rounds:
@@ -194,7 +195,7 @@ class _Model:
     def improve(self, pause: Pause) -> str:
         """Do a round; say why if there is nothing more to do."""
         if self.rounds and not self._fan().p.any():
-            return "no positive is left between the thresholds of the range"
+            return "boosting_without_positives"
         learners, steps = self._newton(pause) if self.rounds else self._first_steps()
         count = _SHORT_LIST if self.rounds else len(learners)
         for start in range(0, len(learners), count or 1):
@@ -203,7 +204,7 @@ class _Model:
             if best:
                 self._take(*best)
                 return ""
-        return "no step of any weak learner raises the area further"
+        return "boosting_without_gain"
 
     def _first_steps(self) -> Steps:
         """List every learner with both signs: where all rows are tied, slopes tell nothing."""
@@ -266,19 +267,9 @@ class _Model:
         return additive_scorer(used, [self._bases[k].pieces.combined(weights[k]) for k in used])
 
 
-def _notes(asked: Range, used: Range, rounds: int, end: str) -> tuple[str, ...]:
-    spelled = [f"[{low:g}, {high:g}]" for low, high in (asked, used)]
+def _notes(asked: Range, used: Range, rounds: int, end: str) -> tuple[Notice, ...]:
     if not rounds:
-        return (
-            "No weak learner ranks better than chance, not even for the full AUC. All rows get "
-            "the same score.",
-        )
-    notes = []
-    if used != asked:
-        notes.append(
-            f"For the FPR range {spelled[0]} no weak learner is better than chance, so the range "
-            f"was widened to {spelled[1]}."
-        )
-    if end:
-        notes.append(f"Boosting ended after round {rounds}: {end}.")
-    return tuple(notes)
+        return (notice("no_learner"),)
+    widened = (notice("range_widened_for_learners", asked=asked, used=used),)
+    early = (notice(end, round=rounds),)
+    return (*(widened if used != asked else ()), *(early if end else ()))

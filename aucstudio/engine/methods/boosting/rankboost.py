@@ -25,11 +25,7 @@ from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
-
-_NOTHING = (
-    "No threshold of any feature ranks positives above negatives, in either direction: all rows "
-    "score alike, and no sum of threshold learners has a smaller objective."
-)
+from aucstudio.notices import notice
 
 # exp(2 |alpha|) at most, for a learner without a mistake. A limit that grew with the number of
 # rows would make a row of weight 2 differ from a row twice.
@@ -117,7 +113,7 @@ class RankBoost(WeighsRows):
         except Stopped:
             if not boost.n_rounds:
                 raise
-        notes = () if boost.n_rounds else (_NOTHING,)
+        notes = () if boost.n_rounds else (notice("no_threshold"),)
         return Fit(
             boost.scorer(), boost.objective, boost.n_rounds, notes=notes, scores=boost.scores
         )

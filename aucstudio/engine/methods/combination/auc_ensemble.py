@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
+from aucstudio.engine.crossfit.folds import counts, draw_folds
+from aucstudio.engine.crossfit.members import Member, is_listed, library
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.memory import machine_processors
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
-from aucstudio.engine.methods.combination._board import (
-    Board,
-    Outcome,
-    Task,
-    able,
-    counts,
-    draw_folds,
-    share_trees,
-)
-from aucstudio.engine.methods.combination._library import Member, is_listed, library
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
@@ -172,10 +166,10 @@ class AUCEnsemble(WeighsRows):
         estimators, _ = able(members, *counts(positive[largest]), X.shape[1])
         dealt = {member: share_trees(one, len(folds)) for member, one in estimators.items()}
         criterion = Criterion.of_range(self.fpr_range, positive, context.weights)
-        board = Board(X, positive, folds, dealt, criterion, context.monitor, context.weights)
+        board = CrossFit(X, positive, folds, dealt, criterion, context.monitor, context.weights)
         tasks = [(member, k) for member in board.taking_part for k in range(len(folds))]
         # What was trained on the same rows and folds is not trained again.
-        known: dict[Task, Outcome] = context.kept or {}
+        known: Mapping[Task, Outcome] = context.kept or {}
         for task in [task for task in tasks if task in known]:
             board.enter(task, known[task])
         tasks = [] if context.monitor.stopped else [task for task in tasks if task not in known]
@@ -187,7 +181,7 @@ class AUCEnsemble(WeighsRows):
             raise board.why_none()
         return self._combined(board)
 
-    def _combined(self, board: Board) -> Fit:
+    def _combined(self, board: CrossFit) -> Fit:
         scores = board.scores()
         rng = np.random.default_rng((self.random_state, len(scores)))
         weights = np.full(len(scores), 1.0 / len(scores))

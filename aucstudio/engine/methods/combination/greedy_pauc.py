@@ -24,10 +24,9 @@ from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.solvers.angle_search import MAX_SWEEP_PAIRS, AngleSearch, direction
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import notice
 
 Found = tuple[float, float]
-
-_NO_FEATURE = "Every feature is constant: nothing tells the rows apart, and all get the same score."
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -107,7 +106,7 @@ class GreedyPAUC(AUCClassifier):
         features, scales, columns = _standardised(X, positive, monitor)
         if not columns:
             nothing, chance = LinearScorer(np.zeros(X.shape[1])), sum(self.fpr_range) / 2
-            return Fit(nothing, 1.0 - chance, n_iter=1, notes=(_NO_FEATURE,))
+            return Fit(nothing, 1.0 - chance, n_iter=1, notes=(notice("no_feature"),))
         best, met = None, 0
         try:
             for column in self._meet(columns, self._search(positive, len(columns), monitor)):

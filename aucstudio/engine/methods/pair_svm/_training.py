@@ -42,6 +42,7 @@ from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.box_qp import PairSolution, solve_box_qp
 from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
 from aucstudio.engine.types import Array, Index, Mask, Rows
+from aucstudio.notices import notice
 
 MAX_DENSE_PAIRS = 5_000_000
 MIN_DESCENT_ROWS = 500
@@ -221,7 +222,7 @@ class PairSVM(KernelSettings, AUCClassifier):
             done,
             # The pairs inside the margin are the ones at their bound.
             support_pairs=risk.hardest(space.scores(done.weights), MAX_SUPPORT_PAIRS),
-            notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),
+            notes=(notice("cutting_planes", pairs=int(count), tol=float(tol)),),
         )
 
 

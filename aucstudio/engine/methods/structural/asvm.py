@@ -23,6 +23,7 @@ from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers.asvm_qp import Costs, TwoMargins, solve_two_margins
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import Notice, notice
 
 MAX_KERNEL_ROWS = 3_000
 
@@ -210,18 +211,17 @@ def _threshold(scorer: Scorer, X: Array, positive: Mask, fpr: float, monitor: Mo
     return quantile / 2 + float(higher.min()) / 2 if len(higher) else quantile
 
 
-def _notes(done: TwoMargins, costs: Costs, m: int, n: int) -> tuple[str, ...]:
+def _notes(done: TwoMargins, costs: Costs, m: int, n: int) -> tuple[Notice, ...]:
     if done.converged and done.at_zero - done.objective <= done.gap:
         positives = costs.positive * m + costs.core * m
         return (
-            "For these costs no direction is better than the same score for all rows, so that the "
-            "ranking means little: all positives together weigh "
-            f"{positives:.3g}, all negatives {costs.negative * n:.3g}. Bring the two nearer, with "
-            f"a class ratio of about {positives / (costs.positive * n):.2g}.",
+            notice(
+                "no_direction_for_costs",
+                positives=float(positives),
+                negatives=float(costs.negative * n),
+                ratio=float(positives / (costs.positive * n)),
+            ),
         )
     if done.rho <= 1.0 + _AT_BOUND:
-        return (
-            "The core margin is at its lower bound 1, which makes this an SVM without a core of "
-            "positives; a larger mu widens it.",
-        )
+        return (notice("core_margin_at_bound"),)
     return ()

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
+from aucstudio.engine.methods.structural._training import RiskMinimiser, StructuralSVM
 from aucstudio.engine.weighted import WeighsRows
+from aucstudio.notices import notice
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -51,4 +52,6 @@ class SVMAUC(WeighsRows, StructuralSVM):
         weights = search.weights
         name = "pair hinge" if weights is None else ("pair hinge", weights.tobytes())
         found = search.minimise(name, risk)
-        return search.fit(found, (SAME_MEAN,) if search.ranks_nothing(found.weights) else ())
+        return search.fit(
+            found, (notice("no_direction"),) if search.ranks_nothing(found.weights) else ()
+        )

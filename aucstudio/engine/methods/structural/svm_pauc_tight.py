@@ -13,12 +13,14 @@ import numpy as np
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
-from aucstudio.engine.methods.structural._range import Range, RangeSVM, notes, spell
+from aucstudio.engine.methods.fpr_ranges import Range
+from aucstudio.engine.methods.structural._range import RangeSVM, notes
 from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Mask
+from aucstudio.notices import Notice, notice
 
 _MAX_ROUNDS = 50
 
@@ -131,8 +133,5 @@ def _descend(
     return Direction(weights=w, objective=objective, needed=needed, n_iter=search.n_iter)
 
 
-def _collapsed(asked: Range, used: Range) -> str:
-    return (
-        f"For the FPR range {spell(asked)} the difference of convex surrogates led to equal "
-        f"scores for all rows, so the convex one over {spell(used)} was used."
-    )
+def _collapsed(asked: Range, used: Range) -> Notice:
+    return notice("convex_surrogate_used", asked=asked, used=used)

@@ -21,6 +21,7 @@ from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import Notice, notice
 
 _REPORTS_PER_DOUBLING = 16
 
@@ -122,16 +123,10 @@ class AUCSplit(AUCClassifier):
         _grow(grower, monitor)
         self.node_counts_ = grower.counts()
         scorer, objective = _scorer(grower), _objective(grower)
-        notes: tuple[str, ...] = ()
+        notes: tuple[Notice, ...] = ()
         if np.ptp(scorer.value[grower.leaves()]) == 0:
-            notes = (_NOTHING,)
+            notes = (notice("no_split"),)
         return Fit(scorer, objective, n_iter=grower.n_splits, notes=notes)
-
-
-_NOTHING = (
-    "No single split within the limits tells the classes apart better than chance. All rows get "
-    "the same score."
-)
 
 
 def _grow(grower: TreeGrower, monitor: Monitor) -> None:

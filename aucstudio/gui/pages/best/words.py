@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.members import read_list
 from aucstudio.engine.inference import settled
-from aucstudio.engine.methods.combination._library import read_list
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.project.data.splitting.validation import FILE

@@ -17,12 +17,11 @@ from aucstudio.project.results.comparison import (
     RunFigures,
 )
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.results.forecast import POWER, growth_to_settle, held_out_groups
+from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 MARK = "†"
-_MOST_POSITIVES = 10**7
 
 
 def measure_words(measure: str, band: Band) -> str:
@@ -30,10 +29,16 @@ def measure_words(measure: str, band: Band) -> str:
     return "AUC" if measure == AUC else f"pAUC in FPR {band_words(band)}"
 
 
-def correction_words(correction: str) -> str:
-    """Say what was done to the p-values."""
-    name = CORRECTION_NAMES[correction]
-    return "uncorrected" if correction == UNCORRECTED else f"corrected ({name})"
+def p_name(correction: str) -> str:
+    """Name the p-values that decide: ``Holm-corrected p``."""
+    return "p" if correction == UNCORRECTED else f"{CORRECTION_NAMES[correction]}-corrected p"
+
+
+def p_value_words(pair: PairComparison) -> str:
+    """Write the p-value of a pair, which goes with its interval, and the corrected one."""
+    if pair.correction == UNCORRECTED:
+        return f"{words.p_words(pair.p)} uncorrected"
+    return words.p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
@@ -55,7 +60,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     place = f" in {where}" if where else ""
     sure = (
         f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
-        f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)}."
+        f"{p_value_words(pair)}."
     )
     if pair.settled:
         return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
@@ -72,25 +77,27 @@ def rows_words(record: RunRecord) -> str:
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
-    """Say how many positives, or groups, would settle a pair; empty where that is not known."""
+    """Say how many positives, or groups, a study needs to find a pair significantly different.
+
+    Empty where that is not known.
+    """
     splits, first = len(record.splits), record.splits[0]
-    growth = growth_to_settle(pair, splits, tests)
+    growth = growth_to_significance(pair, splits, tests)
     if growth is None:
         return ""
     if math.isinf(growth):
-        return f"{splits} splits cannot settle one of {tests} pairs: make more of them."
+        return f"{splits} splits are too few for one of {tests} pairs to be significant: make more."
     held_out = int(first.test_positive.sum())
     here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
-    if growth * here > _MOST_POSITIVES:
-        return "No number of rows that could be had would settle so small a difference."
     what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
     groups = held_out_groups(record)
     if groups:
         here, rest = groups, "rows"
         what = "held-out groups" if splits == 1 else "groups in the table"
     return (
-        f"If that is the true difference, about {_roughly(growth * here):,} {what} would settle it "
-        f"({here:,} here; power {100 * POWER:g} %, {rest} in proportion)."
+        f"A new study needs about {_roughly(growth * here):,} {what} for a difference to be "
+        f"significant with probability {100 * ASSURANCE:g} %, given how uncertain this one is "
+        f"({here:,} here; {rest} in proportion)."
     )
 
 
@@ -103,9 +110,8 @@ def _roughly(count: float) -> int:
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
     """Say what is known of a run that stands alone."""
     figure = run.measured(measure)
-    interval = words.interval_words(figure.low, figure.high)
     return Statement(
-        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}).",
+        f"{run.name} alone: {named} {words.figure_words(figure.value)} ({figure.interval}).",
         "Tick a second run in the list to compare.",
     )
 

@@ -17,15 +17,21 @@ from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, ModelSubject
 from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.explain.one_row import Moved, RowDetail, explain_row
-from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, headline, tip
+from aucstudio.project.explain.one_row import (
+    CSV_HEAD,
+    Moved,
+    RowDetail,
+    about,
+    as_lines,
+    explain_row,
+    headline,
+    tip,
+)
 from aucstudio.project.runs.record import RunRecord
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REACH = 1.96  # standard errors to either end of a 95 % interval
-_NO_ROW = (
-    "Which row? Give its number, or point at one in Data, Scores, Differences or Feature space."
-)
+_NO_ROW = "Which row? Give its number, or point at one in Data, Scores or Pairs."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -87,6 +93,8 @@ class RowPart(WorkedOut[Explained]):
     # ------------------------------------------------------------- computing
 
     def show_subject(self, subject: ModelSubject) -> None:
+        if subject.row is None and subject.table is not None:
+            subject = dataclasses.replace(subject, row=_worst_positive(subject))
         self.subject = subject
         table, row = subject.table, subject.row
         self._show_number(subject)
@@ -190,6 +198,15 @@ class RowPart(WorkedOut[Explained]):
         return dict(
             zip(CSV_HEAD, map(list, zip(*as_lines(self.found.detail), strict=True)), strict=True)
         )
+
+
+def _worst_positive(subject: ModelSubject) -> int | None:
+    """Return the held-out positive with the lowest score; None where none is of the table."""
+    if subject.run.record.experiment.validation.scheme == "file":
+        return None
+    split = subject.split
+    rows, scores = split.test_rows[split.test_positive], split.test_scores[split.test_positive]
+    return int(rows[np.argmin(scores)]) if len(rows) else None
 
 
 def _whisker(part: Moved, *, exact: bool) -> Whisker:

@@ -36,6 +36,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.work.job import Job
 
+_HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
 _CRAMPED = "There is no room for the inset: make the page larger."
 _STILL_MILLISECONDS = 60
 
@@ -59,6 +60,7 @@ class RocView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "band_changed": "refresh_band",
+        "band_rested": "_tell",
         "focus_changed": "_tell_layers",
         "plan_changed": "_tell",
     }
@@ -263,7 +265,9 @@ class RocView(PageView):
         elif self._curves.busy:
             told = Statement("Drawing the curves…")
         elif face.key == "roc":
-            told = self.saying.words(runs, self.session.plan.band)
+            told = self.saying.words(
+                runs, self.session.plan.band, moving=self.session.is_band_moving
+            )
         else:
             told = sentences.face_sentence(face, runs)
         self._told = told
@@ -361,6 +365,11 @@ class RocView(PageView):
         """
         self._pointer = x, y
         if self._is_dragging:
+            return
+        point = self.layers.point
+        if point.point is not None and point.is_under(x, y):
+            self.canvas.mark(None)
+            self._read(f"{reading.operating_words(point.point)}\n{_HOW_TO_MOVE}")
             return
         found = self.lines.nearest(x, y)
         if found is None:

@@ -60,7 +60,7 @@ class Profile(TitledPlot):
         self.plot.getAxis("bottom").setTicks(None if ticks is None else [ticks])
         parts = ["diamond: best", "ring: chosen"]
         parts[:0] = [f"dots: {shown.unit}s"] if dotted else []
-        parts[:0] = ["bars: ± 1 standard error"] if len(barred) else []
+        parts[:0] = ["bars: one standard error either way"] if len(barred) else []
         parts[:0] = [] if alone else ["line: best at each value"]
         self.name_axes(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
 

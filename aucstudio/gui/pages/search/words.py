@@ -26,7 +26,7 @@ def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
 
 def _mean_words(standing: CandidateStanding, k: int) -> str:
     error = standing.errors[k]
-    spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+    spread = f", standard error {error:.3f}" if np.isfinite(error) else ""
     return f"{figure_words(float(standing.means[k]))}{spread}"
 
 

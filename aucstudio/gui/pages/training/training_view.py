@@ -66,7 +66,7 @@ class TrainingView(TrainingControls):
         **TrainingControls.listens_to,
         "plan_changed": "mark_stale",
         "focus_changed": "mark_stale",
-        "band_changed": "refresh_band",
+        "band_rested": "refresh_band",
     }
 
     def __init__(self, session: Session) -> None:
@@ -79,7 +79,6 @@ class TrainingView(TrainingControls):
         self._drawn = False, False, True
         self._background = Background(self, self._on_ready)
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
-        self._soon_band = delayed(self, 30, self._draw)
         self._behind = False
         self._make_plots()
         self.chosen.connect(self._clear_readout)
@@ -137,7 +136,7 @@ class TrainingView(TrainingControls):
     def refresh_band(self) -> None:
         """Show the partial areas in the present FPR range; the rest stays."""
         if self.isVisible():
-            self._soon_band.start()
+            self._draw()
         else:
             self.mark_stale()
 

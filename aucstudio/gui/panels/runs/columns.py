@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
 
+from aucstudio.gui.common.table import Column
 from aucstudio.gui.panels.runs.facts import Facts, facts_of
 from aucstudio.gui.panels.runs.figures import RowFigures
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
-from aucstudio.project.results.summary import LEVEL, Summary
+from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.words import (
     counted,
     figure_words,
     interval_words,
-    percent_words,
     range_words,
     seconds_words,
 )
@@ -56,38 +55,22 @@ class RowContent:
         return facts_of(self.run.record)
 
 
-@dataclasses.dataclass(frozen=True)
-class ListColumn:
-    """One column.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListColumn(Column):
+    """One column of the list; its functions are given a RowContent.
 
     Attributes
     ----------
-    key, title : str
-    tip : str
-        What its head explains.
-    words : callable
-        Of a RowContent, the cell in one line.
-    order : callable
-        What rows are sorted by; None comes last.
+    key : str
     sample : str
         About the widest text, which decides its width.
     below : callable or None
         A second, smaller line.
-    about : callable or None
-        What a tooltip says.
-    is_figure : bool
-        Whether it needs the figures, and reads from the right.
     """
 
     key: str
-    title: str
-    tip: str
-    words: Callable[[RowContent], str]
-    order: Callable[[RowContent], Any]
     sample: str
     below: Callable[[RowContent], str] | None = None
-    about: Callable[[RowContent], str] | None = None
-    is_figure: bool = False
 
 
 def _figure(
@@ -109,10 +92,14 @@ def _figure(
     return words, order
 
 
-def _spread(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+    """Return how an interval is written in a narrow column: ``.000–.618``."""
+
     def below(row: RowContent) -> str:
-        half = math.nan if row.figures is None else of(row.figures).half_width
-        return "" if math.isnan(half) else f"±{half:.3f}".replace("0.", ".", 1)
+        found = None if row.figures is None else of(row.figures)
+        if found is None or math.isnan(found.low):
+            return ""
+        return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
 
     return below
 
@@ -128,11 +115,7 @@ def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowConte
 
 def summary_sentence(name: str, found: Summary) -> str:
     """Say a figure with its interval, or why it has none, and what splits it is the mean of."""
-    told = f"{name} {figure_words(found.value)}"
-    if math.isnan(found.low):
-        told += f", no interval{f': {found.reason}' if found.reason else ''}"
-    else:
-        told += f", {percent_words(LEVEL)} interval {interval_words(found.low, found.high)}"
+    told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)
         told += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
@@ -141,7 +124,7 @@ def summary_sentence(name: str, found: Summary) -> str:
 
 def _part_below(row: RowContent) -> str:
     mark = f" {ELSEWHERE}" if trained_elsewhere_words(row.run.record, row.band) else ""
-    return _spread(lambda f: f.part)(row) + mark
+    return _interval(lambda f: f.part)(row) + mark
 
 
 def _part_about(row: RowContent) -> str:
@@ -187,111 +170,126 @@ NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
 # In the order in which a list that grows wider shows them.
 COLUMNS = (
     ListColumn(
-        NAME,
         "Run",
-        "The checked runs are drawn. A double click renames a run.",
         _name,
-        lambda row: row.run.look.name.casefold(),
-        "AUC-RLS, tuned (12)",
+        tip="The checked runs are drawn. A double click renames a run.",
+        order=lambda row: row.run.look.name.casefold(),
+        key=NAME,
+        sample="AUC-RLS, tuned (12)",
         about=_name_about,
     ),
     ListColumn(
-        AREA,
         "AUC",
-        "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
-        "interval.",
         _area,
-        _AUC[1],
-        "0.9999",
-        below=_spread(lambda f: f.area),
+        tip=(
+            "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
+            "interval."
+        ),
+        order=_AUC[1],
+        key=AREA,
+        sample=".000–.99",
+        below=_interval(lambda f: f.area),
         about=_about("AUC", lambda f: f.area),
         is_figure=True,
     ),
     ListColumn(
-        PART,
         "pAUC",
-        "Held-out partial AUC: the mean TPR over the FPR range shown, and half its 95 % interval. "
-        f"{ELSEWHERE} marks a run that was trained for another range.",
-        *_PART,
-        "0.9999",
+        _PART[0],
+        tip=(
+            "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
+            f"{ELSEWHERE} marks a run that was trained for another range."
+        ),
+        order=_PART[1],
+        key=PART,
+        sample=".000–.99",
         below=_part_below,
         about=_part_about,
         is_figure=True,
     ),
     ListColumn(
-        "tpr",
         "TPR",
-        "Share of the positives that is found where the FPR range ends",
-        *_TPR,
-        "0.9999",
+        _TPR[0],
+        tip="Share of the positives that is found where the FPR range ends",
+        order=_TPR[1],
+        key="tpr",
+        sample="0.9999",
         is_figure=True,
         about=lambda row: f"At FPR {row.band[1]:g}",
     ),
     ListColumn(
-        "gap",
         "Gap",
-        "AUC on the training rows minus AUC on held-out rows: a large one tells of overfitting",
-        *_GAP,
-        "+0.0001",
+        _GAP[0],
+        tip="AUC on the training rows minus AUC on held-out rows: a large gap suggests overfitting",
+        order=_GAP[1],
+        key="gap",
+        sample="+0.0001",
         is_figure=True,
     ),
     ListColumn(
-        "scheme",
         "Validation",
-        "How rows were held out",
         lambda row: row.facts.scheme,
-        lambda row: row.facts.scheme,
-        "hold-out 25 % × 10",
+        tip="How rows were held out",
+        order=lambda row: row.facts.scheme,
+        key="scheme",
+        sample="hold-out 25 % × 10",
     ),
     ListColumn(
-        "settings",
         "Settings",
-        "The settings that are not the method's defaults",
         lambda row: row.facts.settings,
-        lambda row: row.facts.settings.casefold(),
-        "kernel = rbf, C = 1000",
+        tip="The settings that are not the method's defaults",
+        order=lambda row: row.facts.settings.casefold(),
+        key="settings",
+        sample="kernel = rbf, C = 1000",
     ),
     ListColumn(
-        "range",
         "Trained for",
-        "The FPR range that the method was trained for, where it takes one",
         lambda row: row.facts.range,
-        lambda row: row.facts.range or None,
-        "0 … 0.125",
+        tip="The FPR range that the method was trained for, where it takes one",
+        order=lambda row: row.facts.range or None,
+        key="range",
+        sample="0 … 0.125",
     ),
     ListColumn(
-        NOTES,
         "Notes",
-        "What you wrote down about the run. A double click edits it.",
         lambda row: " ".join(row.run.look.notes.split()),
-        lambda row: row.run.look.notes.casefold() or None,
-        "as a start, too wide",
+        tip="What you wrote down about the run. A double click edits it.",
+        order=lambda row: row.run.look.notes.casefold() or None,
+        key=NOTES,
+        sample="as a start, too wide",
         about=lambda row: row.run.look.notes,
     ),
-    ListColumn("time", "Time", "Time of one fit", _time, _seconds, "999 ms", is_figure=True),
     ListColumn(
-        "day",
+        "Time",
+        _time,
+        tip="Time of one fit",
+        order=_seconds,
+        key="time",
+        sample="999 ms",
+        is_figure=True,
+    ),
+    ListColumn(
         "Day",
-        "When the run began",
         lambda row: row.facts.day,
-        lambda row: row.facts.created and row.facts.created.timestamp(),
-        "2026-12-31 23:59",
+        tip="When the run began",
+        order=lambda row: row.facts.created and row.facts.created.timestamp(),
+        key="day",
+        sample="2026-12-31 23:59",
     ),
     ListColumn(
-        "method",
         "Method",
-        "The method that was trained",
         lambda row: row.facts.method,
-        lambda row: row.facts.method.casefold(),
-        "gradient boosting",
+        tip="The method that was trained",
+        order=lambda row: row.facts.method.casefold(),
+        key="method",
+        sample="gradient boosting",
     ),
     ListColumn(
-        "table",
         "Table",
-        "The table that it was trained on",
         lambda row: row.facts.table,
-        lambda row: row.facts.table.casefold(),
-        "transactions.csv",
+        tip="The table that it was trained on",
+        order=lambda row: row.facts.table.casefold(),
+        key="table",
+        sample="transactions.csv",
     ),
 )
 KEYS = tuple(column.key for column in COLUMNS)

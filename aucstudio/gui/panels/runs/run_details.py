@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
+    QSizePolicy,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import STRETCH, TOP, across, down, holding
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.widgets import Card, label, named, tell
+from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
 from aucstudio.gui.panels.runs.card_figures import (
     CardFigures,
     card_figures,
-    figure_lines,
     headline_words,
+    key_lines,
+    other_lines,
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
@@ -32,6 +32,7 @@ from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
 from aucstudio.gui.panels.runs.notes_edit import NotesEdit
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import texts
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.cautions import (
     cautions,
@@ -40,6 +41,7 @@ from aucstudio.project.results.cautions import (
     stopped_words,
     trained_elsewhere_words,
 )
+from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.progress_words import search_result
 from aucstudio.project.runs.tuning import symbols
@@ -65,7 +67,7 @@ class RunDetails(Card):
         self.figures.arrived.connect(lambda _records: self._show_figures())
         session.selection_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
-        session.band_changed.connect(self._on_band)
+        session.band_rested.connect(self._on_band)
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -80,10 +82,7 @@ class RunDetails(Card):
         self.rows.addWidget(label("CHOSEN RUN", "heading"))
         self.line = label(name="run_line")
         self.name = label("", "title", wrap=True, name="run_name")
-        row = QHBoxLayout()
-        row.addWidget(self.line, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.name, stretch=1)
-        self.rows.addLayout(row)
+        self.rows.addLayout(across((self.line, TOP), (self.name, 1)))
 
     def _add_body(self) -> None:
         self.figure = label("", "figure", name="run_figure")
@@ -93,46 +92,39 @@ class RunDetails(Card):
         self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
+        self.others = FigureTable("run_other_figures")
         self.settings = FigureTable("run_settings", wrap=True)
         self.remarks = label("", "muted", wrap=True, name="run_remarks")
         self.notes = NotesEdit(self.session)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.figure, alignment=Qt.AlignmentFlag.AlignBottom)
-        top.addWidget(self.measure, stretch=1, alignment=Qt.AlignmentFlag.AlignBottom)
-        body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
-        column.addLayout(top)
-        for widget in (
+        self.measure.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        top = across((self.figure, bottom), (self.measure, bottom))
+        self.all_figures = Fold("run_all_figures_button", "All figures", [self.others])
+        all_settings = Fold("run_settings_button", "Settings", [self.settings, self.remarks])
+        body = down(
+            top,
             self.sure,
             self.error,
             self.trace,
             self.warnings,
             self.table,
-            _rule(),
-            self.settings,
-            self.remarks,
+            self.all_figures,
+            all_settings,
             self.notes,
-        ):
-            column.addWidget(widget)
-        column.addStretch(1)
+            STRETCH,
+            around=(0, 0, 8, 0),
+        )
         self.area = QScrollArea()
         self.area.setObjectName("run_card_area")
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(body)
+        self.area.setWidget(holding(body))
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
         self.reuse = named(QPushButton("Use settings"), "reuse_button", "Use these settings")
         self.export = named(QPushButton("Export model…"), "export_button", "Export model")
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 0, 8, 0)
-        buttons.addWidget(self.reuse)
-        buttons.addWidget(self.export)
-        self.rows.addLayout(buttons)
+        self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
         self.trace.clicked.connect(self._on_trace)
         self.reuse.clicked.connect(self._on_reuse)
 
@@ -152,7 +144,7 @@ class RunDetails(Card):
         self.trace.setVisible(bool(record.traceback))
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
-        tell(self.remarks, "\n".join(remarks(record)))
+        tell(self.remarks, "\n".join(texts(remarks(record))))
         self._show_figures()
 
     def _show_figures(self) -> None:
@@ -161,7 +153,7 @@ class RunDetails(Card):
             return
         record, band = shown.record, self.session.plan.band
         has_figures = bool(record.splits)
-        for widget in (self.figure, self.measure, self.sure, self.table):
+        for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
             widget.setVisible(has_figures)
         found = self.figures.of(record) if has_figures else None
         if not self.figures.is_current(record):
@@ -174,7 +166,8 @@ class RunDetails(Card):
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
         self.sure.setText("" if found is None else under_headline(found))
-        self.table.show_lines(figure_lines(record, found, band))
+        self.table.show_lines(key_lines(record, found, band))
+        self.others.show_lines(other_lines(record, found))
 
     def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
         record = shown.record
@@ -184,13 +177,14 @@ class RunDetails(Card):
         if found is not None and ranks_backwards(found.area):
             told.append("Ranks the wrong way round: check which class is the positive one.")
         elsewhere = trained_elsewhere_words(record, self.session.plan.band)
-        return told + cautions(record) + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+        band = self.session.plan.band
+        told += texts([*cautions(record), *range_notices(record, band)])
+        return told + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
 
     def text(self) -> str:
         """Give all that is said, line by line."""
-        lines = [
-            " ".join(filter(None, line)) for line in self.table.lines() + self.settings.lines()
-        ]
+        tables = self.table, self.others, self.settings
+        lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
         told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
         return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
@@ -223,9 +217,8 @@ class _Warnings(QWidget):
         super().__init__()
         self.setObjectName("run_warnings")
         self.sentences: list[str] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column = down(gap=4)
+        self.setLayout(self._column)
         self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
 
     def show_sentences(self, sentences: list[str]) -> None:
@@ -241,23 +234,12 @@ class _Warnings(QWidget):
                 words.setText(sentences[k])
 
     def _add_line(self) -> None:
-        line, sign = QWidget(), label()
+        sign = label()
         words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
         sign.setAccessibleName("Warning")
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(sign, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(words, stretch=1)
+        line = holding(across((sign, TOP), (words, 1), gap=6))
         self._column.addWidget(line)
         self._lines.append((line, sign, words))
-
-
-def _rule() -> QFrame:
-    made = QFrame()
-    made.setProperty("role", "rule")
-    made.setFixedHeight(1)
-    return made
 
 
 def _settings_lines(shown: ShownRun) -> list[TableLine]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.findings.separation import codes_of
@@ -127,15 +128,11 @@ def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
     return len(rows[1])
 
 
-def shared(train: Table, test: Table) -> Finding | None:
-    """Find rows to test on that are trained on, too; None if there are none worth a word."""
+def shared(train: Table, test: Table) -> Notice | None:
+    """Return how many test rows are also training rows; None where chance explains them."""
+    file = test.path.name
     if train.sha256 == test.sha256:
-        return Finding(
-            "leak",
-            f"{test.path.name} is the very file that is trained on: what is tested was learnt",
-            (),
-            test.rows,
-        )
+        return notice("test_file_is_training_file", file=file)
     names = [name for name in train.feature_names if name in test.feature_names]
     if not names:
         return None
@@ -148,12 +145,7 @@ def shared(train: Table, test: Table) -> Finding | None:
     chance = 2 * _expected(ours, np.arange(train.rows)) * test.rows / max(train.rows, 1)
     if met <= _NOT_BY_CHANCE * chance:
         return None
-    return Finding(
-        "leak",
-        f"{met:,} of the {test.rows:,} rows of {test.path.name} are rows that are trained on, too",
-        (),
-        met,
-    )
+    return notice("test_rows_in_training", rows=int(met), total=test.rows, file=file)
 
 
 def _prints(column: Column, rows: Rows) -> Prints:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.preparing.preparation_choice import (
     MEDIAN,
     MIN_MAX,
@@ -49,16 +50,13 @@ class FarCells:
     value: float
     row: int
 
-    def describe(self) -> str:
-        """Say which they are in a sentence."""
-        one = self.count == 1
-        cells = f"1 cell ({self.value:.6g}, row {self.row}) is"
-        if not one:
-            cells = f"{self.count:,} cells (the first {self.value:.6g}, row {self.row}) are"
-        return (
-            f"column {self.column}: {cells} too far from the others to compute with and "
-            f"{'is taken as a missing value' if one else 'are taken as missing values'}"
-        )
+    @property
+    def notice(self) -> Notice:
+        """Return which they are."""
+        place = {"column": self.column, "value": float(self.value), "row": int(self.row)}
+        if self.count == 1:
+            return notice("far_cell", **place)
+        return notice("far_cells", count=int(self.count), **place)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from aucstudio.project import typed
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 
 _WORDS = {
@@ -34,36 +38,6 @@ _LONGEST = 60
 _LARGEST = sys.float_info.max
 
 
-class _Part(Struct, forbid_unknown_fields=True):
-    def given(self) -> dict[str, Any]:
-        """Give what is not left out."""
-        return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
-
-
-class DialectPart(_Part):
-    """What is given of a :class:`~aucstudio.project.data.text.dialect.Dialect`."""
-
-    encoding: str | UnsetType = UNSET
-    delimiter: str | UnsetType = UNSET
-    quote: str | UnsetType = UNSET
-    decimal: str | UnsetType = UNSET
-    header: bool | UnsetType = UNSET
-    skip: int | UnsetType = UNSET
-    sheet: str | UnsetType = UNSET
-    missing: list[str] | UnsetType = UNSET
-    strict: bool | UnsetType = UNSET
-    comment: str | UnsetType = UNSET
-    escape: str | UnsetType = UNSET
-
-
-class TunePart(_Part):
-    """What is given of a :class:`~aucstudio.project.runs.tuning.Tuning`."""
-
-    metric: str
-    folds: int | UnsetType = UNSET
-    seed: int | UnsetType = UNSET
-
-
 class DataPart(Struct, forbid_unknown_fields=True):
     """The table; what is left out is guessed."""
 
@@ -75,31 +49,16 @@ class DataPart(Struct, forbid_unknown_fields=True):
     spellings: dict[str, bool | list[list[str]]] = {}
     parts: dict[str, list[str]] = {}
     roles: dict[str, str] = {}
-    dialect: DialectPart = msgspec.field(default_factory=DialectPart)
+    dialect: Dialect = Dialect()
 
 
-class ValidationPart(_Part):
-    """What is given of a :class:`~aucstudio.project.data.splitting.validation.Validation`."""
+class ScoresPart(Struct, forbid_unknown_fields=True):
+    """A file of scores that are the one column of a run; columns that name rows are guessed."""
 
-    scheme: str | UnsetType = UNSET
-    test_size: float | UnsetType = UNSET
-    folds: int | UnsetType = UNSET
-    repeats: int | UnsetType = UNSET
-    seed: int | UnsetType = UNSET
-    test_file: str | UnsetType = UNSET
-    time: str | UnsetType = UNSET
-    gap: float | UnsetType = UNSET
-    window: float | UnsetType = UNSET
-
-
-class PreparationPart(_Part):
-    """How columns are made ready; the keys of ``PreparationChoice``."""
-
-    impute: str | UnsetType = UNSET
-    scale: str | UnsetType = UNSET
-    indicators: bool | UnsetType = UNSET
-    rare: float | UnsetType = UNSET
-    many_levels: str | UnsetType = UNSET
+    file: str
+    column: str
+    key: str | None = None
+    identifier: str | None = None
 
 
 class RunPart(Struct, forbid_unknown_fields=True):
@@ -107,10 +66,11 @@ class RunPart(Struct, forbid_unknown_fields=True):
 
     method: str
     name: str = ""
-    tune: str | TunePart | None = None
+    tune: str | Tuning | None = None
     settings: dict[str, bool | int | float | str | list[Any]] = {}
     roles: dict[str, str] = {}
-    preparation: PreparationPart | None = None
+    preparation: PreparationChoice | None = None
+    scores: ScoresPart | None = None
 
 
 class ExperimentDocument(Struct, forbid_unknown_fields=True):
@@ -122,8 +82,8 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
     views: list[str] = []
     fpr_range: list[float] | None = None
     data: DataPart = msgspec.field(default_factory=DataPart)
-    validation: ValidationPart = msgspec.field(default_factory=ValidationPart)
-    preparation: PreparationPart = msgspec.field(default_factory=PreparationPart)
+    validation: Validation = Validation()
+    preparation: PreparationChoice = USUAL
     runs: list[RunPart] = []
 
 
@@ -136,13 +96,6 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
         That names the file, the key and what there is.
     """
     _require_known(path, document)
-    try:
-        found = typed.convert(document, ExperimentDocument)
-    except msgspec.ValidationError as error:
-        told, _, place = str(error).partition(" - at ")
-        steps = _steps(place, document)
-        sentence = f"{path}: {_sentence(told, steps, document)}"
-        raise InputError(sentence, file=str(path), setting=str(steps[-1])) from error
     for steps, value in _numbers(document, []):
         if not abs(value) <= _LARGEST:
             raise InputError(
@@ -150,20 +103,35 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
                 file=str(path),
                 setting=str(steps[-1]),
             )
+    try:
+        found = typed.convert(document, ExperimentDocument)
+    except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, InputError):  # a value that cannot be
+            cause = error.__cause__
+            raise InputError(f"{path}: {cause}", file=str(path), setting=cause.setting) from error
+        told, _, place = str(error).partition(" - at ")
+        steps = _steps(place, document)
+        sentence = f"{path}: {_sentence(told, steps, document)}"
+        raise InputError(sentence, file=str(path), setting=str(steps[-1])) from error
     return found
 
 
 def _require_known(path: Path, document: Mapping[str, Any]) -> None:
-    runs = document.get("runs")
-    parts: list[tuple[str, object, type[Struct]]] = [
+    data, runs = document.get("data"), document.get("runs")
+    parts: list[tuple[str, object, Any]] = [
         ("", document, ExperimentDocument),
-        (" in [data]", document.get("data"), DataPart),
-        (" in [validation]", document.get("validation"), ValidationPart),
-        (" in [preparation]", document.get("preparation"), PreparationPart),
-        *((" in [[runs]]", run, RunPart) for run in (runs if isinstance(runs, list) else [])),
+        (" in [data]", data, DataPart),
+        (" in [data.dialect]", data.get("dialect") if isinstance(data, dict) else None, Dialect),
+        (" in [validation]", document.get("validation"), Validation),
+        (" in [preparation]", document.get("preparation"), PreparationChoice),
     ]
+    for run in runs if isinstance(runs, list) else []:
+        parts.append((" in [[runs]]", run, RunPart))
+        if isinstance(run, dict):
+            parts.append((" in [runs.tune]", run.get("tune"), Tuning))
+            parts.append((" in [runs.preparation]", run.get("preparation"), PreparationChoice))
     for where, part, kind in parts:
-        known = kind.__struct_fields__
+        known = list(kind.__annotations__)
         for key in part if isinstance(part, dict) else ():
             if key not in known:
                 raise InputError(
@@ -196,7 +164,7 @@ def _sentence(told: str, steps: list[str | int], document: Any) -> str:
         return f"{_table(steps)} needs a {missing[1]}"
     wanted = re.search(r"Expected `(.*)`, got", told)
     if wanted is None:
-        return f"{_place(steps)} is too large a number"
+        return f"{_place(steps)} is {'too large a number' if 'range' in told else 'not valid'}"
     value = document
     for step in steps:
         value = value[step]

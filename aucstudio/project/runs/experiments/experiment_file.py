@@ -34,6 +34,7 @@ tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
 roles = { age = "ignore" } # optional: columns this run sees otherwise
 preparation = { scale = "robust" }  # optional: in place of [preparation]
+scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for method "marker"
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+from aucstudio.project.data.score_file import Joined
 from aucstudio.project.data.splitting.validation import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -57,9 +59,8 @@ from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_document import (
     ExperimentDocument,
-    PreparationPart,
     RunPart,
-    TunePart,
+    ScoresPart,
     read_document,
 )
 from aucstudio.project.runs.experiments.planning import (
@@ -69,6 +70,7 @@ from aucstudio.project.runs.experiments.planning import (
     read_settings,
     read_test_table,
 )
+from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
@@ -148,7 +150,7 @@ def plan_document(
         As :func:`read_study`.
     """
     try:
-        return _study(path, read_document(path, document), choose)
+        return _study(path, document, choose)
     except InvalidSetting as error:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
@@ -161,7 +163,7 @@ def check_document(path: str | Path) -> None:
     InputError
     """
     path = Path(path)
-    document = read_document(path, _parse(path))
+    document = _filled_in(path, _parse(path))
     if document.data.file and Path(_beside(path, document.data.file)).exists():
         read_study(path)
 
@@ -193,7 +195,27 @@ def _check_keys(text: str) -> None:
             raise ValueError(f"a key has more than {MOST_DEPTH} parts")
 
 
-def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> ExperimentFile:
+def _filled_in(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
+    """Check a document, with what follows from its other keys filled in."""
+    found = dict(document)
+    validation, runs = found.get("validation", {}), found.get("runs")
+    if isinstance(validation, dict):
+        found["validation"] = {"scheme": _scheme(path, validation), **validation}
+        # Searches draw as the splits do, unless they have a seed of their own.
+        seed = {"seed": validation["seed"]} if "seed" in validation else {}
+        found["runs"] = [_with_seed(run, seed) for run in runs] if isinstance(runs, list) else runs
+    return read_document(path, {key: value for key, value in found.items() if value is not None})
+
+
+def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
+    if not isinstance(run, dict) or not isinstance(run.get("tune"), str | dict):
+        return run
+    tune = {"metric": run["tune"]} if isinstance(run["tune"], str) else run["tune"]
+    return {**run, "tune": {**seed, **tune}}
+
+
+def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> ExperimentFile:
+    document = _filled_in(path, given)
     data, runs = document.data, document.runs
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
@@ -205,11 +227,14 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
         positive=_names(data.positive),
         merge=_merge(data.merge),
         roles=data.roles,
-        dialect=data.dialect.given(),
+        dialect={part: getattr(data.dialect, part) for part in given["data"].get("dialect", ())},
     )
     if data.missing or data.spellings or data.parts:
         table = table.with_roles(absent=data.missing, same=data.spellings, parts=data.parts)
-    validation = _validation(path, document.validation.given())
+    validation = document.validation
+    if validation.test_file:
+        test_file = _beside(path, validation.test_file)
+        validation = dataclasses.replace(validation, test_file=test_file)
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
@@ -241,13 +266,6 @@ def _beside(path: Path, name: str) -> str:
     return str(path.parent / name)
 
 
-def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
-    values = {"scheme": _scheme(path, given), **given}
-    if values.get("test_file"):
-        values["test_file"] = _beside(path, values["test_file"])
-    return Validation(**values)
-
-
 def _scheme(path: Path, given: Mapping[str, Any]) -> str:
     """Tell the scheme by the keys that only one of them has, as the command line does."""
     meant = [key for key in _SCHEME_OF if given.get(key)]
@@ -269,28 +287,30 @@ def _experiment(
     table: AnyTable,
     validation: Validation,
     band: Band,
-    usual: PreparationPart,
+    usual: PreparationChoice,
 ) -> Experiment:
-    seen = table.with_roles(roles=run.roles)
     if run.method not in DECLARED:
         raise InputError(
             f"{path}: unknown method {run.method!r}{suggestion(run.method, DECLARED)} (there are "
             f"{', '.join(DECLARED)})",
             setting="method",
         )
+    joined = None if run.scores is None else _join(path, run.scores, table, validation)
+    seen = table if joined is None else scored_by(joined.table, joined.scores.name)
+    seen = seen.with_roles(roles=run.roles)
     known = declared_params(DECLARED[run.method])
     given = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
     settings = read_settings(run.method, given, band)
-    tuning = None if run.tune is None else _tuning(run.tune, validation)
-    part = usual if run.preparation is None else run.preparation
-    choice = PreparationChoice.of(part.given())
+    tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
+    choice = usual if run.preparation is None else run.preparation
     planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
+    planned = planned if joined is None else with_score_file(planned, joined.scores)
     return dataclasses.replace(planned, name=run.name)
 
 
-def _tuning(tune: str | TunePart, validation: Validation) -> Tuning:
-    given = {"metric": tune} if isinstance(tune, str) else tune.given()
-    return Tuning(**{"seed": validation.seed, **given})
+def _join(path: Path, scores: ScoresPart, table: AnyTable, validation: Validation) -> Joined:
+    source = ScoreSource(_beside(path, scores.file), scores.key, scores.identifier)
+    return source.join(table, scores.column, validation)
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:

@@ -1,9 +1,10 @@
-"""Experiments written as a file that people read and change."""
+"""Experiments written as a file that people read and change, and that repeats them in a shell."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_document import DialectPart
 from aucstudio.project.runs.experiments.experiment_file import FORMAT
 from aucstudio.project.runs.tuning import Tuning
 
@@ -38,18 +38,13 @@ def write_study(
     """
     for experiment in experiments:
         experiment.require_training()
-        for given in experiment.data.scores:
-            raise InputError(
-                f"{experiment.title} takes its scores from {given.path}, which an "
-                "experiment file cannot say: repeat it by its command",
-                setting="score-file",
-            )
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
         raise InputError(
             "one experiment file has one table, validation and FPR range; these runs differ in them"
         )
-    data, roles, usual = first.data, dict(first.data.roles), first.preparation
+    data, usual = first.data.without_scores(), first.preparation
+    roles = dict(data.roles)
     document = {
         "format": FORMAT,
         **({"views": list(views)} if views else {}),
@@ -66,15 +61,21 @@ def write_study(
         "validation": _validation_part(first.validation, folder),
         **({"preparation": usual.given()} if usual.given() else {}),
         "runs": [
-            _run_part(one, {n: role for n, role in one.data.roles if role != roles[n]}, usual)
+            _run_part(one, {n: role for n, role in _roles(one) if role != roles[n]}, usual, folder)
             for one in experiments
         ],
     }
     return tomli_w.dumps(document)
 
 
+def _roles(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    """Return the roles of a run's columns; where a file gives its scores, these are the table's."""
+    return experiment.data.without_scores().roles
+
+
 def _frame(experiment: Experiment) -> tuple[object, ...]:
-    data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
+    schema = Schema((), experiment.data.sha256)
+    data = dataclasses.replace(experiment.data, schema=schema, scores=())
     schema = experiment.data.schema
     chosen = schema.absent, schema.same, schema.parts
     return data, schema.rule, chosen, schema.dialect, experiment.validation, experiment.band
@@ -89,10 +90,9 @@ def _missing_part(schema: Schema) -> dict[str, Any]:
 
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:
-    parts = [part for part in schema.chosen if part in DialectPart.__struct_fields__]
-    values = {part: getattr(schema.dialect, part) for part in parts}
+    values = {part: getattr(schema.dialect, part) for part in schema.chosen}
     listed = {part: list(v) if isinstance(v, tuple) else v for part, v in values.items()}
-    return {"dialect": listed} if parts else {}
+    return {"dialect": listed} if listed else {}
 
 
 def _relative(target: str, folder: str | Path | None) -> str:
@@ -113,7 +113,10 @@ def _validation_part(validation: Validation, folder: str | Path | None) -> dict[
 
 
 def _run_part(
-    experiment: Experiment, roles: Mapping[str, str], usual: PreparationChoice
+    experiment: Experiment,
+    roles: Mapping[str, str],
+    usual: PreparationChoice,
+    folder: str | Path | None,
 ) -> dict[str, Any]:
     known = declared_params(DECLARED[experiment.method])
     settings = {
@@ -130,6 +133,9 @@ def _run_part(
         part["roles"] = dict(roles)
     if experiment.preparation != usual:
         part["preparation"] = dataclasses.asdict(experiment.preparation)
+    for given in experiment.data.scores:
+        place = {"file": _relative(given.path, folder), "column": given.column}
+        part["scores"] = place | {"key": given.key, "identifier": given.identifier}
     return {**part, "settings": settings}
 
 
@@ -143,3 +149,20 @@ def _plain(declared: Param, value: Any) -> Any:
     if isinstance(value, tuple):
         return [float(end) for end in value]
     return declared.spell(value) if value is None else value
+
+
+_FILE = "experiment.toml"
+
+
+def command_line(experiment: Experiment) -> str:
+    """Return the shell commands that repeat an experiment to the same numbers."""
+    if experiment.members:
+        band = ",".join(repr(float(end)) for end in experiment.band)
+        words = ["aucstudio", "combine", "PROJECT", *experiment.members, "--fpr-range", band]
+        return (
+            "# Combines finished runs, named here by their ids, of the project that holds them.\n"
+            f"{shlex.join(words)}"
+        )
+    study = write_study([experiment], None)
+    end = next(word for word in ("END", "END_OF_STUDY") if word not in study.splitlines())
+    return f"cat > {_FILE} <<'{end}'\n{study}{end}\naucstudio run {_FILE}"

@@ -1,4 +1,4 @@
-"""Models for other programs: a Python script, an ONNX graph, plain JSON."""
+"""Models for other programs: a Python script, an ONNX graph, a SQL statement, plain JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export import formulas, graph, script
+from aucstudio.project.store.export import formulas, graph, script, sql
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
 from aucstudio.project.words import suggestion
@@ -29,7 +29,9 @@ class ExportFormat:
     about : str
         What the file is good for.
     write : callable
-        Gives the content of the file; raises InputError where it cannot.
+        Returns the content of the file; raises InputError if ``check`` does.
+    check : callable
+        Raises InputError with the reason if the format cannot hold a model.
     """
 
     key: str
@@ -37,6 +39,15 @@ class ExportFormat:
     ending: str
     about: str
     write: Callable[[Model], bytes]
+    check: Callable[[Model], None]
+
+    def refusal(self, model: Model) -> str:
+        """Return why the format cannot hold a model; empty if it can."""
+        try:
+            self.check(model)
+        except InputError as error:
+            return str(error)
+        return ""
 
 
 NATIVE = ExportFormat(
@@ -46,6 +57,7 @@ NATIVE = ExportFormat(
     "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
     "It scores new tables by File ▸ Score a table…, or aucstudio score MODEL TABLE.",
     model_to_bytes,
+    lambda _model: None,
 )
 FORMATS = {
     made.key: made
@@ -57,6 +69,7 @@ FORMATS = {
             "One Python file, preprocessing included, that needs numpy and nothing else. "
             "Score a new table with: python FILE TABLE -o SCORES",
             script.write_script,
+            script.check,
         ),
         ExportFormat(
             "onnx",
@@ -66,6 +79,16 @@ FORMATS = {
             "double precision; outputs score (the raw score), predicted (the predicted class), and "
             "probability if the model is calibrated.",
             graph.write_graph,
+            graph.check,
+        ),
+        ExportFormat(
+            "sql",
+            "SQL",
+            ".sql",
+            "One statement for DuckDB and SQLite, preprocessing included. It adds the columns "
+            "score, predicted and, if the model is calibrated, probability to a table.",
+            sql.write_sql,
+            sql.check,
         ),
         ExportFormat(
             "json",
@@ -74,6 +97,7 @@ FORMATS = {
             "All numbers of the model and its preprocessing, and in words how a score is "
             "computed from them.",
             formulas.write_document,
+            formulas.check,
         ),
     )
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.date_inputs import date_inputs
-from aucstudio.project.store.export.refusal import require_kind
+from aucstudio.project.store.export.refusal import inner_scorers, require_kind
 
 FORMAT = 1
 
@@ -102,6 +101,11 @@ _FORMS = {
 }
 
 
+def check(model: Model) -> None:
+    """Refuse a model whose kind of scorer has no formula."""
+    require_kind(model, _SCORING, "JSON")
+
+
 def write_document(model: Model) -> bytes:
     """Write a model as JSON that reads back to the same numbers.
 
@@ -110,7 +114,7 @@ def write_document(model: Model) -> bytes:
     InputError
         If the kind of scorer has no formula here.
     """
-    require_kind(model, _SCORING, "JSON")
+    check(model)
     # One line for each part: readable, and quick to read where the arrays are long.
     lines = (f"{json.dumps(name)}: {_dumps(part)}" for name, part in _document(model).items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
@@ -145,18 +149,9 @@ def _document(model: Model) -> dict[str, Any]:
 
 def _formulas(scorer: Scorer) -> list[str]:
     words = list(_SCORING[scorer.kind])
-    for kind in dict.fromkeys(_kinds_within(scorer)):
+    for kind in dict.fromkeys(inner.kind for inner in inner_scorers(scorer)):
         words += [f"{kind}: {line}" for line in _SCORING[kind]]
     return words
-
-
-def _kinds_within(scorer: Scorer) -> Iterator[str]:
-    """Name the kinds of scorers that a scorer consists of."""
-    within = [part.scorer for part in scorer.parts] if isinstance(scorer, CombinationScorer) else []
-    within += [scorer.scorer] if isinstance(scorer, ViewedScorer) else []
-    for inner in within:
-        yield inner.kind
-        yield from _kinds_within(inner)
 
 
 def _scorer(scorer: Scorer) -> dict[str, Any]:

@@ -22,9 +22,8 @@ from aucstudio.engine.scorers import of_part
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.calibration_graph import add_probability
 from aucstudio.project.store.export.date_inputs import date_inputs
-from aucstudio.project.store.export.nodes import Graph
+from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
 from aucstudio.project.store.export.refusal import require_kind
 
 Array = NDArray[np.float64]
@@ -32,6 +31,12 @@ Array = NDArray[np.float64]
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
+
+
+def check(model: Model) -> None:
+    """Refuse a model without a graph, or any model if the package ``onnx`` is missing."""
+    require_kind(model, _SCORERS, "ONNX")
+    import_onnx()
 
 
 def write_graph(model: Model) -> bytes:
@@ -42,7 +47,7 @@ def write_graph(model: Model) -> bytes:
     InputError
         If the package ``onnx`` is not installed, or the kind of scorer has no graph.
     """
-    require_kind(model, _SCORERS, "ONNX")
+    check(model)
     learnt = model.preparation
     graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
     X = _prepare(graph, model)

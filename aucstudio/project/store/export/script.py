@@ -25,13 +25,18 @@ from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, Num
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.refusal import require_kind
+from aucstudio.project.store.export.refusal import inner_scorers, require_kind
 
 KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination", "viewed")
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
 _WIDTH = 98
+
+
+def check(model: Model) -> None:
+    """Refuse a model whose kind of scorer a script has no function for."""
+    require_kind(model, KINDS, "a Python script")
 
 
 def write_script(model: Model) -> bytes:
@@ -44,7 +49,7 @@ def write_script(model: Model) -> bytes:
     InputError
         If the script has no function for the kind of scorer.
     """
-    require_kind(model, KINDS, "a Python script")
+    check(model)
     program = resource_path("export", "model_script.py").read_text(encoding="utf-8")
     head, *rest = _MARK.split(program)
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
@@ -189,13 +194,9 @@ def _reading(form: NumberFormat) -> str:
 
 
 def _kinds(scorer: Scorer) -> list[str]:
-    """Name the functions that a scorer needs, each once."""
-    if isinstance(scorer, ViewedScorer):
-        return [*_kinds(scorer.scorer), scorer.kind]
-    if not isinstance(scorer, CombinationScorer):
-        return [scorer.kind]
-    inner = (kind for part in scorer.parts for kind in _kinds(part.scorer))
-    return [*dict.fromkeys(inner), scorer.kind]
+    """Name the functions that a scorer needs, each once; the inner ones come first."""
+    inner = [part.kind for part in inner_scorers(scorer)]
+    return [*dict.fromkeys([*reversed(inner), scorer.kind])]
 
 
 def _rank(scorer: Scorer) -> str:

@@ -219,7 +219,7 @@ FACES: dict[str, Face] = {
         ),
         Face(
             "precision", "Precision–recall", "Recall", "Precision", ("recall", "precision"),
-            "AP", "average precision", roc.average_precision_of,
+            "AP", "average precision", roc.average_precision,
             roc.precision_recall, _precision_path, _precision_at, _level,
         ),
         Face(

@@ -37,7 +37,7 @@ def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
         return vertex_words(shape.trace, vertex)
     x, y = (float(values[vertex]) for values in shape.points)
     if shape.spread is not None:
-        spread = f"± {shape.spread[vertex]:.3f} (sd of {shape.trace.splits} splits)"
+        spread = f"(sd {shape.spread[vertex]:.3f} over {shape.trace.splits} splits)"
         return f"{face.x_title.lower()} {x:.3f}   mean {face.y_title.lower()} {y:.3f} {spread}"
     at = f"{face.x_title.lower()} {x:.3f}   {face.y_title.lower()} {y:.3f}"
     if not shape.counted:

@@ -33,7 +33,8 @@ class Saying:
     def __init__(self, parent: QObject, landed: Callable[[], object]) -> None:
         self._background = Background(parent, self._land)
         self._landed = landed
-        self._about: tuple[object, ...] = ()
+        self._runs: object = None  # whom the sentence is about
+        self._band: Band | None = None
         self._said = Statement()
 
     @property
@@ -41,11 +42,17 @@ class Saying:
         """Whether a sentence is being worked out."""
         return self._background.busy
 
-    def words(self, runs: list[ShownRun], band: Band) -> Statement:
-        """Give the sentence, or say that it is under way."""
-        about = (tuple((run.record, run.look.name) for run in runs), band)
-        if about != self._about:
-            self._about = about
+    def words(self, runs: list[ShownRun], band: Band, *, moving: bool = False) -> Statement:
+        """Return the sentence, or that it is being worked out.
+
+        While the range is ``moving``, and until a new one is there, the last one about these runs
+        stays.
+        """
+        about = tuple((run.record, run.look.name) for run in runs)
+        if about != self._runs:
+            self._runs, self._band, self._said = about, None, Statement(_WAIT)
+        if self._band != band and not moving:
+            self._band = band
             self._begin(runs, band)
         return self._said
 
@@ -55,8 +62,7 @@ class Saying:
             self._background.drop()
             self._said = roc_sentence(runs, band)
         else:
-            self._said = Statement(_WAIT)
-            self._background.start(self._about, lambda _post: roc_sentence(runs, band))
+            self._background.start((self._runs, band), lambda _post: roc_sentence(runs, band))
 
     def _land(self, _key: object, job: Job[Any, Statement]) -> None:
         if job.error is not None:

@@ -17,7 +17,7 @@ from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
 from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words, interval_words, p_words
+from aucstudio.project.words import figure_words, interval_words, p_words, p_words_corrected
 
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
@@ -102,10 +102,7 @@ def _one_run(run: ShownRun, band: Band) -> str:
 
 
 def _with_interval(summary: Summary) -> str:
-    why = f": {summary.reason}" if summary.reason else ""
-    known = np.isfinite(summary.low)
-    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else f"no interval{why}"
-    return f"{figure_words(summary.value)} ({interval})"
+    return f"{figure_words(summary.value)} ({summary.interval})"
 
 
 def _best_two(runs: list[ShownRun], band: Band) -> Statement:
@@ -140,8 +137,10 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     if pair.reason:
         no = "no" if mean else "No"
         return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.settled
-    after = f", corrected for {tests} pairs (Holm)" if tests > 1 else ""
-    sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}."
+    known = p_words(pair.p)
+    if tests > 1:
+        known = f"{p_words_corrected(pair.p, pair.p_corrected, 'Holm')} ({tests} pairs)"
+    sure = f"{mean}{_bounds(pair.low, pair.high)}, {known}."
     return pair.difference, sure, pair.settled
 
 

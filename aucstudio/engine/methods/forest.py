@@ -1,0 +1,173 @@
+"""What random forests and extra trees share: trees of scikit-learn, grown a few at a time.
+
+Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf t.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.methods.baseline_settings import ClassWeightSettings
+from aucstudio.engine.params import param
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
+from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+_TREES_AT_ONCE = 5
+_CELLS_AT_ONCE = 2e6
+_CELLS_COPIED = 100_000
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ForestClassifier(ClassWeightSettings, WeighsRows):
+    """A mean of many deep trees; subclasses say how the library grows them."""
+
+    family: ClassVar[str] = "baselines"
+    trains_for: ClassVar[str] = "probabilities"
+    shape: ClassVar[str] = "trees"
+    takes_missing: ClassVar[bool] = True
+    memorises: ClassVar[bool] = True
+    averages_trees: ClassVar[bool] = True
+    follows_order: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
+
+    n_trees: int = param(
+        300,
+        "Number of trees; more only steady the ranking.",
+        label="Trees",
+        low=1,
+        log=True,
+        grid=(100, 300, 1000),
+    )
+    min_samples_leaf: int = param(
+        3, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 3, 1)
+    )
+    feature_share: str = param(
+        "sqrt",
+        "How many features each split may choose from, drawn anew for each.",
+        label="Features at a split",
+        choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
+        grid=("sqrt", "third", "all"),
+    )
+    random_state: int = param(0, "Where the drawing starts.", label="Seed", low=0)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        leaves = self._leaves(N)
+        depth = 1.5 * np.log2(max(2.0, leaves))
+        share = {"sqrt": np.sqrt(features), "third": features / 3, "all": features}
+        a_tree = Work(numbers=25.0 * N * depth * max(1.0, share[self.feature_share]), steps=30)
+        memory = 4.0 * N * features + 2.0 * NUMBER * 7 * 2 * leaves * self.n_trees
+        fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
+        return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
+
+    def model_bytes(self, rows: int) -> float:
+        """Give about how much memory the trees of so many rows take."""
+        return (5.0 * NUMBER + 1.0) * 2.0 * self._leaves(rows) * self.n_trees
+
+    def _leaves(self, rows: int) -> float:
+        return max(2.0, rows / (1.5 * self.min_samples_leaf))
+
+    @abstractmethod
+    def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:
+        """Make the library's forest, which grows on each call of ``fit``."""
+
+    def _library_settings(self, weights: Array) -> dict[str, Any]:
+        shares = {"sqrt": "sqrt", "third": 1.0 / 3.0, "all": None}
+        return {
+            "n_estimators": 0,
+            "min_samples_leaf": self.min_samples_leaf,
+            "max_features": shares[self.feature_share],
+            # Weights of 1 are not the same to it: it draws its samples in another way then.
+            "class_weight": self.class_weight and dict(zip((False, True), weights, strict=True)),
+            "random_state": self.random_state,
+            "warm_start": True,
+        }
+
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        low, span = extent(X)
+        cells = in_single(X, low, span)
+        library = self._grower(self.weigh(self.classes_, positive, context.weights))
+        at_once = max(1, min(_TREES_AT_ONCE, int(_CELLS_AT_ONCE / cells.size)))
+        trees: list[EnsembleScorer] = []
+        impurity = 0.0
+
+        def scorer() -> EnsembleScorer:
+            return _mean(trees)
+
+        while len(trees) < self.n_trees:
+            library.n_estimators = min(self.n_trees, len(trees) + at_once)
+            library.fit(cells, positive, context.weights)
+            for k in range(len(trees), library.n_estimators):
+                grown = library.estimators_[k].tree_
+                trees.append(_tree(grown, low, span))
+                impurity += _leaf_impurity(grown)
+                library.estimators_[k] = None  # only their number matters to it; they are large
+            if context.monitor.step(
+                len(trees), impurity / len(trees), total=self.n_trees, scorer=scorer
+            ):
+                break
+        # The library says positive above one half.
+        return Fit(scorer(), impurity / len(trees), len(trees), intercept=-0.5)
+
+
+def extent(X: Array) -> tuple[Array, Array]:
+    """Give the least value of each feature and half of what it spans (0 where it does not vary)."""
+    low, high = np.fmin.reduce(X, axis=0) / 2, np.fmax.reduce(X, axis=0) / 2
+    none = np.isnan(low)
+    low[none], high[none] = 0.0, 0.0
+    return low, high - low
+
+
+def in_single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Put the rows on [0, 1]: the library computes in single precision."""
+    cells = np.empty(X.shape, dtype=np.float32)
+    width = np.where(span > 0, span, 1.0)
+    step = max(1, _CELLS_COPIED // max(1, X.shape[1]))  # no copy in double precision
+    for rows in (slice(k, k + step) for k in range(0, len(X), step)):
+        cells[rows] = (X[rows] / 2 - low) / width
+    return cells
+
+
+def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
+    """Read one tree of the library, whose leaves have no children."""
+    here = np.arange(tree.node_count)
+    leaf = tree.children_left < 0
+    feature = np.where(leaf, 0, tree.feature).astype(np.intp)
+    # Known values apart from missing ones: the library writes infinity.
+    finite = np.isfinite(tree.threshold)
+    cut = 2 * (low[feature] + np.where(finite, tree.threshold, 0.0) * span[feature])
+    cut = np.where(finite, cut, ABOVE_ALL)
+    totals = tree.value[:, 0, :].sum(axis=1)
+    return EnsembleScorer(
+        roots=np.zeros(1, dtype=np.intp),
+        feature=feature,
+        threshold=np.where(leaf, 0.0, cut),
+        left=np.where(leaf, here, tree.children_left).astype(np.intp),
+        right=np.where(leaf, here, tree.children_right).astype(np.intp),
+        value=np.where(leaf, tree.value[:, 0, -1] / totals, 0.0),
+        base=0.0,
+        gaps_left=tree.missing_go_to_left.astype(bool) & ~leaf,
+    )
+
+
+def _leaf_impurity(tree: Any) -> float:
+    leaf = tree.children_left < 0
+    weight = tree.weighted_n_node_samples
+    return float(np.average(tree.impurity[leaf], weights=weight[leaf]))
+
+
+def _mean(trees: list[EnsembleScorer]) -> EnsembleScorer:
+    forest = joined(trees, 0.0)
+    return dataclasses.replace(forest, value=forest.value / len(trees))

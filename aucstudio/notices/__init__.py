@@ -1,0 +1,17 @@
+"""Facts that a person should know about a result: a code, a severity and values.
+
+The texts are in one catalogue a language, ``en.toml`` beside this module.
+"""
+
+from aucstudio.notices.notice import (
+    CAUTION,
+    NOTE,
+    Notice,
+    Value,
+    notice,
+    read_notice,
+    texts,
+    values_of,
+)
+
+__all__ = ["CAUTION", "NOTE", "Notice", "Value", "notice", "read_notice", "texts", "values_of"]

@@ -1,0 +1,76 @@
+"""Objects written to and read from a pipe; large arrays travel as their bytes alone."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from typing import IO, Any
+
+_WINDOW = 20_000
+
+
+def send(stream: IO[bytes], thing: Any) -> None:
+    """Write an object for :func:`receive` to read; arrays of numbers are not copied."""
+    arrays: list[pickle.PickleBuffer] = []
+    rest = io.BytesIO()
+    _Pickler(rest, protocol=5, buffer_callback=arrays.append).dump(thing)
+    parts = [array.raw() for array in arrays]
+    pickle.dump((rest.getbuffer().tobytes(), [part.nbytes for part in parts]), stream, protocol=5)
+    for part in parts:
+        stream.write(part)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Read the next object; both ends must be this program.
+
+    Raises
+    ------
+    EOFError
+        If the other end has closed.
+    """
+    try:
+        rest, sizes = pickle.load(stream)  # noqa: S301  (written by this program)
+    except pickle.UnpicklingError as error:
+        raise EOFError from error  # it ends in the middle
+    return pickle.loads(rest, buffers=[_read(stream, size) for size in sizes])  # noqa: S301
+
+
+def portable(error: Exception) -> Exception:
+    """Return the error, or its sentence where the error cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (written by this program)
+    except Exception:  # noqa: BLE001  (errors of libraries fail in all ways)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles long columns of text in windows: one pass would hold the interpreter too long."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        # A process that has not loaded NumPy holds no arrays, and need not load it for this.
+        np: Any = sys.modules.get("numpy")
+        if (
+            np is not None
+            and isinstance(thing, np.ndarray)
+            and thing.dtype == object
+            and len(thing) > _WINDOW
+        ):
+            starts = range(0, len(thing), _WINDOW)
+            return np.concatenate, ([thing[start : start + _WINDOW] for start in starts],)
+        return NotImplemented
+
+
+def _read(stream: IO[bytes], size: int) -> Any:
+    import numpy as np
+
+    part = np.empty(size, dtype=np.uint8)
+    rest = part.data
+    while len(rest):
+        count = stream.readinto(rest)  # type: ignore[attr-defined]
+        if not count:
+            raise EOFError
+        rest = rest[count:]
+    return part

@@ -1,0 +1,301 @@
+"""A model as one SQL statement that DuckDB and SQLite run alike, preprocessing included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aucstudio import __version__
+from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.viewed import ViewedScorer
+from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.store.export.date_inputs import date_inputs
+from aucstudio.project.store.export.refusal import inner_scorers
+from aucstudio.project.store.export.sql_columns import SqlColumns
+from aucstudio.project.store.export.sql_terms import (
+    Query,
+    cases,
+    identifier,
+    number,
+    text,
+    total,
+)
+
+MOST_NODES, MOST_FEATURES = 50_000, 1_500
+_DEPTH = 7  # of nested cases: SQLite's parser holds a hundred symbols
+_TABLE = "cases"
+_OTHERS = "Export it as a Python script, as ONNX or as JSON."
+
+
+def check(model: Model) -> None:
+    """Refuse a model that has no SQL statement.
+
+    Raises
+    ------
+    InputError
+        With the reason, and the formats that can hold the model.
+    """
+    scorers = [model.scorer, *inner_scorers(model.scorer)]
+    for scorer in scorers:
+        if scorer.kind not in _SCORERS:
+            raise InputError(
+                f"a model of {model.method} cannot be exported as SQL: SQL holds linear, additive "
+                f"and tree models and their combinations, not scorers of the kind "
+                f"{scorer.kind!r}. {_OTHERS}",
+                setting="to",
+            )
+    nodes = sum(len(scorer.value) for scorer in scorers if isinstance(scorer, EnsembleScorer))
+    features = len(model.preparation.feature_names)
+    for count, most, what in (
+        (nodes, MOST_NODES, "tree nodes"),
+        (features, MOST_FEATURES, "prepared columns"),
+    ):
+        if count > most:
+            raise InputError(
+                f"a model of {model.method} cannot be exported as SQL: it has {count:,} "
+                f"{what}, and databases take no more than about {most:,}. {_OTHERS}",
+                setting="to",
+            )
+
+
+def write_sql(model: Model) -> bytes:
+    """Write a model as a SQL statement.
+
+    Raises
+    ------
+    InputError
+        If the model has no SQL statement; see :func:`check`.
+    """
+    check(model)
+    query, taken = Query(), set(model.preparation.columns)
+    features = SqlColumns(query, model.preparation, model.schema, _TABLE).features()
+    raw = _SCORERS[model.scorer.kind](query, model.scorer, features)
+    expression = query.select(f"{raw} + {number(model.intercept)}")
+    score, predicted, probability = (
+        identifier(_free(name, taken)) for name in ("score", "predicted", "probability")
+    )
+    outputs = [f"{_TABLE}.*", f"{_predicted(model, f'{_TABLE}.{score}')} AS {predicted}"]
+    if model.calibration is not None:
+        outputs.append(f"{_probability(model.calibration, f'{_TABLE}.{score}')} AS {probability}")
+    statement = (
+        f"SELECT {', '.join(outputs)}\nFROM (\nSELECT {_TABLE}.*,\n{expression} AS {score}\n"
+        f"FROM {identifier(_TABLE)} AS {_TABLE}\n) AS {_TABLE}\n"
+    )
+    comments = "".join(f"-- {_one_line(line)}\n" for line in _comments(model))
+    return (comments + statement).encode()
+
+
+def _comments(model: Model) -> list[str]:
+    lines = [
+        f"Scores rows for class {model.positive!r} (against {model.negative!r}) of "
+        f"{model.label!r}.",
+        f"A model of AUC Studio {__version__}: method {model.method}, trained on "
+        f"{model.trained_on}.",
+        f"The positive class is predicted where the score exceeds {model.threshold!r} "
+        f"(threshold: {model.threshold_rule}).",
+        f'Write the name of your table for "{_TABLE}" in the last lines. It needs the columns '
+        f"{', '.join(map(repr, model.preparation.columns))}.",
+        "Numbers are stored as numbers, missing values as NULL.",
+        "Dates are DATE, TIMESTAMP or texts such as 2023-01-31 12:30:00, in UTC and without a "
+        "zone; times of day are TIME or texts such as 12:30:00.",
+        "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
+    ]
+    return [*lines, *(f"{name!r}: {words}." for name, words in date_inputs(model).items())]
+
+
+def _one_line(words: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name that no column has; databases ignore the case of letters."""
+    known = {other.lower() for other in taken}
+    while name in known:
+        name += "_"
+    return name
+
+
+def _predicted(model: Model, score: str) -> str:
+    positive, negative = text(model.positive), text(model.negative)
+    if math.isinf(model.threshold):
+        return negative if model.threshold > 0 else positive
+    return f"CASE WHEN {score} > {number(model.threshold)} THEN {positive} ELSE {negative} END"
+
+
+# ------------------------------------------------------------------ scorers
+
+
+def _linear(_query: Query, scorer: Any, features: Sequence[str]) -> str:
+    assert isinstance(scorer, LinearScorer)
+    weighted = zip(scorer.weights.tolist(), features, strict=True)
+    return f"({total(f'{number(weight)} * {x}' for weight, x in weighted if weight)})"
+
+
+def _trees(_query: Query, scorer: Any, features: Sequence[str]) -> str:
+    assert isinstance(scorer, EnsembleScorer)
+    terms = [term for root in scorer.roots.tolist() for term in _tree(scorer, root, features)]
+    return f"({number(scorer.base)} + {total(terms)})"
+
+
+def _tree(scorer: EnsembleScorer, root: int, features: Sequence[str]) -> list[str]:
+    """Return terms that add up to a tree: its upper part, and what hangs below on paths of its own.
+
+    Below the upper part every term is 0 except on its own path, so each is nested only so deep.
+    """
+    terms: list[str] = []
+    waiting: list[tuple[int, tuple[str, ...]]] = [(root, ())]
+    while waiting:
+        node, path = waiting.pop()
+        expression = _node(scorer, node, features, _DEPTH, path, waiting)
+        terms.append(cases([(" AND ".join(path), expression)], "0e0") if path else expression)
+    return terms
+
+
+def _node(
+    scorer: EnsembleScorer,
+    node: int,
+    features: Sequence[str],
+    depth: int,
+    path: tuple[str, ...],
+    waiting: list[tuple[int, tuple[str, ...]]],
+) -> str:
+    left, right = int(scorer.left[node]), int(scorer.right[node])
+    if left == node and right == node:
+        return number(float(scorer.value[node]))
+    if depth == 0:
+        waiting.append((node, path))
+        return "0e0"
+    goes_left, goes_right = _split(scorer, node, features)
+    lower = _node(scorer, left, features, depth - 1, (*path, goes_left), waiting)
+    upper = _node(scorer, right, features, depth - 1, (*path, goes_right), waiting)
+    return cases([(goes_left, lower)], upper)
+
+
+def _split(scorer: EnsembleScorer, node: int, features: Sequence[str]) -> tuple[str, str]:
+    """Return the conditions under which a row goes left and right."""
+    x, limit = features[int(scorer.feature[node])], float(scorer.threshold[node])
+    below, above = f"{x} <= {number(limit)}", f"{x} > {number(limit)}"
+    if math.isinf(limit):
+        below, above = f"{x} IS NOT NULL", "1 = 0"
+        if limit < 0:
+            below, above = above, below
+    if scorer.gaps_left[node]:
+        return f"({below} OR {x} IS NULL)", above
+    return below, f"({above} OR {x} IS NULL)"
+
+
+def _additive(_query: Query, scorer: Any, features: Sequence[str]) -> str:
+    assert isinstance(scorer, AdditiveScorer)
+    terms, first = [], 0
+    for c, (k, count) in enumerate(
+        zip(scorer.feature.tolist(), scorer.n_breaks.tolist(), strict=True)
+    ):
+        x = features[k]
+        pieces = [
+            _cubic(x, float(scorer.origins[p]), scorer.coefficients[p])
+            for p in range(first + c, first + c + count + 1)
+        ]
+        breaks = scorer.breaks[first : first + count].tolist()
+        places = [
+            (f"{x} <= {number(b)}", piece) for b, piece in zip(breaks, pieces[:-1], strict=True)
+        ]
+        terms.append(cases([(f"{x} IS NULL", "0e0"), *places], pieces[-1]))
+        first += count
+    return f"({total(terms)})"
+
+
+def _cubic(x: str, origin: float, coefficients: np.ndarray) -> str:
+    t, (*lower, value) = f"({x} - {number(origin)})", map(number, coefficients.tolist())
+    for part in reversed(lower):
+        value = f"({value} * {t} + {part})"
+    return value
+
+
+def _combination(query: Query, scorer: Any, features: Sequence[str]) -> str:
+    assert isinstance(scorer, CombinationScorer)
+    terms = []
+    for part in scorer.parts:
+        score = query.named(_SCORERS[part.scorer.kind](query, part.scorer, features))
+        if part.smoothing:
+            smoothing = number(part.smoothing)
+            above, below = f"{score} + {smoothing}", f"1 - {score} + {smoothing}"
+            score = f"LN(({above}) / ({below}))"
+        terms.append(f"{number(part.factor)} * {score}")
+    return f"({number(scorer.base)} + {total(terms)})"
+
+
+def _viewed(query: Query, scorer: Any, features: Sequence[str]) -> str:
+    assert isinstance(scorer, ViewedScorer)
+    view, seen = scorer.view, []
+    for column, factor, shift, fill in zip(
+        view.columns.tolist(),
+        view.factors.tolist(),
+        view.shifts.tolist(),
+        view.fills.tolist(),
+        strict=True,
+    ):
+        cell = features[column]
+        if factor != 1.0 or shift != 0.0:
+            cell = f"({cell} * {number(factor)} + {number(shift)})"
+        seen.append(query.named(cell if math.isnan(fill) else f"COALESCE({cell}, {number(fill)})"))
+    return _SCORERS[scorer.scorer.kind](query, scorer.scorer, seen)
+
+
+_SCORERS: dict[str, Callable[[Query, Scorer, Sequence[str]], str]] = {
+    "linear": _linear,
+    "trees": _trees,
+    "additive": _additive,
+    "combination": _combination,
+    "viewed": _viewed,
+}
+
+
+# ------------------------------------------------------------------ probabilities
+
+
+def _probability(made: Calibration, score: str) -> str:
+    """Return the probability of a score; see :mod:`aucstudio.engine.calibration.maps`."""
+    query = Query()
+    named = query.named
+    far = f"({score} - {number(made.centre)}) / {number(made.scale)}"
+    u = named(cases([(f"{far} > 1e100", "1e100"), (f"{far} < -1e100", "-1e100")], far))
+    v = named(f"CASE WHEN {u} < 0 THEN -1e0 ELSE 1e0 END * LN(ABS({u}) + 1)")
+    tilt = f"(1 + {v} / (1 + ABS({v}))) / 2e0"
+    share = _sigmoid(named, u, made) if isinstance(made, Sigmoid) else _steps(u, made)
+    return query.select(f"{number(1 - TILT)} * ({share}) + {number(TILT)} * {tilt}")
+
+
+def _softplus(z: str) -> str:
+    """Return ln(1 + exp(z)), which does not overflow."""
+    return f"(CASE WHEN {z} > 0 THEN {z} ELSE 0e0 END + LN(EXP(-ABS({z})) + 1))"
+
+
+def _sigmoid(named: Callable[[str], str], u: str, made: Sigmoid) -> str:
+    z = named(f"{u} * {number(made.slope)} + {number(made.offset)}")
+    low = named(f"-{z}")
+    eta = named(
+        f"-({number(made.high)} * {_softplus(z)} - {number(made.low)} * {_softplus(low)} + "
+        f"{number(made.shift)})"
+    )
+    return f"EXP(-{_softplus(eta)})"
+
+
+def _steps(u: str, made: Calibration) -> str:
+    assert isinstance(made, Steps)
+    knots, values = made.knots.tolist(), made.values.tolist()
+    pieces = [
+        (
+            f"{u} < {number(knots[k + 1])}",
+            f"{number(values[k])} + ({u} - {number(knots[k])}) / "
+            f"{number(knots[k + 1] - knots[k])} * {number(values[k + 1] - values[k])}",
+        )
+        for k in range(len(knots) - 1)
+    ]
+    return cases([(f"{u} <= {number(knots[0])}", number(values[0])), *pieces], number(values[-1]))

@@ -1,0 +1,284 @@
+"""The preprocessing of a model in SQL: missing values, levels, dates and scales.
+
+Days count from 0000-03-01 within calendar formulas, so that nothing is negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aucstudio.project.data.date_parts import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
+from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.store.export.sql_terms import (
+    LARGEST,
+    Query,
+    cases,
+    floor_ratio,
+    identifier,
+    looked_up,
+    number,
+    text,
+)
+
+_EPOCH = 719_468  # days from 0000-03-01 to 1970-01-01
+
+
+class SqlColumns:
+    """Columns of a table as the features that a method sees.
+
+    Parameters
+    ----------
+    query : Query
+    learnt : Preparation
+    schema : Schema
+    table : str
+        What the table is called in the query.
+    """
+
+    def __init__(self, query: Query, learnt: Preparation, schema: Schema, table: str) -> None:
+        self._query, self._learnt, self._table = query, learnt, table
+        self._known = schema.by_name
+        self._gaps = sorted((schema.dialect or Dialect()).text_words | {""})
+
+    def features(self) -> list[str]:
+        """Return the names of the prepared columns, in the order of ``feature_names``."""
+        learnt, marks = self._learnt, {}
+        numbers = []
+        for k, name in enumerate(learnt.numbers):
+            if name in learnt.shares:
+                cells = self._share(name)
+            else:
+                near = self._near(k, self._cells(name))
+                if learnt.source(name) in learnt.indicated and k == learnt.first_of(
+                    learnt.source(name)
+                ):
+                    marks[learnt.source(name)] = f"CASE WHEN {near} IS NULL THEN 1e0 ELSE 0e0 END"
+                cells = near
+                if not learnt.keep_gaps:
+                    cells = f"COALESCE({near}, {number(learnt.medians[k])})"
+            numbers.append(self._query.named(self._scaled(k, cells)))
+        coded = [
+            self._query.named(f"CASE WHEN {place} = {j} THEN 1e0 ELSE 0e0 END")
+            for name, levels in zip(learnt.categories, learnt.levels, strict=True)
+            for place in [self._place(name, levels)]
+            for j in range(len(levels))
+        ]
+        return [*numbers, *coded, *(self._query.named(marks[name]) for name in learnt.indicated)]
+
+    # ------------------------------------------------------------------ cells
+
+    def _column(self, name: str) -> str:
+        return f"{self._table}.{identifier(name)}"
+
+    def _cells(self, name: str) -> str:
+        """Return a number before limits and scales; missing values are NULL."""
+        source = self._learnt.source(name)
+        cells = self._query.named(self._plain(source))
+        if source in self._learnt.absent:
+            words = ", ".join(map(number, self._learnt.absent[source]))
+            cells = self._query.named(f"CASE WHEN {cells} IN ({words}) THEN NULL ELSE {cells} END")
+        if name in self._learnt.parts:
+            cells = self._query.named(self._part(cells, self._learnt.parts[name]))
+        return cells
+
+    def _plain(self, source: str) -> str:
+        """Return the number in a cell, or the days or hours of a date or a time."""
+        form = self._known[source].number if source in self._known else None
+        layout = form.dated if form is not None else ""
+        layout = next(
+            (
+                dates.CLOCK if part.clock else dates.ISO
+                for part in self._learnt.parts.values()
+                if part.column == source
+            ),
+            layout,
+        )
+        column = self._column(source)
+        if not layout or layout in dates.LASTING:
+            return f"CAST({column} AS DOUBLE)"
+        written = self._query.named(f"CAST({column} AS VARCHAR)")
+        return self._hours(written) if layout == dates.CLOCK else self._days(written)
+
+    def _hours(self, written: str) -> str:
+        seconds = _seconds(written, 1)
+        return f"CASE WHEN substr({written}, 3, 1) = ':' THEN ({seconds}) / 3600e0 END"
+
+    def _days(self, written: str) -> str:
+        named = self._query.named
+        is_date = f"substr({written}, 5, 1) = '-' AND substr({written}, 8, 1) = '-'"
+        year, month, day = (
+            named(f"CASE WHEN {is_date} THEN CAST(substr({written}, {at}) AS DOUBLE) END")
+            for at in ("1, 4", "6, 2", "9, 2")
+        )
+        seconds = named(f"CASE WHEN {is_date} THEN {_seconds(written, 12)} END")
+        first = named(f"CASE WHEN {month} <= 2 THEN {year} - 1 ELSE {year} END")
+        turned = named(f"153 * (CASE WHEN {month} > 2 THEN {month} - 3 ELSE {month} + 9 END) + 2")
+        days = f"{_years(first)} + {floor_ratio(turned, 5)} + {day} - {_EPOCH + 1}"
+        return f"(({days}) * 86400 + {seconds}) / 86400e0"
+
+    def _near(self, k: int, cells: str) -> str:
+        """Return a cell that is neither missing nor beyond the limits, else NULL."""
+        low, high = max(self._learnt.lows[k], -LARGEST), min(self._learnt.highs[k], LARGEST)
+        inside = f"{cells} BETWEEN {number(low)} AND {number(high)}"
+        return self._query.named(f"CASE WHEN {inside} THEN {cells} END")
+
+    def _scaled(self, k: int, cells: str) -> str:
+        learnt = self._learnt
+        if len(learnt.knots):
+            return self._ranked(k, self._query.named(cells))
+        unit, mean, scale = (float(a[k]) for a in (learnt.units, learnt.means, learnt.scales))
+        within = cells if unit == 1 else f"{cells} / {number(unit)}"
+        return f"({within} - {number(mean / unit)}) / {number(scale / unit)}"
+
+    def _ranked(self, k: int, cells: str) -> str:
+        knots, heights = self._learnt.knots[k], self._learnt.heights[k]
+        ends = number(knots[0]), number(knots[-1])
+        start = self._query.named(
+            f"CASE WHEN {cells} < {ends[0]} THEN {ends[0]} WHEN {cells} > {ends[1]} THEN {ends[1]} "
+            f"ELSE {cells} END"
+        )
+        halves, pieces = knots / 2, []
+        width, rise = np.diff(halves), np.diff(heights)
+        for p in range(len(width)):
+            along = f"({start} / 2e0 - {number(halves[p])}) / {number(width[p] or 1.0)}"
+            pieces.append(
+                (
+                    f"{start} < {number(knots[p + 1])}",
+                    f"{number(heights[p])} + {along} * {number(rise[p])}",
+                )
+            )
+        reached = [piece for piece, size in zip(pieces[:-1], width, strict=False) if size > 0]
+        found = cases(reached, pieces[-1][1])
+        return f"CASE WHEN {start} IS NULL THEN NULL ELSE {found} END"
+
+    # ------------------------------------------------------------------ levels
+
+    def _place(self, name: str, levels: tuple[str, ...]) -> str:
+        """Return the place of a category's level; -1 for a text that is none."""
+        places = {key: str(place) for key, place in self._learnt.places(name, levels).items()}
+        return self._matched(name, places, str(self._learnt.rest_place(name, levels)))
+
+    def _share(self, name: str) -> str:
+        shares = {key: number(share) for key, share in self._learnt.shares[name].items()}
+        return self._matched(name, shares, number(0.0))
+
+    def _matched(self, name: str, results: dict[str, str], default: str) -> str:
+        column = self._column(name)
+        missing = results.get(MISSING, default)
+        kind = self._known[name].kind if name in self._known else None
+        if kind == "number":
+            value = self._query.named(f"CAST({column} AS DOUBLE)")
+            keys = {number(float(key)): r for key, r in results.items() if _is_number(key)}
+            gap = f"{value} IS NULL OR NOT {value} <= {number(LARGEST)}"
+        else:
+            value = self._query.named(f"TRIM(CAST({column} AS VARCHAR))")
+            keys = {text(key): result for key, result in results.items()}
+            gap = f"{value} IS NULL OR LOWER({value}) IN ({', '.join(map(text, self._gaps))})"
+        conditions = [(gap, missing), *looked_up(value, keys, default)]
+        return self._query.named(cases(conditions, default))
+
+    # ------------------------------------------------------------------ dates
+
+    def _part(self, cells: str, part: DatePart) -> str:
+        """Return a part of days since 1970-01-01, or of hours of a day."""
+        if part.part == WHOLE:
+            return cells
+        key, _, turn = part.part.partition(" ")
+        found = self._query.named(self._calendar(cells, key, part.clock))
+        if not turn:
+            return found
+        values, heights = around(key)
+        assert len(values) == CIRCLES[key][1]
+        column = heights[:, int(turn == "cosine")]
+        matches = [
+            (f"{found} = {number(value)}", number(height))
+            for value, height in zip(values.tolist(), column.tolist(), strict=True)
+        ]
+        return cases(matches, "NULL")
+
+    def _calendar(self, cells: str, key: str, clock: bool) -> str:
+        named = self._query.named
+        ticks = TICKS // 24 if clock else TICKS
+        known = f"ABS({cells}) < {number(FARTHEST)}"
+        tick = named(
+            f"CASE WHEN {known} THEN ROUND({cells} * {number(ticks)}) + {number(_EPOCH * TICKS)} "
+            "END"
+        )
+        of_day = named(f"{tick} % {TICKS}")
+        hour = named(floor_ratio(of_day, TICKS // 24))
+        if key == "hour":
+            return hour
+        if key == "daytime":
+            return floor_ratio(hour, 6)
+        if key == "minute":
+            return floor_ratio(named(f"{of_day} % {TICKS // 24}"), TICKS // 1440)
+        day = named(f"({tick} - {of_day}) / {number(TICKS)}")
+        weekday = named(f"({day} + 2) % 7 + 1")
+        if key == "weekday":
+            return weekday
+        if key == "weekend":
+            return f"CASE WHEN {weekday} > 5 THEN 1e0 WHEN {weekday} <= 5 THEN 0e0 END"
+        if key == "week":  # that of its Thursday
+            yearday = self._yearday(named(f"{day} - {weekday} + 4"))
+            return f"{floor_ratio(named(f'{yearday} - 1'), 7)} + 1"
+        year, month, of_month = self._date(day)
+        return {
+            "year": year,
+            "quarter": f"{floor_ratio(f'{month} - 1', 3)} + 1",
+            "month": month,
+            "day": of_month,
+            "yearday": self._yearday(day),
+        }[key]
+
+    def _date(self, day: str) -> tuple[str, str, str]:
+        """Return year, month and day of the month of days from 0000-03-01."""
+        named = self._query.named
+        era = named(floor_ratio(day, 146_097))
+        of_era = named(f"{day} % 146097")
+        leaps = " ".join(
+            f"{sign} {floor_ratio(of_era, days)}"
+            for sign, days in (("-", 1_460), ("+", 36_524), ("-", 146_096))
+        )
+        year = named(floor_ratio(named(f"{of_era} {leaps}"), 365))
+        since = named(
+            f"{of_era} - (365 * {year} + {floor_ratio(year, 4)} - {floor_ratio(year, 100)})"
+        )
+        turned = named(floor_ratio(f"5 * {since} + 2", 153))
+        month = named(f"CASE WHEN {turned} < 10 THEN {turned} + 3 ELSE {turned} - 9 END")
+        whole = named(
+            f"{year} + 400 * {era} + CASE WHEN {month} <= 2 THEN 1 WHEN {month} > 2 THEN 0 END"
+        )
+        return whole, month, named(f"{since} - {floor_ratio(f'153 * {turned} + 2', 5)} + 1")
+
+    def _yearday(self, day: str) -> str:
+        before = self._query.named(f"{self._date(day)[0]} - 1")
+        return self._query.named(f"{day} - ({_years(before)} + 306) + 1")
+
+
+def _years(years: str) -> str:
+    """Return the days in years that begin in March, counted from 0000-03-01."""
+    quarters = f"{floor_ratio(years, 4)} - {floor_ratio(years, 100)} + {floor_ratio(years, 400)}"
+    return f"365 * {years} + {quarters}"
+
+
+def _seconds(written: str, start: int) -> str:
+    """Return the seconds of a time ``HH:MM[:SS[.fff]]`` within a text; 0 where there is none."""
+    hour, minute = (f"CAST(substr({written}, {at}, 2) AS DOUBLE)" for at in (start, start + 3))
+    second = f"CAST(substr({written}, {start + 6}) AS DOUBLE)"
+    return (
+        f"CASE WHEN length({written}) >= {start + 4} THEN 3600 * {hour} + 60 * {minute} ELSE 0e0 "
+        f"END + CASE WHEN length({written}) >= {start + 7} THEN {second} ELSE 0e0 END"
+    )
+
+
+def _is_number(key: str) -> bool:
+    try:
+        return math.isfinite(float(key))
+    except ValueError:
+        return False

@@ -1,0 +1,269 @@
+"""A tournament in a process of its own: followed, stopped, killed; what is ready is kept."""
+
+import dataclasses
+import json
+
+import numpy as np
+import psutil
+import pytest
+
+from aucstudio.engine.crossfit.members import Member
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.inference import settled
+from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.check import repair_project
+from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from aucstudio.project.tournament import background
+from aucstudio.project.tournament.background import (
+    TournamentOrder,
+    TournamentStop,
+    hold_in_background,
+)
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.hold_out import draw, held_out_once
+from aucstudio.project.tournament.standings import (
+    JUDGED,
+    LEFT,
+    READY,
+    TRAINS,
+    WAITS,
+    Estimate,
+    Standings,
+)
+from tests.project.test_best import write_table
+
+QUICK = (Member.of("logistic"), Member.of("auc-rls"))
+# Its settings take a while, so that there is something to stop.
+LONG = (Member.of("logistic"), Member.of("rankboost", n_rounds=100_000))
+
+
+class Kept:
+    """A study's file, in memory; the first run has an id of its own there."""
+
+    def __init__(self, trouble=""):
+        self.runs, self.standings, self.trouble = [], [], trouble
+
+    def add_run_once(self, record):
+        if not self.runs:
+            record = dataclasses.replace(record, id=f"{record.id}-2")
+        self.runs.append(record)
+        return record
+
+    def keep_standings(self, standings):
+        self.standings.append(standings)
+        return self.trouble
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = write_table(tmp_path_factory.mktemp("beside") / "t.csv")
+    return read_table(path, label="label", positive="yes")
+
+
+@pytest.fixture(scope="module")
+def held(table):
+    """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
+    kept, told = Kept(), []
+    order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
+    return kept, told, hold_in_background(order, kept, TournamentStop(), told.append)
+
+
+@pytest.mark.slow
+def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
+    _, told, end = held
+    live = [one for one in told if isinstance(one, Standings)]
+    assert live[0].entries == ()
+    assert {one.created for one in live} == {end.created}
+    assert [one.spent for one in live] == sorted(one.spent for one in live)
+    for one in live[:-1]:
+        inner = [entry.inner.value for entry in one.entries if entry.inner is not None]
+        assert inner == sorted(inner, reverse=True)
+    assert end.ended == "done"
+    assert end.entries[0].run == end.best
+    assert end.verdict.sentences[0].startswith("The best is ")
+    assert {entry.state for entry in end.entries} == {JUDGED}
+    assert [one.seconds for one in end.course] == sorted(one.seconds for one in end.course)
+    assert max(one.value for one in end.course) >= end.entries[0].inner.value - 1e-12
+    assert end.held.all + end.train.all == 160
+    assert end.point.fpr <= 0.3
+
+
+@pytest.mark.slow
+def test_its_runs_are_named_as_they_are_kept(held):
+    kept, told, end = held
+    ids = [record.id for record in kept.runs]
+    assert [one.id for one in told if isinstance(one, RunRecord)] == ids
+    assert ids[0].endswith("-2")
+    assert {entry.run for entry in end.entries} == set(ids)
+    assert end.best in ids
+    assert end.of_run(end.best) is end.entries[0]
+
+
+def test_intervals_hold_the_figures_and_optimism_is_their_difference(held):
+    _, _, end = held
+    for entry in end.entries:
+        for found in (entry.inner, entry.held_out):
+            assert found.low <= found.value <= found.high
+        assert entry.optimism == entry.inner.value - entry.held_out.value
+
+
+def test_standings_are_written_and_read_back(held, tmp_path):
+    _, _, end = held
+    document = json.loads(json.dumps(end.as_json()))
+    assert Standings.from_json(document).verdict == end.verdict
+    project = ProjectFile.create(tmp_path / "p.aucproj")
+    project.keep_standings(end.key, document)
+    assert project.read().standings == {end.key: document}
+    broken = document | {"entries": [{"method": 3}]}
+    with pytest.raises(ValueError, match="method"):
+        Standings.from_json(broken)
+
+
+def test_a_repaired_project_keeps_them(held, tmp_path):
+    kept, _, end = held
+    path, mended = tmp_path / "p.aucproj", tmp_path / "q.aucproj"
+    write_project(path, kept.runs, {}, standings={end.key: end.as_json()})
+    repair_project(path, mended)
+    (found,) = ProjectFile(mended).read().standings.values()
+    assert Standings.from_json(found).verdict == end.verdict
+
+
+def test_what_cannot_be_written_is_told(table):
+    order = TournamentOrder(table, Validation(), None, 600.0)
+    end = background._Held(order, Kept("the disk is full"), lambda _told: None).end("stopped")
+    assert any("the disk is full" in remark for remark in end.remarks)
+
+
+def follow(table, act, entrants=LONG):
+    """Hold a tournament; act when the first entry is ready."""
+    kept, stop = Kept(), TournamentStop()
+
+    def tell(told):
+        if isinstance(told, Standings) and any(one.state == READY for one in told.entries):
+            act(stop)
+
+    order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
+    return kept, hold_in_background(order, kept, stop, tell)
+
+
+@pytest.mark.slow
+def test_a_stop_judges_what_is_ready(table):
+    kept, end = follow(table, lambda stop: stop.gently.set())
+    assert end.ended == "stopped"
+    assert end.of_run(end.best).method == "auc-ensemble"
+    assert [record.id for record in kept.runs] == [end.best]
+    assert not {entry.state for entry in end.entries} & {WAITS, TRAINS}
+
+
+@pytest.mark.slow
+def test_ended_at_once_it_stands_with_what_was_told(table):
+    kept, end = follow(table, lambda stop: stop.at_once.set())
+    assert end.ended == "stopped"
+    assert "before anything was judged" in end.error
+    assert {one.method: one.state for one in end.entries}["logistic"] == READY
+    assert {one.method: one.state for one in end.entries}["auc-ensemble"] == LEFT
+    assert kept.standings[-1] == end
+    assert not kept.runs
+
+
+def children():
+    """List the processes of tournaments that this one started."""
+    name = "aucstudio.project.tournament"
+    return [one for one in psutil.Process().children() if name in " ".join(one.cmdline())]
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_what_was_ready(table):
+    kept, end = follow(table, lambda _stop: [one.kill() for one in children()])
+    assert end.ended == "failed"
+    assert "ended unexpectedly (SIGKILL)" in end.error
+    assert {one.method: one.state for one in end.entries}["logistic"] == READY
+    assert kept.standings[-1] == end
+
+
+@pytest.mark.slow
+def test_too_few_rows_fail_in_a_sentence(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
+    table = read_table(path, label="label", positive="yes")
+    order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
+    end = hold_in_background(order, Kept(), TournamentStop(), lambda _told: None)
+    assert end.ended == "failed"
+    assert "tournament needs more rows" in end.error
+    assert end.entries == ()
+
+
+def test_one_class_in_the_training_rows_is_refused(tmp_path):
+    """All positives are of one group, which is held out or trained on whole."""
+    rows = [f"{k},g{k % 8},{'yes' if k % 8 == 0 else 'no'}" for k in range(80)]
+    path = tmp_path / "g.csv"
+    path.write_text("\n".join(["a,site,label", *rows]) + "\n")
+    table = read_table(path, label="label", positive="yes", roles={"site": "group"})
+    with pytest.raises(InputError, match="group"):
+        draw(table, Validation())
+
+
+def test_the_hold_out_is_that_of_the_study_where_it_has_one():
+    own = Validation(test_size=0.4, seed=3)
+    assert held_out_once(own) is own
+    drawn = held_out_once(Validation(scheme="folds", seed=5))
+    assert (drawn.scheme, drawn.splits, drawn.seed) == ("holdout", 1, 5)
+
+
+def test_the_interval_of_a_blend_is_no_narrower_than_that_of_its_parts():
+    rng = np.random.default_rng(0)
+    positive = np.arange(200) < 60
+    scores = rng.normal(size=200) + positive
+    whole, part, blend = (
+        Estimate.of(Criterion(0.0, 0.2, share), positive, scores) for share in (0.0, 1.0, 0.5)
+    )
+    for end in ("low", "value", "high"):
+        mean = (getattr(whole, end) + getattr(part, end)) / 2
+        assert getattr(blend, end) == pytest.approx(mean)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "positives", "seeds"), [(400, 200, 8), (2000, 20, 12)])
+def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows, positives, seeds):
+    """Of the best entry too, which the folds make look better than it is."""
+    outer, optimism, claims = [], [], 0
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        label = rng.permutation(np.arange(rows) < positives)
+        lines = [
+            f"{a:.5f},{b:.5f},{c:.5f},{'yes' if k else 'no'}"
+            for (a, b, c), k in zip(rng.normal(size=(rows, 3)), label, strict=True)
+        ]
+        path = tmp_path / f"{seed}.csv"
+        path.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+        table = read_table(path, label="label", positive="yes")
+        ends = []
+        find_best(table, Validation(test_size=0.4, seed=seed), entrants=QUICK, watch=ends.append)
+        end = ends[-1]
+        best = end.of_run(end.best)
+        outer.append(best.held_out.value)
+        optimism.append(best.optimism)
+        claims += any(
+            settled(one.behind.p) for one in end.entries if one.behind and one.behind.p is not None
+        )
+    error = np.std(outer, ddof=1) / np.sqrt(seeds)
+    assert abs(np.mean(outer) - 0.5) < 3 * error
+    assert np.mean(optimism) > -2 * error
+    assert claims <= seeds // 4
+
+
+def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(RunRecord, "now", lambda: "2026-01-01T10:00:00+00:00")
+    project, order = (
+        ProjectFile.create(tmp_path / "p.aucproj"),
+        TournamentOrder(table, Validation(), None, 600.0),
+    )
+    for error in ("one", "other"):
+        end = background._Held(order, Kept(), lambda _told: None).end("failed", error)
+        project.keep_standings(end.key, end.as_json())
+    kept = project.read().standings
+    assert {one["error"] for one in kept.values()} == {"one", "other"}
+    assert all(Standings.from_json(one).key == name for name, one in kept.items())

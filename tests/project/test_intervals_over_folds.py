@@ -1,0 +1,85 @@
+"""The intervals of runs over several splits."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import inference, roc
+from aucstudio.notices import CAUTION
+from aucstudio.project.results.comparison import compare_runs
+from aucstudio.project.results.documents import results_table
+from aucstudio.project.results.report import write_report
+from aucstudio.project.results.summary import (
+    auc_summary,
+    pauc_summary,
+    range_notices,
+    run_as_json,
+    tpr_summary,
+)
+from aucstudio.project.runs.execute import execute
+
+BAND = (0.0, 0.2)
+
+
+def rankings(record, repeat=0):
+    return [
+        roc.Ranking.of(split.test_positive, split.test_scores)
+        for split in record.splits
+        if split.repeat == repeat
+    ]
+
+
+@pytest.fixture(scope="module")
+def sentence():
+    return inference.splits_interval([0.4, 0.5], 0.95, 0.5).reason
+
+
+def test_the_partial_area_over_folds_has_the_interval_of_drawn_curves(table, plan):
+    record = execute(plan(scheme="folds", folds=4), table)
+    found, expected = pauc_summary(record, BAND), inference.folds_interval(rankings(record), *BAND)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+    area = auc_summary(record)
+    t = inference.splits_interval(area.per_split, 0.95, 0.25, disjoint=True)
+    assert (area.low, area.high) == pytest.approx((t.low, t.high), abs=0.002)
+
+
+def test_few_negatives_in_the_range_are_a_caution(table, plan):
+    record = execute(plan(scheme="folds", folds=5), table)
+    negatives = min(int((~split.test_positive).sum()) for split in record.splits)
+    few = (0.0, 3.5 / negatives)
+    (found,) = range_notices(record, few)
+    assert (found.code, found.severity) == ("few_negatives_in_range", CAUTION)
+    assert [one["code"] for one in run_as_json(record, few)["pauc"]["notices"]] == [found.code]
+    assert str(found) in results_table([record], few)
+    assert range_notices(record, (0.0, 0.9)) == []
+    assert range_notices(record, (0.0, 1.0)) == []
+
+
+def test_the_bounds_of_repeats_are_averaged(table, plan):
+    record = execute(plan(scheme="folds", folds=3, repeats=2), table)
+    found = pauc_summary(record, BAND)
+    alone = [inference.folds_interval(rankings(record, k), *BAND) for k in (0, 1)]
+    assert found.low == pytest.approx(np.mean([one.low for one in alone]))
+    assert found.high == pytest.approx(np.mean([one.high for one in alone]))
+    assert len(found.per_split) == 6
+
+
+def test_two_splits_have_no_interval_and_say_why(table, plan, tmp_path, sentence):
+    runs = [execute(plan(method, scheme="folds", folds=2), table) for method in ("rls", "logistic")]
+    for found in (auc_summary(runs[0]), pauc_summary(runs[0], BAND), tpr_summary(runs[0], 0.1)):
+        assert np.isnan([found.low, found.high]).all()
+        assert found.reason == sentence
+    document = json.loads(json.dumps(run_as_json(runs[0], BAND)))
+    for measure in ("auc", "pauc"):
+        assert document[measure]["low"] is None
+        assert document[measure]["high"] is None
+        assert document[measure]["reason"] == sentence
+    (pair,) = compare_runs([("a", runs[0]), ("b", runs[1])], BAND)
+    assert np.isnan([pair.low, pair.high, pair.p]).all()
+    assert pair.reason == sentence
+    assert sentence in results_table(runs, BAND)
+    write_report(tmp_path / "report.html", {"a": runs[0]}, BAND, {})
+    assert sentence in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,52 @@
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+
+from aucstudio.project.pickle_stream import receive, send
+
+
+@dataclasses.dataclass
+class Parcel:
+    name: str
+    arrays: list[np.ndarray]
+
+
+def sent(*things):
+    stream = io.BytesIO()
+    for thing in things:
+        send(stream, thing)
+    stream.seek(0)
+    return stream
+
+
+def test_things_come_out_as_they_went_in_and_in_turn():
+    numbers = np.arange(12.0).reshape(3, 4)
+    arrays = [numbers, numbers.T, numbers[:, ::2], np.empty((0, 2)), numbers > 5]
+    stream = sent(Parcel("first", arrays), "second", None)
+    found = receive(stream)
+    assert found.name == "first"
+    for one, other in zip(found.arrays, arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    found.arrays[0][0, 0] = 7.0  # what comes out is one's own
+    assert numbers[0, 0] == 0.0
+    assert [receive(stream), receive(stream)] == ["second", None]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 20_000, 20_001, 50_000])
+def test_columns_of_text_come_out_whole(rows):
+    texts = np.array([None if k % 7 == 0 else f"level {k % 5}" for k in range(rows)], dtype=object)
+    found = receive(sent(texts))
+    assert found.dtype == object
+    assert found.tolist() == texts.tolist()
+
+
+def test_the_other_end_may_be_gone():
+    with pytest.raises(EOFError):
+        receive(io.BytesIO())
+    whole = sent(np.arange(1000.0)).getvalue()
+    for kept in (-8, 10):
+        with pytest.raises(EOFError):
+            receive(io.BytesIO(whole[:kept]))

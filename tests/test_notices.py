@@ -1,0 +1,92 @@
+"""Notices: each has an entry in the catalogue, its values fill the text, and it survives a file."""
+
+import ast
+import string
+from pathlib import Path
+
+import pytest
+
+import aucstudio
+from aucstudio.notices import CAUTION, NOTE, notice, read_notice, texts
+from aucstudio.notices.catalogue import entries
+
+PACKAGE = Path(aucstudio.__file__).parent
+
+
+def used_codes():
+    """Return every text of the program that is a code of the catalogue."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
+    constants = (
+        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)
+    )
+    return {node.value for node in constants if isinstance(node.value, str)} & set(entries())
+
+
+def calls():
+    """Return the code and the names of values of each call that makes a notice."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            named = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "notice"
+            if not named or not isinstance(node.args[0], ast.Constant):
+                continue
+            if all(keyword.arg for keyword in node.keywords):
+                yield node.args[0].value, {keyword.arg for keyword in node.keywords}
+
+
+def fields(code):
+    found = string.Formatter().parse(entries()[code]["text"])
+    return {field.partition(".")[0] for _, field, _, _ in found if field}
+
+
+def test_every_entry_is_used_and_every_call_has_one():
+    assert used_codes() == set(entries())
+    for code, values in calls():
+        assert values == fields(code), code
+
+
+def test_entries_have_a_known_severity_and_end_as_sentences_do():
+    for code, entry in entries().items():
+        assert entry["severity"] in (CAUTION, NOTE), code
+        assert code.startswith("help_") or entry["text"].endswith((".", "?", "}")), code
+
+
+def test_a_notice_is_written_with_its_values():
+    helps = (notice("help_larger", setting="regularisation C"), notice("help_columns"))
+    found = notice("constant_scores", helps=helps)
+    assert found.severity == CAUTION
+    assert str(found).endswith("a larger regularisation C or other columns.")
+    assert str(notice("landmarks", count=1)).startswith(
+        "The kernel was approximated on 1 landmark,"
+    )
+    wider = notice("range_widened", asked=(0.0, 0.05), used=(0.0, 0.1))
+    assert "from [0, 0.05] to [0, 0.1]" in str(wider)
+    assert texts([wider, found, wider]) == (str(wider), str(found))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        notice("range_widened", asked=(0.0, 0.05), used=(0.0, 0.1)),
+        notice("constant_scores", helps=(notice("help_balance"),)),
+        notice("no_split"),
+    ],
+)
+def test_a_notice_is_read_from_its_document(found):
+    assert read_notice(found.document()) == found
+    assert set(found.as_json()) == {"code", "severity", "values", "text"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"code": "unheard", "values": {}},
+        {"code": "landmarks", "values": {}},
+        {"code": "landmarks", "values": {"count": "x"}},
+        {"code": "landmarks", "values": 3},
+        {"code": "constant_scores", "values": {"helps": [{"code": 3}]}},
+    ],
+)
+def test_a_document_that_is_no_notice_is_refused(document):
+    with pytest.raises(ValueError, match="notice"):
+        read_notice(document)
