@@ -42,13 +42,13 @@ _WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,0
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
 _GIVEN = {
-    "number": ("&Number", "Learnt from as a number"),
-    "category": ("Cate&gory", "Learnt from as one of several levels"),
-    "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
+    "number": ("&Number", "Feature: a number"),
+    "category": ("Cate&gory", "Feature: one of several levels"),
+    "id": ("I&dentifier", "Names the rows: kept with scores, not a feature"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
     "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
     "frequency": ("&Frequency", "Number of equal rows that each row stands for"),
-    "ignore": ("&Ignore", "Not learnt from"),
+    "ignore": ("&Ignore", "Not a feature"),
 }
 
 

@@ -123,12 +123,12 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
+            about = "Leave-pair-out holds out no rows to fit a calibration on."
         elif self.choice.calibration is None:
             about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:
             about = (
-                "Learnt from held-out rows; the ranking stays. They hold where positives are as "
+                "Fitted on held-out rows; the ranking stays. They hold where positives are as "
                 "frequent as in the table."
             )
         self.about_map.setText(about)

@@ -41,8 +41,8 @@ _ABOUT = (
     "all rows."
 )
 _NOT_IN_TIME = (
-    "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "
-    "for figures forward in time, run the best one afterwards, or test on a later file."
+    "Validation goes forward in time, but here rows are held out at random. "
+    "For figures forward in time, run the best one afterwards, or test on a later file."
 )
 
 

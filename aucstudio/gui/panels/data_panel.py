@@ -65,10 +65,10 @@ class DataPanel(Card):
             QPushButton("Columns…"), "columns_button", "Columns and their roles"
         )
         self.otherwise_button = named(
-            QToolButton(), "read_otherwise_button", "Read the file otherwise"
+            QToolButton(), "read_otherwise_button", "Choose how the file is read"
         )
         self.otherwise_button.setProperty("role", "link")
-        self.otherwise_button.setText("Read it otherwise…")
+        self.otherwise_button.setText("Import options…")
         plain_tooltip(self.otherwise_button, "Its first rows, with what was guessed about them")
         self._lay_out()
         self.otherwise_button.clicked.connect(self.import_asked)

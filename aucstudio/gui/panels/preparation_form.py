@@ -43,11 +43,11 @@ _ITEMS = {
 _TIPS = {
     "impute": "What a missing number becomes, for methods that cannot take missing values",
     "scale": "How numbers are brought to a common scale",
-    "indicators": "Put a column beside each number column that tells its missing values",
+    "indicators": "Put a column beside each number column that marks its missing values",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Of a category with more than 100 levels: the most frequent are told apart, or "
-    "each counts as its share of the training rows",
+    "many_levels": "Of a category with more than 100 levels: the most frequent get a column each, "
+    "or each counts as its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 
@@ -65,7 +65,7 @@ class PreparationForm(QWidget):
         self.change.setCheckable(True)
         plain_tooltip(
             self.change,
-            "What is done with missing values, scales and levels; learnt on the training rows",
+            "What is done with missing values, scales and levels; fitted on the training rows",
         )
         self.combos = {
             "impute": narrow_combo("impute_combo", "Missing numbers"),

@@ -32,7 +32,7 @@ _TIPS = {
     2: "Cells as the table has them",
     3: "z: positive minus negative, as preprocessing scales them",
     4: "What the column adds to the positive's lead over the negative: w·z for a linear score; "
-    "otherwise how much of the lead goes when the two rows swap this column",
+    "for other scores, how much of the lead is lost when the two rows swap this column",
 }
 
 

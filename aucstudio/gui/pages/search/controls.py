@@ -31,9 +31,7 @@ class SearchControls(QObject):
     def __init__(self, row: QHBoxLayout) -> None:
         super().__init__(row)
         self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
-        plain_tooltip(
-            self.split_combo, "Settings are searched anew in the training rows of each split"
-        )
+        plain_tooltip(self.split_combo, "Settings are searched in the training rows of each split")
         self.along_label, self.along_combo = _combo("&Across", "search_along_combo", "Across")
         plain_tooltip(self.along_combo, "The setting on the horizontal axis")
         self.split_combo.currentIndexChanged.connect(lambda: self.changed.emit(True))
