@@ -43,9 +43,9 @@ def own_strings(path):
             parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
             yield node.lineno, "".join(parts)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in skipped:
-                yield node.lineno, node.value
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in skipped:
+            yield node.lineno, node.value
 
 
 @functools.cache

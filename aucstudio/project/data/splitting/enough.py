@@ -20,10 +20,11 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
         return
     needed, fewest = _needed(validation), groups.fewest(positive)
     if fewest < needed:
+        instead = "fewer folds" if fewest > 1 else "a test file"
         raise InputError(
             f"rows of one {groups.words} are kept together, and one class is in only {fewest} of "
-            f"{groups.count:,} groups; {validation.describe()} needs {needed}: choose {'fewer folds' if fewest > 1 else 'a test file'}, or give "
-            f"{groups.words} another role",
+            f"{groups.count:,} groups; {validation.describe()} needs {needed}: choose {instead}, "
+            f"or give {groups.words} another role",
             setting=_setting(validation),
         )
 
