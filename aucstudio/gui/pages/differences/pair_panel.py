@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel
 from aucstudio.gui.common.widgets import data_button, label, named, tell
 from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.background import Background
@@ -31,8 +31,8 @@ _TIPS = {
     1: "Cells as the table has them",
     2: "Cells as the table has them",
     3: "z: positive minus negative, as preprocessing scales them",
-    4: "What the column adds to the positive's lead over the negative: w·z for a linear score; "
-    "for other scores, how much of the lead is lost when the two rows swap this column",
+    4: "What the column adds to the positive's lead over the negative. Linear scores: w·z. "
+    "Other scores: how much of the lead is lost when the two rows swap this column",
 }
 
 
