@@ -189,7 +189,12 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
             Validation(scheme="folds", folds=4),
             "in only 3 of 3 groups; 4 folds, seed 0 needs 4",
         ),
-        ([0, 1, 2, 3], [1, 1, 0, 0], Validation("leave-pair-out"), "leave-pair-out trains on other rows"),
+        (
+            [0, 1, 2, 3],
+            [1, 1, 0, 0],
+            Validation("leave-pair-out"),
+            "leave-pair-out trains on other rows",
+        ),
     ],
 )
 def test_what_cannot_keep_groups_is_refused(codes, positive, validation, words):
