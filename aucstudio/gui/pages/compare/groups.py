@@ -313,12 +313,12 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         else f"AUC {low.auc.value:.3f} ({low.level})"
     )
     if math.isnan(found.p_auc):
-        head = f"{name} by {found.column}: {ends}; too few rows to tell whether the levels differ."
+        head = f"{name} by {found.column}: {ends}; too few rows to test whether the levels differ."
     elif found.p_auc < 0.05:
         head = f"{name} ranks unequally by {found.column} ({p_words(found.p_auc)}): {ends}."
     else:
         p = p_words(found.p_auc)
-        head = f"{name} by {found.column}: not settled whether levels differ ({p}); {ends}."
+        head = f"{name} by {found.column}: the levels do not differ significantly ({p}); {ends}."
     pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]
