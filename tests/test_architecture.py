@@ -237,6 +237,20 @@ def test_rooms_of_the_window_import_one_way():
                     assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
 
 
+def test_modules_of_the_window_import_each_other_in_no_circle():
+    known = {module_name(path): path for path in (PACKAGE / "gui").rglob("*.py")}
+    graph = {}
+    for name, path in known.items():
+        inner = {
+            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        graph[name] = {other for other in inner if other in known and other != name}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
 @pytest.mark.slow
 def test_nothing_waits_inside_the_event_loop():
     # A nested loop lets a person change what the code below it relies on.

@@ -36,7 +36,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.store.pasted import keep_text, read_text
+from aucstudio.project.store.workspace import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
 CSV = FIXTURES / "cases.csv"
