@@ -565,7 +565,7 @@ def _groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     if y.dtype == np.bool_:  # nothing to sort
-        classes = np.flatnonzero([not y.all(), y.any()]).astype(bool)
+        classes = np.flatnonzero(np.array([not y.all(), y.any()])).astype(bool)
     else:
         classes = np.unique(y)
     if len(classes) == 2 and y.dtype.kind in "biuUS":
