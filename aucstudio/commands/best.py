@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--minutes", metavar="M", type=minutes, default=10.0, help="time limit (default 10)"
     )
     held_out = parser.add_mutually_exclusive_group()
-    held_out.add_argument("--test-file", metavar="FILE", help="judge in the end on another table")
+    held_out.add_argument("--test-file", metavar="FILE", help="test on another table at the end")
     held_out.add_argument(
         "--test-size",
         metavar="F",

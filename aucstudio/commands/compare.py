@@ -25,7 +25,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--by", metavar="COL", help="each run by the levels of this column, and whether they differ"
     )
     parser.add_argument(
-        "--cuts", metavar="X,Y", help="with --by: part the column's numbers here (default quarters)"
+        "--cuts",
+        metavar="X,Y",
+        help="with --by: cut points of a number column (default: quartiles)",
     )
     add_cluster_option(parser)
     add_json(parser)

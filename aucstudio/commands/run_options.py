@@ -73,12 +73,15 @@ def _add_validation_options(train: argparse.ArgumentParser) -> None:
     scheme.add_argument(
         "--time",
         metavar="COL",
-        help="train on earlier rows and judge on later ones, by this column of dates or numbers",
+        help="train on earlier rows and test on later ones, by this column of dates or numbers",
     )
     for name, words in (
-        ("steps", "with --time: blocks of rows that are judged one after the other (default 5)"),
+        ("steps", "with --time: blocks of rows, tested one after the other (default 5)"),
         ("gap", "with --time: training rows are at least so much earlier (days, for dates)"),
-        ("window", "with --time: train on rows that reach back so much only, not on all earlier"),
+        (
+            "window",
+            "with --time: training window: use only rows this recent (default: all earlier)",
+        ),
     ):
         kind = int if name == "steps" else float
         train.add_argument(f"--{name}", metavar=name[0].upper(), type=kind, help=words)
@@ -121,20 +124,19 @@ def _add_model_options(train: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--calibrate",
         metavar="MAP",
-        help="give the saved model probabilities, learnt from held-out rows: isotonic, platt or "
-        "beta",
+        help="calibrate the saved model on held-out rows: isotonic, platt or beta",
     )
     train.add_argument(
         "--threshold",
         metavar="RULE",
-        help="where the saved model begins to say positive: equal-error, min-max, fpr=F, "
+        help="decision threshold of the saved model: equal-error, min-max, fpr=F, "
         "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
         "held-out rows",
     )
 
 
 def _add_preparation_options(train: argparse.ArgumentParser) -> None:
-    ways = train.add_argument_group("how columns are made ready, learnt on the training rows")
+    ways = train.add_argument_group("how columns are prepared; fitted on the training rows")
     ways.add_argument(
         "--impute",
         metavar="WAY",
@@ -150,7 +152,7 @@ def _add_preparation_options(train: argparse.ArgumentParser) -> None:
         "--indicators",
         action="store_true",
         default=None,
-        help="a column beside each number column that tells its missing values",
+        help="add an indicator of missing values beside each number column",
     )
     ways.add_argument(
         "--rare",
@@ -252,8 +254,8 @@ def _check_scores(options: argparse.Namespace) -> None:
 def _check_saved(options: argparse.Namespace) -> None:
     if options.threshold is not None and not options.save_model:
         raise InputError(
-            "--threshold is where a saved model begins to say positive: give --save-model FILE "
-            "too, or leave it out",
+            "--threshold sets the decision threshold of a saved model: add --save-model "
+            "FILE, or leave it out",
             setting="threshold",
         )
     if options.calibrate is None:

@@ -29,7 +29,7 @@ _ROLES = {
     "ignore": "a column to leave out",
     "category": "a column of categories, whatever it holds",
     "number": "a column of numbers",
-    "id": "a column that names the rows: kept with scores, not learnt from",
+    "id": "a column that identifies rows: kept with scores, not a feature",
     "group": "a column whose equal cells stay together in a split",
     "weight": "a column that weighs the rows: in training, areas, intervals and tests",
 }
@@ -63,8 +63,10 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         metavar="COL=NUMBER",
         action="append",
         default=[],
-        help="a number that stands for a missing value in one column, such as age=-999; several "
-        "with commas between",
+        help=(
+            "a number that means missing in one column, such as age=-999; separate several "
+            "by commas"
+        ),
     )
     parser.add_argument(
         "--date-parts",
@@ -83,7 +85,7 @@ def add_dialect_options(parser: argparse.ArgumentParser) -> None:
     marks.add_argument("--delimiter", metavar="MARK", help="what separates cells; tab for tabs")
     marks.add_argument("--encoding", metavar="NAME", help="such as utf-8 or cp1252")
     marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
-    marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
+    marks.add_argument("--quote", metavar="MARK", help='quote character; "none" for no quoting')
     marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
     marks.add_argument(
         "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
@@ -92,7 +94,7 @@ def add_dialect_options(parser: argparse.ArgumentParser) -> None:
         "--missing",
         metavar="TEXT",
         action="append",
-        help="a spelling of missing values beside the usual ones",
+        help="a further spelling of missing values",
     )
     marks.add_argument(
         "--strict",
@@ -211,7 +213,7 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
     if options.weight_kind == "frequency":
         if not options.weight:
             raise InputError(
-                "--weight-kind says what weights are: name their column with --weight",
+                "--weight-kind needs a weight column: add --weight COLUMN",
                 setting="weight-kind",
             )
         roles |= dict.fromkeys(options.weight, "frequency")

@@ -435,7 +435,7 @@ def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
 def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
-        "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows.",
+        "AUC-RLS and AUC-SVM do not differ significantly on these 143 rows.",
         "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.20, Holm-corrected p = 0.41.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)

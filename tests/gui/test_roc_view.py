@@ -432,7 +432,7 @@ def test_nothing_is_settled_where_too_few_rows_decide(records):
     told = sentences.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith("negatives decide this band") or "decides this band" in reason
-    assert f": not settled. No test: {reason}." in told
+    assert f": not significant. No test: {reason}." in told
     alone = sentences.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative decides this band)" in alone
 

@@ -583,7 +583,7 @@ def test_a_failed_run_says_why(panel, session, records):
     assert panel.details.error.text() == "choose fewer folds"
     assert not panel.details.figure.isVisible()
     session.select("stopped")
-    assert "Stopped by hand: what was finished is kept." in panel.details.warnings.sentences
+    assert "Stopped by the user: finished fits are kept." in panel.details.warnings.sentences
 
 
 def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
@@ -659,7 +659,7 @@ def test_the_wrong_way_round_is_said_only_where_chance_is_excluded(panel, sessio
     turned = dataclasses.replace(split, test_scores=-split.test_scores)
     fill(session, {"turned": dataclasses.replace(record, splits=(turned,))})
     wait(qtbot, panel)
-    said = "Ranks the wrong way round: check which class is the positive one."
+    said = "Ranks in reverse: check which class is the positive one."
     assert said in panel.details.warnings.sentences
     few = dataclasses.replace(
         turned,

@@ -340,7 +340,7 @@ def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[6] = np.nan
     add(c_search(areas, problems={6: "C is too large for this table"}))
-    assert "1 of 7 candidates could not be judged: C is too large for this table." in shown(
+    assert "1 of 7 candidates could not be tested: C is too large for this table." in shown(
         view, qtbot
     )
     assert cells(view, "Remark")[-1] == "C is too large for this table"

@@ -334,9 +334,9 @@ def test_stopped_early(view, add, qtbot):
     record = add()
     split = dataclasses.replace(record.splits[0], converged=False)
     put(view.session, dataclasses.replace(record, id="limit", splits=(split,)))
-    assert "; stopped early: the dual gap is not yet as small as asked." in shown(view, qtbot)
+    assert "; stopped before reaching the tolerance." in shown(view, qtbot)
     put(view.session, dataclasses.replace(record, id="hand", splits=(split,), status="stopped"))
-    assert "; stopped early, by hand." in shown(view, qtbot)
+    assert "; stopped early by the user." in shown(view, qtbot)
 
 
 def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, add, qtbot):

@@ -63,7 +63,7 @@ class DatePartsButton(QToolButton):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        named(self, name, "Parts of the dates that are learnt from")
+        named(self, name, "Parts of dates used as features")
         self.setProperty("role", "link")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -94,7 +94,7 @@ class DatePartsButton(QToolButton):
         self.setText("Parts" if not count else f"{count} part{'' if count == 1 else 's'}")
         taken = ", ".join(column.parts) if count else "days as one number"
         self.setAccessibleName(f"Parts of {column.name} that are learnt from")
-        plain_tooltip(self, f"What is learnt of {column.name}: {taken}. Choose parts of the date")
+        plain_tooltip(self, f"Features taken from {column.name}: {taken}. Choose parts of the date")
 
     def ticked(self) -> tuple[str, ...]:
         """Give the parts that are ticked; without any, as with the number alone, none."""

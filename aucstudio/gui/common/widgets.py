@@ -299,8 +299,8 @@ def explain_button(name: str) -> QPushButton:
 
 
 def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the run in flight and the chosen one."""
-    check = named(QCheckBox("Follow the run in fli&ght"), name, "Follow the run in flight")
+    """Make the choice between the run in progress and the chosen one."""
+    check = named(QCheckBox("Follow the run in fli&ght"), name, "Show the running fit")
     plain_tooltip(check, "Off: the chosen run stays in view while another trains")
     check.setChecked(True)
     check.setVisible(False)

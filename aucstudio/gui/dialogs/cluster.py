@@ -48,7 +48,7 @@ class ClusterDialog(QDialog):
         layout.addWidget(label(_ABOUT, "muted", wrap=True))
         layout.addLayout(self._address_row())
         self.words = label("", wrap=True, name="cluster_words")
-        self.words.setAccessibleName("How the connection stands")
+        self.words.setAccessibleName("Connection status")
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         layout.addWidget(self.words)
         layout.addStretch(1)

@@ -44,11 +44,11 @@ _MOST_LINES = 5  # of notes in sight
 _GIVEN = {
     "number": ("&Number", "Learnt from as a number"),
     "category": ("Cate&gory", "Learnt from as one of several levels"),
-    "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
+    "id": ("I&dentifier", "Identifies rows: kept with scores, not a feature"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
     "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
-    "frequency": ("&Frequency", "Number of equal rows that each row stands for"),
-    "ignore": ("&Ignore", "Not learnt from"),
+    "frequency": ("&Frequency", "How many identical rows each row represents"),
+    "ignore": ("&Ignore", "Not a feature"),
 }
 
 

@@ -123,7 +123,7 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a calibration could be learnt from."
+            about = "Leave-pair-out holds out no rows that a calibration could be fitted on."
         elif self.choice.calibration is None:
             about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:

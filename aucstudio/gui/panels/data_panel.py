@@ -64,11 +64,9 @@ class DataPanel(Card):
         self.columns_button = named(
             QPushButton("Columns…"), "columns_button", "Columns and their roles"
         )
-        self.otherwise_button = named(
-            QToolButton(), "read_otherwise_button", "Read the file otherwise"
-        )
+        self.otherwise_button = named(QToolButton(), "read_otherwise_button", "Import options")
         self.otherwise_button.setProperty("role", "link")
-        self.otherwise_button.setText("Read it otherwise…")
+        self.otherwise_button.setText("Import options…")
         plain_tooltip(self.otherwise_button, "Its first rows, with what was guessed about them")
         self._lay_out()
         self.otherwise_button.clicked.connect(self.import_asked)
@@ -282,7 +280,7 @@ def _notes(table: Table, told: set[str]) -> list[str]:
 def _problem(table: Table) -> str:
     """Say what stands in the way of training, beside the fields that mend it."""
     if table.label is None:
-        return "Choose the label: the column that says which class a row belongs to."
+        return "Choose the label: the column that holds the class of each row."
     if table.positive is None and len(table.classes) > 1:
         return (
             f"Choose the positive class of {table.label}: one of {len(table.classes)}, or several "

@@ -68,7 +68,7 @@ class MethodPanel(Card):
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
         self.tune_by = narrow_combo("tune_metric_combo", "Tune by")
         plain_tooltip(
-            self.tune_by, "What decides between settings; judged inside the training rows"
+            self.tune_by, "Ranking criterion for settings; estimated inside the training rows"
         )
         for key, title in _METRICS.items():
             self.tune_by.addItem(title, key)
@@ -198,7 +198,7 @@ class MethodPanel(Card):
 
     def _on_link(self, linked: bool) -> None:
         plan = self.session.plan
-        words = "Train for the range judged" if linked else "Train for a range of its own"
+        words = "Train for the evaluated range" if linked else "Train for a range of its own"
         self.session.edit(plan.with_link(plan.method, linked), words)
 
     def _on_reset(self) -> None:

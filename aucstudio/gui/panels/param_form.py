@@ -326,7 +326,7 @@ class ParamForm(QWidget):
             word, factor = multiple(value)
             return f"{factor:.4g} / (features{' × variance' * (word == 'scale')})"
         if self.link is not None and name == RANGE and not self.link.isChecked():
-            return f"A range of its own; runs are judged in {band_words(self._band)}"
+            return f"A separate range; runs are evaluated in {band_words(self._band)}"
         return ""
 
     def _kernel(self) -> Any:
@@ -361,7 +361,7 @@ def _link_check() -> QCheckBox:
     made = named(
         QCheckBox("Follow the range of Validation"),
         "link_fpr_range",
-        "Train for the FPR range that runs are judged in",
+        "Train for the FPR range in which runs are evaluated",
     )
     plain_tooltip(
         made,

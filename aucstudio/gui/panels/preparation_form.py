@@ -43,11 +43,11 @@ _ITEMS = {
 _TIPS = {
     "impute": "What a missing number becomes, for methods that cannot take missing values",
     "scale": "How numbers are brought to a common scale",
-    "indicators": "Put a column beside each number column that tells its missing values",
+    "indicators": "Add an indicator of missing values beside each number column",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Of a category with more than 100 levels: the most frequent are told apart, or "
-    "each counts as its share of the training rows",
+    "many_levels": "Categories with more than 100 levels: keep the most frequent levels, or encode each "
+    "level by its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 
@@ -65,7 +65,7 @@ class PreparationForm(QWidget):
         self.change.setCheckable(True)
         plain_tooltip(
             self.change,
-            "What is done with missing values, scales and levels; learnt on the training rows",
+            "How missing values, scales and levels are treated; fitted on the training rows",
         )
         self.combos = {
             "impute": narrow_combo("impute_combo", "Missing numbers"),

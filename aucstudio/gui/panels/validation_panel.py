@@ -52,21 +52,21 @@ _SCHEMES = {
     LEAVE_PAIR_OUT: "Leave-pair-out",
 }
 _TIPS = {
-    "scheme": "Which rows are kept from training, to judge the scorer by",
+    "scheme": "Which rows are held out to test the scorer",
     "test_size": "Share of the rows that are held out; both classes keep their shares",
     "folds": "Parts that the rows are dealt into; each is held out once",
     "time": "The column of dates or numbers by which rows are earlier or later",
-    "gap": "Training rows are at least so much earlier than those that are judged",
+    "gap": "Least distance in time between training rows and tested rows",
     "window": "How far back training rows reach",
-    "repeats": "How often the rows are drawn anew: more repeats, steadier figures",
+    "repeats": "How often the rows are drawn: more repeats give more stable figures",
     "seed": "Where the drawing begins: the same seed holds out the same rows",
     "band": "The false-positive rates that count: the partial area is read in them, and methods "
     "that train for a range train for this one",
 }
-_TIPS["steps"] = "Blocks of later rows that are judged, one after the other"
+_TIPS["steps"] = "Blocks of later rows, tested one after the other"
 _AHEAD = (
-    "Each step trains on the rows before a block, in the order of {}, and is judged on the block. "
-    "The first block is never judged."
+    "Each step trains on the rows before a block, in the order of {}, and is tested on the "
+    "block. The first block is never tested."
 )
 _FAR = 1_000_000_000.0
 _BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR range")
@@ -84,7 +84,7 @@ class ValidationPanel(Card):
         self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
         self.folds = _spin("folds_spin", "Folds", 2, 100)
         self.time_box = narrow_combo("time_combo", "Column of time")
-        self.gap_box = _reach("gap_spin", "Gap between training and judged rows", "none")
+        self.gap_box = _reach("gap_spin", "Gap between training and tested rows", "none")
         self.window_box = _reach("window_spin", "Window of training rows", "all earlier rows")
         self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
         self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)

@@ -155,7 +155,9 @@ def join_scores(
     name = column if column not in taken else f"{column} of {Path(scores.path).name}"
     if name in taken:
         raise _wrong(
-            scores, f"{table.path} has a column {name!r} already: call the scores otherwise", column
+            scores,
+            f"{table.path} has a column {name!r} already: choose another name for the scores",
+            column,
         )
     given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
     joined, unscored, strangers = _joined(table, given, scores)
@@ -171,7 +173,7 @@ def _identifier(table: Table, key: str | None) -> str:
     several = f"has several columns of the role id ({listed(named)})"
     many = several if named else "has no column of the role id"
     raise InputError(
-        f"{table.path} {many}: say which column names the rows as the score file does",
+        f"{table.path} {many}: choose the column that identifies the rows as in the score file",
         file=str(table.path),
         setting="id",
     )
@@ -182,7 +184,8 @@ def _key(scores: Table, identifier: str) -> str:
     if identifier in names:
         return identifier
     raise InputError(
-        f"{scores.path} has no column {identifier!r}: say which of its columns names the rows (it "
+        f"{scores.path} has no column {identifier!r}: choose the column that identifies the "
+        "rows (it "
         f"has {listed(names)})",
         file=str(scores.path),
         setting="score-id",

@@ -49,14 +49,14 @@ def about(detail: RowDetail) -> Iterator[str]:
             f"{plain_number(worst, 2)}."
         )
     yield (
-        "Each tells how the score changes when the row has its own cell in place of those of other "
-        "rows, the other columns left as they are (interventional): it is about the model, not "
-        "about causes, and columns that go together may share what either would do alone."
+        "Each shows how the score changes when the row has its own cell in place of those of other "
+        "rows, with the other columns unchanged (interventional). It describes the model, "
+        "not causes; correlated columns share their effect."
     )
     if detail.by_weight:
         yield (
-            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, each as "
-            "often as its weight says."
+            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, drawn "
+            "in proportion to their weights."
         )
     elif detail.background < detail.of_rows:
         yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."

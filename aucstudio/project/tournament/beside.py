@@ -27,7 +27,7 @@ from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Sta
 from aucstudio.project.work.threads import limit_threads
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_LET_GO = "it was stopped before anything was judged on the held-out rows"
+_LET_GO = "it was stopped before the first test on held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def plan_words(validation: Validation) -> str:
     if held.scheme == FILE:
         rows = f"the rows of {Path(held.test_file).name}"
         return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
-    why = "" if held == validation else ", whatever Validation says"
+    why = "" if held == validation else ", whatever the validation settings"
     of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
     return (
         f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "
@@ -116,8 +116,8 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(
-            "the training rows cannot be parted so that every part has both classes: a "
-            "tournament needs more rows, or groups, of the rarer class",
+            "the training rows cannot be divided into parts with both classes: the search "
+            "needs more rows, or groups, of the rarer class",
             setting="folds",
         )
     return split

@@ -67,7 +67,7 @@ class CalibrationView(PageView):
             "calibration_before_check",
             "Uncalibrated scores too",
         )
-        plain_tooltip(self.before_check, "Dotted: the scores read as log-odds, as they stand")
+        plain_tooltip(self.before_check, "Dotted: the raw scores read as log-odds")
         self.before_check.toggled.connect(self.mark_stale)
         self.controls.addWidget(make_buddy("Calibrated by", self.map_combo))
         self.controls.addWidget(self.map_combo)
@@ -216,7 +216,7 @@ def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> Non
 def _words(run: ShownRun, one: JudgedMaps) -> Statement:
     name, brier, rows = run.look.name, one.brier, one.rows
     if one.error_reason:
-        headline = f"{name}: how far its probabilities are off cannot be told: {one.error_reason}."
+        headline = f"{name}: calibration error not available: {one.error_reason}."
     else:
         off = figure_words(one.error)
         headline = f"{name}: on average its probabilities are off by {off}."
@@ -226,7 +226,7 @@ def _words(run: ShownRun, one: JudgedMaps) -> Statement:
         one.caution,
         f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
         "each row gets the share of positives.",
-        f"Of {rows}, each with a probability by a calibration that was learnt without it."
+        f"Of {rows}, each with a probability from a calibration fitted without it."
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
         "not mean one half.",

@@ -96,8 +96,8 @@ class CompareView(PageView):
             "C&orrection",
             "correction_combo",
             "Correction for many pairs",
-            "What is done to the p-values because many pairs are tested at once; Holm's settles "
-            "at least as much as Bonferroni's at the same safety",
+            "Correction of p-values for testing several pairs; Holm is at least as powerful "
+            "as Bonferroni at the same error rate",
         )
         for data, text in CORRECTION_NAMES.items():
             self.correction_combo.addItem(text, data)

@@ -98,16 +98,16 @@ class GroupsPage(QSplitter):
         self.setStretchFactor(1, 2)
 
     def _make_controls(self) -> None:
-        self.by_combo = named(ElidedCombo(), "groups_by_combo", "Column that parts the rows")
-        plain_tooltip(self.by_combo, "Learnt from or not: its levels part the held-out rows")
+        self.by_combo = named(ElidedCombo(), "groups_by_combo", "Column that defines subgroups")
+        plain_tooltip(self.by_combo, "A feature or not: its levels divide the held-out rows")
         self.by_combo.activated.connect(lambda _k: self._on_column())
         self.by_label = PlainLabel("&By")
         self.by_label.setBuddy(self.by_combo)
         self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cuts of the numbers")
         plain_tooltip(
             self.cuts_field,
-            "Numbers that part the column, such as 40, 65; without any its quarters, or its values "
-            f"where there are at most {MOST_LEVELS}",
+            "Cut points, e.g. 40, 65; empty: quartiles, or the values themselves where there "
+            "are at most {MOST_LEVELS}",
         )
         self.cuts_field.setPlaceholderText("cuts, as 40, 65")
         self.cuts_field.setMaximumWidth(140)
@@ -327,12 +327,12 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         else f"AUC {low.auc.value:.3f} ({low.level})"
     )
     if math.isnan(found.p_auc):
-        head = f"{name} by {found.column}: {ends}; too few rows to tell whether the levels differ."
+        head = f"{name} by {found.column}: {ends}; too few rows to test whether the levels differ."
     elif found.p_auc < 0.05:
         head = f"{name} ranks unequally by {found.column} ({p_words(found.p_auc)}): {ends}."
     else:
         p = p_words(found.p_auc)
-        head = f"{name} by {found.column}: not settled whether levels differ ({p}); {ends}."
+        head = f"{name} by {found.column}: difference between levels not significant ({p}); {ends}."
     pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
     few = [group.level for group in found.groups if group.few]
     where = "its own threshold" if target.rule == OWN else "the chosen threshold"

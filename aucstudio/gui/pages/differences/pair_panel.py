@@ -31,8 +31,11 @@ _TIPS = {
     1: "Cells as the table has them",
     2: "Cells as the table has them",
     3: "z: positive minus negative, as preprocessing scales them",
-    4: "What the column adds to the positive's lead over the negative: w·z for a linear score; "
-    "otherwise how much of the lead goes when the two rows swap this column",
+    4: (
+        "How much the column contributes to the score difference of the pair: w·z for a "
+        "linear score; for other scores, the loss of the difference when the two rows swap "
+        "this column"
+    ),
 }
 
 

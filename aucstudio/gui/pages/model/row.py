@@ -52,7 +52,7 @@ class RowPart(WorkedOut[Explained]):
     tip: ClassVar = "What each column did to the score of the row that is pointed at"
     of_one_split: ClassVar = True
     remembered: ClassVar = 16
-    unstarted: ClassVar = "Stopped before anything could be told."
+    unstarted: ClassVar = "Stopped before the first result."
     pointed = Signal(int)  # the number of a row was given
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class RowPart(WorkedOut[Explained]):
         self.add_control(self.all_check)
         self.make_working_controls(
             "model_row",
-            ("Stop drawing", "Keep the contributions as they stand"),
+            ("Stop drawing", "Stop and keep the contributions so far"),
             ("Draw to the end", "Draw until the error is small"),
         )
         self.show_state()

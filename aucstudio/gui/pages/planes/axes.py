@@ -59,7 +59,7 @@ def _of_weights(subject: Subject, title: str, tip: str) -> tuple[str, str]:
     if subject.run is None:
         return (
             f"From the negatives' mean to the positives' ({choice.unit})",
-            "The direction of the mean difference: no run has ended that could tell another one.",
+            "The direction of the mean difference: no finished run offers another one.",
         )
     unit = f"Along the weights w, {choice.in_units}."
     return title, f"{tip}\n{unit}"
@@ -71,7 +71,7 @@ def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
     if plane.across is not None:
         return "Widest direction beside the score (kernel)", f"{tip}\nIn the space of the kernel."
     if len(subject.preparation.feature_names) == 1 and plane.is_straight:
-        return "No other feature", "There is one feature: all rows stand on a line."
+        return "No other feature", "There is one feature: all rows lie on a line."
     if not plane.is_straight:
         return f"Widest direction beside the score ({sd})", (
             "The direction in which rows vary most, without what goes along with the score."

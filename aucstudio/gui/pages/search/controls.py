@@ -16,7 +16,7 @@ _ALL_SPLITS = -1
 
 
 class SearchControls(QObject):
-    """Lists of splits and of searched settings, and whether the run in flight is followed.
+    """Lists of splits and of searched settings, and whether the run in progress is followed.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SearchControls(QObject):
         super().__init__(row)
         self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
         plain_tooltip(
-            self.split_combo, "Settings are searched anew in the training rows of each split"
+            self.split_combo, "Settings are tuned again in the training rows of each split"
         )
         self.along_label, self.along_combo = _combo("&Across", "search_along_combo", "Across")
         plain_tooltip(self.along_combo, "The setting on the horizontal axis")

@@ -73,8 +73,8 @@ class TrainingControls(PageView):
         self.upper_combo.addItem("Objective", OBJECTIVE)
         plain_tooltip(
             self.upper_combo,
-            "Gap to optimum: how far the objective can still fall at most (the dual gap), on a "
-            "logarithmic scale, where the method proves one. Objective: as it is",
+            "Gap to optimum: upper bound on the remaining improvement of the objective (dual "
+            "gap), logarithmic, where the method has one. Objective: its value",
         )
         self.lower_combo = self._add_combo(
             "lower_combo", "&Lower plot", "What the lower plot shows"

@@ -145,7 +145,7 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
             "",
             "By how much the AUC is higher on the rows it was trained on"
             + ("" if found is None else f", where it is {figure_words(found.training)}")
-            + ": much more tells of overfitting.",
+            + ": a much larger one suggests overfitting.",
         )
     )
     for name, (title, tip) in _MEASURES.items():

@@ -40,7 +40,7 @@ _Select = QItemSelectionModel.SelectionFlag
 
 
 class QueueModel(QAbstractTableModel):
-    """A row for each run in flight, then one for each that waits."""
+    """A row for each run in progress, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

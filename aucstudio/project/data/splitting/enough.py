@@ -95,8 +95,8 @@ def few_rows_caution(positives: int, negatives: int, validation: Validation) -> 
     if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_JUDGE:
         return (
             f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
-            "Cross-validation judges by all of them."
+            "Cross-validation tests on all of them."
         )
     if fewest < _FEW_TO_JUDGE:
-        return f"{some}: intervals will be wide, and methods hard to tell apart."
+        return f"{some}: intervals will be wide and differences between methods hard to detect."
     return ""

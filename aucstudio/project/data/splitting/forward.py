@@ -42,7 +42,7 @@ def times_of(table: AnyTable, name: str) -> Array:
 def time_column(table: AnyTable, name: str) -> ColumnInfo:
     """Give the column that orders rows in time; InputError unless it can."""
     if not name:
-        raise InputError("no column is chosen that tells the time of a row", setting="time")
+        raise InputError("no time column is chosen", setting="time")
     column = table.column(name)
     if column.kind != "number" or column.role == "label":
         what = "is the label" if column.role == "label" else "holds texts"

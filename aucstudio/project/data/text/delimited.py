@@ -396,7 +396,7 @@ def _dialect_notes(dialect: Dialect, decoding: Decoding) -> list[str]:
         plural = "s" if dialect.skip > 1 else ""
         notes.append(f"{dialect.skip} line{plural} before the table skipped")
     if dialect.edges:
-        notes.append("cells are told apart by their place in the line")
+        notes.append("cells are separated by their position in the line")
     elif dialect.delimiter != ",":
         name = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
         notes.append(f"cells are separated by {name}")

@@ -169,9 +169,7 @@ def _wrong_way(runs: list[ShownRun]) -> list[str]:
     if not found:
         return []
     verb = "ranks" if len(found) == 1 else "rank"
-    return [
-        f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."
-    ]
+    return [f"{', '.join(found)} {verb} in reverse: check which class is the positive one."]
 
 
 def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
