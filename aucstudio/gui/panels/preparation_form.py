@@ -46,8 +46,8 @@ _TIPS = {
     "indicators": "Add an indicator of missing values beside each number column",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Categories with more than 100 levels: keep the most frequent, or encode each level "
-    "by its share of the training rows",
+    "many_levels": "Categories with more than 100 levels: keep the most frequent, or encode each "
+    "level by its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 
