@@ -155,6 +155,11 @@ def cost_words(cost: Cost) -> str:
     return f"about {time}{bytes_words(cost.bytes)} per fit"
 
 
+def file_words(name: str) -> str:
+    """Return a file name as text that can be stored: bytes that are not UTF-8 are replaced."""
+    return name.encode("utf-8", "replace").decode()
+
+
 def suggestion(wanted: str, known: Iterable[str]) -> str:
     """Write what may have been meant by a name that is not known, to end a sentence with.
 

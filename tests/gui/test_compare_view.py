@@ -239,9 +239,9 @@ def colour_of(look):
 def test_picture_or_tables(view, three, qtbot):
     shown(view, qtbot)
     assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (True, False)
-    choose(view.show_combo, TABLES)
+    view.show_switch.choose(TABLES)
     assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (False, True)
-    choose(view.show_combo, PICTURE)
+    view.show_switch.choose(PICTURE)
     assert view.figure().isVisible()
 
 
@@ -313,7 +313,7 @@ def test_several_splits(view, add, qtbot):
 
 def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     shown(view, qtbot)
-    choose(view.show_combo, TABLES)
+    view.show_switch.choose(TABLES)
     place = view.tables.runs_table.visualRect(view.tables.runs_model.index(0, 0)).center()
     qtbot.mouseClick(view.tables.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == view.shown.looks[0].record.id
@@ -337,8 +337,7 @@ def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
 
     monkeypatch.setattr(compare_view, "compare_checked", slow)
     session.set_band(0.0, 0.3)
-    qtbot.waitUntil(view.busy)
-    assert view.sentence.text() == "Comparing…"
+    qtbot.waitUntil(lambda: view.sentence.text() == "Comparing…")
     session.set_band(0.0, 0.5)
     gate.set()
     shown(view, qtbot)

@@ -21,7 +21,7 @@ def view(table_session, open_view):
 
 
 def turn_to(view, mode, qtbot):
-    choose(view.show_combo, mode)
+    view.show_switch.choose(mode)
     settle(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
 

@@ -34,13 +34,22 @@ def session(table_session):
 @pytest.fixture
 def view(session, open_view, qtbot):
     made = open_view(DataView, session, (1100, 700))
-    shown(made, qtbot)
+    look(made, qtbot, ROWS)
     return made
 
 
 def shown(view, qtbot):
     qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
     return view.sentence.text()
+
+
+def test_the_columns_are_shown_first_and_the_one_of_the_card_is_marked(session, open_view, qtbot):
+    made = open_view(DataView, session, (1100, 700))
+    shown(made, qtbot)
+    marked = {index.row() for index in made.overview.list.selectedIndexes()}
+    assert made.shows == COLUMNS
+    assert made.column == next(iter(session.table.features)).name
+    assert len(marked) == 1
 
 
 def rows(view):

@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.data.data_view import DataView
+from aucstudio.gui.pages.data.data_view import ROWS, DataView
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.explain.one_row import explain_row
-from tests.gui.conftest import make_record, put, settle
+from tests.gui.conftest import choose, make_record, put, settle
 
 FOLDS = Validation("folds", folds=4)
 
@@ -67,9 +67,11 @@ def test_a_number_points_at_another_row(qtbot, table_session, view):
     assert part.found.detail is before  # known already
     table_session.point_at(row=None)
     settle(qtbot, view)
-    assert part.row_box.text() == "No row"
-    assert "Which row?" in view.sentence.text()
-    assert view.figure_data() == {}
+    split = table_session.run(table_session.selected).record.splits[0]
+    positives = split.test_rows[split.test_positive]
+    worst = positives[np.argmin(split.test_scores[split.test_positive])]
+    assert part.row_box.value() == worst + 1  # without a row, the positive that is ranked worst
+    assert table_session.focus.row is None
 
 
 def test_it_is_said_which_split_has_not_seen_the_row(qtbot, table_session, view):
@@ -128,6 +130,7 @@ def test_pages_lead_to_it(qtbot, table_session, open_view):
     asked = []
     table_session.row_asked.connect(lambda: asked.append(table_session.focus.row))
     data = open_view(DataView, table_session)
+    choose(data.show_combo, ROWS)
     settle(qtbot, data)
     assert not data.explain_button.isVisible()
     record = put(table_session, make_record(table_session.table))

@@ -486,7 +486,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     assert names.columnWidth(0) > 100
     compare = next(view for view in window.views if view.title == "Compare")
     window.tabs.setCurrentWidget(compare)
-    compare.show_combo.setCurrentIndex(compare.show_combo.findText("Tables"))
+    compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100
 

@@ -185,7 +185,7 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     QApplication.processEvents()
     assert view.hint.isVisible()
     assert not view.pages.isVisible()
-    assert view.show_combo.geometry().top() < 40
+    assert view.show_switch.geometry().top() < 40
     assert view.sentence.geometry().bottom() > 500
     assert view.sentence.text().endswith("run two methods, and they are compared here.")
 

@@ -173,7 +173,7 @@ def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_cho
     add()
     scores_chooser.choose_rule("tpr")
     there = session.focus.threshold
-    assert not session.undo_stack.canUndo()
+    assert session.undo_stack.undoText() == "Move threshold"
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
     assert session.undo_stack.undoText() == "Use threshold for all runs"
     session.undo_stack.undo()
@@ -355,3 +355,17 @@ def test_class_names_that_begin_alike_are_told_apart(qtbot):
         assert "…" in words[0]
     card.name_classes("yes", "no")
     assert [label.text() for label in card.heads] == ["called yes", "called no"]
+
+
+def test_moves_of_a_threshold_are_one_step_that_is_undone_on_its_run(session, add):
+    first, second = add(), add()
+    session.select(first.id)
+    for value in (0.3, 0.2, 0.1):
+        session.set_threshold(threshold=value)
+    assert session.undo_stack.undoText() == "Move threshold"
+    session.select(second.id)
+    session.undo_stack.undo()
+    assert (session.selected, session.focus.threshold) == (first.id, 0.0)
+    session.undo_stack.redo()
+    assert session.focus.threshold == 0.1
+    assert not session.undo_stack.canRedo()

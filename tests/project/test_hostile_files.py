@@ -15,6 +15,8 @@ import duckdb
 import pytest
 
 from aucstudio.project import inputs
+from aucstudio.project.data.head import HeadReader
+from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.readers import apart
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
@@ -144,6 +146,44 @@ def test_views_reach_no_other_file(tmp_path, view):
     assert read_table(path).rows == 9
 
 
+# Parquet and Arrow
+
+REPEATED = "SELECT i x, i % 2 y, {text} t FROM range({rows}) r(i)"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "said"),
+    [
+        ("repeat('x', 1000000)", 100, "MB of text"),
+        ("repeat('x', 1000000)::BLOB", 100, "MB of text"),
+        ("[{'a': repeat('x', 1000000)}, NULL]", 100, "MB of text"),
+        ("MAP {'key': repeat('x', 1000000)}", 100, "MB of text"),
+        ("{'a': 1, 'b': repeat('x', 1000000)}", 100, "MB of text"),
+        ("repeat('x', 70000000)", 1, "64 MB"),
+        ("list_resize([1], 700000, 7)", 100, "MB of text"),
+    ],
+    ids=["text", "bytes", "list", "map", "record", "one", "numbers"],
+)
+@pytest.mark.parametrize("head", [True, False], ids=["head", "whole"])
+def test_texts_that_repeat_without_end(tmp_path, monkeypatch, text, rows, said, head):
+    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 50_000_000)
+    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    path = tmp_path / "repeated.parquet"
+    duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=rows)}) TO '{path}' (FORMAT parquet)")
+    if head:
+        with pytest.raises(InputError, match=said):
+            HeadReader(path, tmp_path).read(ImportChoices())
+    else:
+        assert said in refused(path)
+
+
+def test_texts_of_usual_length_are_read(tmp_path):
+    path = tmp_path / "usual.parquet"
+    text = "[{'a': 'one ' || i, 'b': ['two']}, NULL]"
+    duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=300)}) TO '{path}' (FORMAT parquet)")
+    assert read_table(path, label="y").rows == 300
+
+
 # Text and JSON
 
 
@@ -187,6 +227,18 @@ def test_a_quotation_mark_that_is_never_closed(tmp_path):
     path = tmp_path / "quote.csv"
     path.write_text('a,b,y\n1,"2,yes\n' + "1,2,no\n3,4,yes\n" * 1_200_000)
     assert "line 2" in refused(path)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("below", [0, 300])
+def test_a_line_longer_than_any_row(tmp_path, end, below):
+    path = tmp_path / "long.csv"
+    lines = ["a,b,y", "1,2,yes", "3," + "x" * 9_000_000 + ",no", *["1,2,no"] * below]
+    path.write_text("".join(line + end for line in lines), newline="")
+    sentence = refused(path)
+    assert "line 3" in sentence
+    assert "9 MB" in sentence
+    assert len(sentence) < 400
 
 
 def test_a_name_of_very_many_parts(tmp_path):

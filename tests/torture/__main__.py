@@ -31,7 +31,7 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "project-moves": (odd.project_moves, 30, 3),
     "table-changes": (odd.table_changes, 30, 1),
     "read-only-home": (odd.read_only_home, 6, 2),
-    "odd-names": (odd.odd_names, 8, 1),
+    "odd-names": (odd.odd_names, 10, 1),
     "clock-back": (odd.clock_back, 30, 1),
 }
 # Those that take long, or much disk; they run only where they are named.

@@ -95,7 +95,9 @@ def odd_names(folder: Path, tries: int) -> Tally:
     """Have folders and files of odd names: all commands must work, and the same figures come."""
     tally = Tally("odd names")
     names = (
+        os.fsdecode(b"not\xff UTF-8"),
         "two words",
+        "ends in a blank ",
         "Übung 表 😀",
         "-dash",
         "line\nend",

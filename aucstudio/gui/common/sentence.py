@@ -97,15 +97,18 @@ class Sentence(QWidget):
         """Write as much of the headline as there is room for, and the rest if it is unfolded."""
         headline = unbroken(self._said.headline)
         room = self.headline.contentsRect().width()
-        seen = self.headline.fontMetrics().elidedText(
-            headline, Qt.TextElideMode.ElideRight, room - _SPARE
-        )
+        measure = self.headline.fontMetrics()
+        seen = measure.elidedText(headline, Qt.TextElideMode.ElideRight, room - _SPARE)
         is_cut, is_open = seen != headline, self.more_button.isChecked()
+        rest = self._said.more
+        if is_cut and is_open:  # what does not fit goes on below: nothing is read twice
+            kept = len(seen[:-1].rpartition(" ")[0])
+            seen, rest = f"{headline[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
-        self.rest.setText(unbroken(self.text() if is_cut else self._said.more))
+        self.rest.setText(unbroken(rest))
         self._area.setFixedHeight(self._room())
         self._area.setVisible(is_open)
 

@@ -186,8 +186,8 @@ class ThresholdChooser(QWidget):
     def follow_focus(self) -> ThresholdChooser:
         """Point at what is chosen, in every view."""
         session = self._session
-        self.target_chosen.connect(lambda target: session.point_at(target=target))
-        self.threshold_typed.connect(lambda value: session.point_at(threshold=value))
+        self.target_chosen.connect(lambda target: session.set_threshold(target=target))
+        self.threshold_typed.connect(lambda value: session.set_threshold(threshold=value))
         return self
 
     def controls(self) -> list[QWidget]:

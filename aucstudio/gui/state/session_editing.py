@@ -9,12 +9,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.plan_keeper import PlanKeeper, joined_plan
 from aucstudio.gui.state.session_reading import SessionReading
 from aucstudio.gui.state.study import Study
 from aucstudio.gui.state.timers import delayed
-from aucstudio.gui.state.undo import Edit, RolesEdit
+from aucstudio.gui.state.undo import Edit, RolesEdit, ThresholdEdit
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.choosing import Target
 
@@ -157,6 +158,26 @@ class SessionEditing(SessionReading):
         focus = self.study.pointed(**changes)
         if focus != self.focus:
             self.study.focus = focus
+            self.focus_changed.emit()
+
+    def set_threshold(self, **changes: Any) -> None:
+        """Point at another ``threshold`` or ``target`` of the chosen run, undoably."""
+        focus = self.study.pointed(**changes)
+        if focus != self.focus:
+            self.undo_stack.push(ThresholdEdit(self, focus, "Move threshold"))
+
+    def put_threshold(self, run: str | None, focus: Focus) -> None:
+        """Choose a run and point at the split and the threshold of a focus.
+
+        A run that is not listed any more is left alone; the row and the pair stay.
+        """
+        if self.run(run) is None:
+            return
+        self.select(run)
+        placed = {name: getattr(focus, name) for name in ("split", "threshold", "target")}
+        moved = dataclasses.replace(self.focus, **placed)
+        if moved != self.focus:
+            self.study.focus = moved
             self.focus_changed.emit()
 
     def show_rows(self, rows: Iterable[int] = (), part: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The undo commands: a swap of plans, and a swap of what the columns of the table are."""
+"""The undo commands: a swap of plans, of thresholds, or of what the columns of the table are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Protocol
 
 from PySide6.QtGui import QUndoCommand
 
+from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.data.table import Table
 
@@ -59,6 +60,43 @@ class Edit(QUndoCommand):
         later = {run: look for run, look in present.items() if run not in plan.looks}
         layout = self._edited.plan.layout
         return dataclasses.replace(plan, looks={**plan.looks, **later}, layout=layout)
+
+
+class Pointed(Protocol):
+    """Whatever has a chosen run and a threshold in it, and can be given others."""
+
+    @property
+    def selected(self) -> str | None: ...
+
+    @property
+    def focus(self) -> Focus: ...
+
+    def put_threshold(self, run: str | None, focus: Focus) -> None:
+        """Choose a run and point at the split and the threshold of a focus."""
+
+
+class ThresholdEdit(QUndoCommand):
+    """A swap of thresholds of one run; moves of one threshold in a row become one."""
+
+    def __init__(self, pointed: Pointed, new: Focus, text: str) -> None:
+        super().__init__(text)
+        self._pointed, self._run = pointed, pointed.selected
+        self._old, self._new = pointed.focus, new
+
+    def id(self) -> int:
+        return hash(("threshold", self._run, self._new.split)) % 2**30
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, ThresholdEdit) or other.id() != self.id():
+            return False
+        self._new = other._new
+        return True
+
+    def redo(self) -> None:
+        self._pointed.put_threshold(self._run, self._new)
+
+    def undo(self) -> None:
+        self._pointed.put_threshold(self._run, self._old)
 
 
 class RolesEdit(QUndoCommand):

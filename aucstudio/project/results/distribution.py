@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_BINS_OF_ROWS = 0.6  # bins for each row of the rarer class, at most
 _BINS = (20, 60)
 
 
@@ -98,7 +100,8 @@ class ScoreDistribution:
     @classmethod
     def of(cls, positive: NDArray[np.bool_], scores: Array) -> ScoreDistribution:
         classes = np.sort(scores[positive]), np.sort(scores[~positive])
-        edges = bin_edges(np.asarray(scores, dtype=np.float64))
+        fewest = min(map(len, classes))
+        edges = bin_edges(np.asarray(scores, dtype=np.float64), most=_BINS_OF_ROWS * fewest)
         width = np.diff(edges)
         tall = [np.histogram(s, edges)[0] / (len(s) * width) for s in classes]
         return cls(*classes, edges, (tall[0], tall[1]))
@@ -123,8 +126,11 @@ class ScoreDistribution:
         return below, above
 
 
-def bin_edges(scores: Array) -> Array:
-    """Choose common bins by the rule of Freedman and Diaconis, within bounds."""
+def bin_edges(scores: Array, most: float = math.inf) -> Array:
+    """Choose common bins by the rule of Freedman and Diaconis, within bounds.
+
+    ``most`` bins keep a histogram of few rows from being a comb; it does not go below the least.
+    """
     low, high = float(scores.min()), float(scores.max())
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         air = 0.5 * max(abs(low), 1.0)
@@ -132,4 +138,5 @@ def bin_edges(scores: Array) -> Array:
     quarter, three = np.percentile(scores, [25, 75])
     width = 2 * (three - quarter) / len(scores) ** (1 / 3)
     count = (high - low) / width if width > 0 else _BINS[1]
-    return np.linspace(low, high, int(np.clip(count, *_BINS)) + 1)
+    least, highest = _BINS
+    return np.linspace(low, high, int(np.clip(min(count, most), least, highest)) + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -226,19 +227,27 @@ def band_negatives(record: RunRecord, band: Band) -> int:
 
 
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
-    """Tell whether two runs were scored on the same rows, split by split."""
-    if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
-        return False
-    weighing = [(one.experiment.weight, one.experiment.weight_kind) for one in (a, b)]
-    return weighing[0] == weighing[1] and all(
-        _equal(x.test_rows, y.test_rows) and _equal(x.test_positive, y.test_positive)
-        for x, y in zip(a.splits, b.splits, strict=True)
-    )
+    """Return whether two runs were scored on the same rows, split by split."""
+    # What is planned is compared first: the stored rows need not be read then.
+    return _planned_rows(a) == _planned_rows(b) and _scored_rows(a) == _scored_rows(b)
 
 
-def _equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    # Runs of one project share the rows they have in common.
-    return a is b or np.array_equal(a, b)
+@_remembered
+def _planned_rows(record: RunRecord) -> tuple[object, ...]:
+    """Return what decides which rows a run is scored on, and how they count."""
+    made = record.experiment
+    return made.rows_of(), made.weight, made.weight_kind, len(record.splits)
+
+
+@_remembered
+def _scored_rows(record: RunRecord) -> bytes:
+    """Return a digest of the held-out rows and classes of every split."""
+    digest = hashlib.sha256()
+    for split in record.splits:
+        digest.update(len(split.test_rows).to_bytes(8))
+        digest.update(split.test_rows.astype(np.int64).tobytes())
+        digest.update(split.test_positive.astype(np.bool_).tobytes())
+    return digest.digest()
 
 
 def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:

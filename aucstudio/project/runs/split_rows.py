@@ -24,6 +24,7 @@ from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
 from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.watch import Watch
+from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -147,7 +148,7 @@ def trained_model(
         experiment.data.label,
         experiment.data.positive,
         others[0] if len(others) == 1 else "the rest",
-        f"{trained_on} of {table.path.name}",
+        f"{trained_on} of {file_words(table.path.name)}",
         schema=table.schema,
     )
 

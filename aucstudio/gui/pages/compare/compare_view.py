@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
@@ -35,6 +36,7 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
+_SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
 _KEPT = 64
 
 Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
@@ -74,16 +76,10 @@ class CompareView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.show_combo = self._combo(
-            "",
-            "compare_show_combo",
-            "What is shown",
-            "All checked runs in a picture, the figures behind it, or the chosen run by the levels "
-            "of a column",
-        )
-        for text, data in (("Picture", PICTURE), ("Tables", TABLES), ("Subgroups", GROUPS)):
-            self.show_combo.addItem(text, data)
-        self.show_combo.currentIndexChanged.connect(self._on_show)
+        self.show_switch = Segments("compare_show", "What is shown")
+        self.show_switch.offer(_SHOWN, PICTURE)
+        self.show_switch.chosen.connect(self._on_show)
+        self.controls.addWidget(self.show_switch)
         self.measure_combo = self._combo(
             "&Compare",
             "measure_combo",
@@ -114,11 +110,10 @@ class CompareView(PageView):
     def _combo(self, text: str, name: str, accessible: str, tip: str) -> QComboBox:
         combo = named(QComboBox(), name, accessible)
         plain_tooltip(combo, tip)
-        if text:
-            words = PlainLabel(text)
-            words.setBuddy(combo)
-            self.controls.addWidget(words)
-            self._of_runs += [words, combo]
+        words = PlainLabel(text)
+        words.setBuddy(combo)
+        self.controls.addWidget(words)
+        self._of_runs += [words, combo]
         self.controls.addWidget(combo)
         return combo
 
@@ -159,7 +154,7 @@ class CompareView(PageView):
     @property
     def shows_groups(self) -> bool:
         """Whether the chosen run is shown by the levels of a column."""
-        return bool(self.show_combo.currentData() == GROUPS)
+        return self.show_switch.current == GROUPS
 
     def footnote(self) -> str:
         return self.footnote_label.text()
@@ -305,7 +300,7 @@ class CompareView(PageView):
     # ------------------------------------------------------------- the person
 
     def _on_show(self) -> None:
-        self.pages.setCurrentIndex(self.show_combo.currentIndex())
+        self.pages.setCurrentIndex([key for key, _words in _SHOWN].index(self.show_switch.current))
         groups = self.shows_groups
         for control in self._of_runs:
             control.setVisible(not groups)

@@ -25,6 +25,7 @@ _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
 _AXES = 48  # pixels around the rows
 _MOST_ROWS = 10  # beyond these the plot is scrolled
 _NAME_SHARE, _ROOM_FOR_INTERVALS = 0.3, 520
+_LEAST_PICTURE = 320  # pixels that names leave to the dots
 _SPLIT_LANE = 0.28  # how far under its run, in rows, a split's dot lies
 _FAR = 10.0
 
@@ -100,11 +101,11 @@ class ForestPlot(QObject):
         self.plot.show_whole()
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
-        """Lay a band under the chosen run, and an outline around the compared one."""
+        """Lay a band under the chosen run, and a fainter one under the compared run."""
         theme = current_theme()
-        self.marks[0].setBrush(pg.mkBrush(theme.selection))
-        self.marks[0].setPen(pg.mkPen(None))
-        self.marks[1].setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
+        for item, alpha in zip(self.marks, (255, 110), strict=True):
+            item.setBrush(pg.mkBrush(faded(theme.selection, alpha)))
+            item.setPen(pg.mkPen(None))
         for item, row in zip(self.marks, (chosen, compared), strict=True):
             item.setVisible(row is not None)
             item.setZValue(-20)
@@ -175,7 +176,6 @@ class ForestPlot(QObject):
         """Write the names on the left and the figures on the right, as there is room."""
         width, metrics = self.plot.width(), QFontMetrics(self.plot.font())
         measure = metrics.horizontalAdvance
-        left = [elided(name, int(_NAME_SHARE * width), measure) for name in names]
         roomy = width >= _ROOM_FOR_INTERVALS
         right = [
             _interval_words(run, self._measure)
@@ -183,6 +183,8 @@ class ForestPlot(QObject):
             else words.figure_words(run.measured(self._measure).value)
             for run in self._runs
         ]
+        room = width - max(map(measure, right), default=0) - _LEAST_PICTURE
+        left = [elided(name, max(int(_NAME_SHARE * width), room), measure) for name in names]
         for side, texts in (("left", left), ("right", right)):
             axis = self.plot.getAxis(side)
             axis.setTicks([list(enumerate(texts))])

@@ -39,7 +39,7 @@ from aucstudio.project.survey.summary import ColumnSummary, sum_up
 from aucstudio.project.work.job import Job, describe_failure
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
-_SHOWN = {ROWS: "Rows", COLUMNS: "Columns", GAPS: "Missing values", CORRELATION: "Correlation"}
+_SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}
 _LEAST_SHEET = 330  # pixels beside the card
 
 
@@ -116,7 +116,7 @@ class DataView(PageView):
         self.hint = hint_label("data_hint")
         self.hint.setText("No table yet")
         self.pages = QStackedWidget()
-        for page in (self.sheet, self.overview, self.gaps, self.correlation):
+        for page in (self.overview, self.sheet, self.gaps, self.correlation):
             self.pages.addWidget(page)
         self._main = QWidget()
         column = QVBoxLayout(self._main)

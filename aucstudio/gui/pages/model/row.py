@@ -85,6 +85,8 @@ class RowPart(WorkedOut[Explained]):
     # ------------------------------------------------------------- computing
 
     def show_subject(self, subject: ModelSubject) -> None:
+        if subject.row is None and subject.table is not None:
+            subject = dataclasses.replace(subject, row=_worst_positive(subject))
         self.subject = subject
         table, row = subject.table, subject.row
         self._show_number(subject)
@@ -188,6 +190,15 @@ class RowPart(WorkedOut[Explained]):
         return dict(
             zip(CSV_HEAD, map(list, zip(*as_lines(self.found.detail), strict=True)), strict=True)
         )
+
+
+def _worst_positive(subject: ModelSubject) -> int | None:
+    """Return the held-out positive with the lowest score; None where none is of the table."""
+    if subject.run.record.experiment.validation.scheme == "file":
+        return None
+    split = subject.split
+    rows, scores = split.test_rows[split.test_positive], split.test_scores[split.test_positive]
+    return int(rows[np.argmin(scores)]) if len(rows) else None
 
 
 def _whisker(part: Moved, *, exact: bool) -> Whisker:

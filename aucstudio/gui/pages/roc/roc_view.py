@@ -36,6 +36,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.work.job import Job
 
+_HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
 _CRAMPED = "There is no room for the inset: make the page larger."
 _STILL_MILLISECONDS = 60
 
@@ -364,6 +365,11 @@ class RocView(PageView):
         """
         self._pointer = x, y
         if self._is_dragging:
+            return
+        point = self.layers.point
+        if point.point is not None and point.is_under(x, y):
+            self.canvas.mark(None)
+            self._read(f"{reading.operating_words(point.point)}\n{_HOW_TO_MOVE}")
             return
         found = self.lines.nearest(x, y)
         if found is None:

@@ -260,7 +260,7 @@ class ScoresView(PageView):
 
     def set_threshold(self, value: float) -> None:
         """Move the threshold, in every view."""
-        self.session.point_at(threshold=value)
+        self.session.set_threshold(threshold=value)
 
     def _on_focus(self) -> None:
         if self.isVisible() and self._split() is not None:

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from aucstudio.project.child_process import ChildEndedError, Reporter, call
-from aucstudio.project.data.readers.format import Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import Limits, limits_of
@@ -54,7 +54,7 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
         tell(last)
         return False
 
-    arguments = form.write.__module__, form.key, path, target, wish
+    arguments = form.write.__module__, form.key, path, target, wish, limits.written
     prepare = functools.partial(_limit, limits)
     try:
         written: Written = call(_write, arguments, advance, poll, prepare=prepare, quiet=True)
@@ -98,7 +98,7 @@ def damaged(path: Path, form: Format, reason: str) -> InputError:
 
 
 def _write(
-    module: str, key: str, path: Path, target: Path, wish: Wish, report: Reporter
+    module: str, key: str, path: Path, target: Path, wish: Wish, most: int, report: Reporter
 ) -> Written:
     """Write a file; what a library raises becomes one of a few errors."""
     last = 0.0
@@ -113,6 +113,7 @@ def _write(
         formats = importlib.import_module(module).FORMATS
         write = next(form.write for form in formats if form.key == key)
         written: Written = write(path, target, wish, tell)
+        _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         about = {name: getattr(error, name) for name in ("line", "column", "setting")}
         sentence = str(error).replace(str(target), str(path))
@@ -137,6 +138,14 @@ def _write(
             raise MemoryError from None
         raise _DamagedError(f"{error}" or type(error).__name__) from None
     return written
+
+
+def _refuse_long_texts(written: Written, path: Path, folder: Path, most: int) -> None:
+    """Raise InputError if a file is Parquet and holds texts that would fill the memory."""
+    if written.kind == PARQUET:
+        from aucstudio.project.data.readers.parquet_file import refuse_long_texts
+
+        refuse_long_texts(path, folder, most)
 
 
 def _limit(limits: Limits) -> None:

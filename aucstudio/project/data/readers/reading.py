@@ -137,7 +137,7 @@ def make_plain(
     wrappings: list[str] = []
     sha256 = ""
     while found.write is not None:
-        if not sha256:
+        if not (sha256 or found is PARQUET_FORMAT):
             sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
         if len(wrappings) == _MOST_WRAPPINGS:
             raise InputError(f"{path} is packed too many times; unpack it first", file=str(path))
@@ -148,7 +148,7 @@ def make_plain(
             part, parts = written.part, written.parts
             wish = dataclasses.replace(wish, part="", usual="")
         if written.kind != FILE:
-            here = target
+            here = target if target.exists() else here
             break
         wrappings.append(found.key)
         here, name = target, written.name
@@ -163,7 +163,7 @@ def make_plain(
             file=str(path),
             setting="sheet",
         )
-    kind = _kind(found, written)
+    kind = TEXT if found.write is None else written.kind
     known = _known(written)
     parts_given = {name: value for name, value in given.items() if name != "sheet"}
     _check_given(path, found, known, parts_given)
@@ -192,12 +192,6 @@ def _wish(given: Mapping[str, Any], schema: Schema | None) -> Wish:
         usual = schema.dialect.sheet if schema.dialect is not None else ""
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
     return Wish(sheet, usual, encoding, kinds, strict=bool(given.get("strict")))
-
-
-def _kind(found: Format, written: Written) -> Kind:
-    if found.write is not None:
-        return written.kind
-    return PARQUET if found is PARQUET_FORMAT else TEXT
 
 
 def write_as(
@@ -230,7 +224,7 @@ def _check_given(
     path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
     """Refuse parts of a dialect that a file does not have."""
-    if found.write is None:
+    if found.write is None or found is PARQUET_FORMAT:
         return
     usual = {**dataclasses.asdict(Dialect()), **known}
     for part, value in given.items():

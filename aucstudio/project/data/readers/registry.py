@@ -14,12 +14,13 @@ from aucstudio.project.data.readers import (
     database,
     excel,
     json_records,
+    parquet_file,
     spreadsheet_xml,
     statistics,
     svmlight,
     web_page,
 )
-from aucstudio.project.data.readers.format import Format, begins
+from aucstudio.project.data.readers.format import Format
 
 TEXT = Format(
     key="csv",
@@ -29,13 +30,7 @@ TEXT = Format(
     recognises=lambda _path, _head: True,
     encodings=True,
 )
-PARQUET = Format(
-    key="parquet",
-    title="a Parquet file",
-    plural="Parquet files",
-    endings=(".parquet", ".pq"),
-    recognises=begins(b"PAR1"),
-)
+(PARQUET,) = parquet_file.FORMATS
 # The first one that recognises a file has it: text takes what is left.
 FORMATS: tuple[Format, ...] = (
     PARQUET,

@@ -13,7 +13,9 @@ from typing import BinaryIO
 import numpy as np
 
 from aucstudio.project.data.paths import require_file, unreadable
+from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import bytes_words
 
 Advance = Callable[[float], None]
 
@@ -105,7 +107,7 @@ def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
     odd, ends, lookalikes, done, nuls = b"", _LineEnds(), _Lookalikes(), 0, 0
     # The digest takes as long as all the rest, and another processor's time.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in chunks(file):
+        for chunk in _of_short_lines(path, chunks(file)):
             digested = pool.submit(digest.update, chunk)
             ends.add(chunk)
             lookalikes.add(chunk)
@@ -132,6 +134,38 @@ def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
         lookalikes.found,
         damaged,
         nuls,
+    )
+
+
+def _of_short_lines(path: Path, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces of a file; InputError if a line in it is too long for a row."""
+    start = end = 0
+    for piece in pieces:
+        yield piece
+        mark = b"\n" if b"\n" in piece else b"\r"
+        first = piece.find(mark)
+        # A line within one piece is short.
+        if first >= 0:
+            _refuse_long_line(path, start, end + first)
+            start = end + piece.rfind(mark) + 1
+        end += len(piece)
+    _refuse_long_line(path, start, end)
+
+
+def _refuse_long_line(path: Path, start: int, end: int) -> None:
+    if end - start <= LONGEST_ROW:
+        return
+    ends, left = _LineEnds(), start
+    with path.open("rb") as file:
+        while left and (piece := file.read(min(left, CHUNK))):
+            ends.add(piece)
+            left -= len(piece)
+    line = ends.lines
+    raise InputError(
+        f"{path}, line {line}: the line has {bytes_words(end - start)}, and a row of at most "
+        f"{bytes_words(LONGEST_ROW)} is read; is it the right file?",
+        file=str(path),
+        line=line,
     )
 
 

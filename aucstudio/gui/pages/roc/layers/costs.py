@@ -176,7 +176,7 @@ class CostLayer(QObject):
     def go_to_best(self) -> None:
         """Move the operating point there."""
         if self._point is not None:
-            self._session.point_at(threshold=self.best_threshold())
+            self._session.set_threshold(threshold=self.best_threshold())
 
     def _threshold_words(self, digits: str = ".3g") -> str:
         point = self._point

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -118,7 +118,6 @@ class _Handle(pg.ScatterPlotItem):
     def __init__(self) -> None:
         super().__init__(size=15, antialias=True)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
-        plain_tooltip(self, "Operating point: drag it, click on the curve, or use the arrow keys")
 
     def hoverEvent(self, event: Any) -> None:
         super().hoverEvent(event)
@@ -254,14 +253,18 @@ class OperatingPointLayer(QObject):
     def move_to(self, fpr: float) -> None:
         """Put the threshold where the focused split reaches an FPR."""
         if self.point is not None:
-            self._session.point_at(threshold=self.point.cut_for(fpr))
+            self._session.set_threshold(threshold=self.point.cut_for(fpr))
 
     def step(self, vertices: int) -> None:
         """Move along the focused split's curve."""
         if self.point is not None:
             last = len(self.point.curve.thresholds) - 1
             vertex = min(max(self.point.vertex + vertices, 0), last)
-            self._session.point_at(threshold=cut_at(self.point.curve, vertex))
+            self._session.set_threshold(threshold=cut_at(self.point.curve, vertex))
+
+    def is_under(self, x: float, y: float) -> bool:
+        """Return whether a place of the plot is on the point."""
+        return self.handle.isVisible() and bool(len(self.handle.pointsAt(QPointF(x, y))))
 
     def _slide(self, x: float, y: float) -> None:
         """Move to the vertex nearest to a place."""
@@ -274,7 +277,7 @@ class OperatingPointLayer(QObject):
         if point.trace.curve is None:
             self.move_to(float(point.trace.x[vertex]))
         else:
-            self._session.point_at(threshold=cut_at(point.curve, vertex))
+            self._session.set_threshold(threshold=cut_at(point.curve, vertex))
 
     def _nearest(self, x: float, y: float) -> tuple[float, int]:
         """Give the distance in pixels of the line's nearest vertex, and which it is."""
