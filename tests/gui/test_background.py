@@ -54,4 +54,4 @@ def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot)
     assert page.heard == 1
     assert not page._stale
     session.set_band(0.0, 0.5)
-    assert page._stale
+    qtbot.waitUntil(lambda: page._stale)

@@ -139,7 +139,7 @@ def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot
     session.select(view.shown.looks[2].record.id)
     session.compare_with(view.shown.looks[0].record.id)
     session.selection_changed.connect(lambda: heard.append(1))
-    assert "told apart" in shown(view, qtbot)
+    assert "do not differ significantly" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
     assert [mark.rect().center().y() for mark in view.picture.forest.marks] == pytest.approx(
@@ -370,7 +370,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
     record = add(name="One")
     put(session, dataclasses.replace(record, id="again"), "Same")
     text = shown(view, qtbot)
-    assert "rank these 40 rows alike. No positive and negative are ordered otherwise" in text
+    assert "rank these 40 rows alike. Both runs order every pair identically" in text
     assert "95 %" not in text
     (pair,) = view.shown.found.pairs
     assert pair.alike
@@ -480,10 +480,10 @@ def test_tallies():
         comparison.corrected(pairs, comparison.UNCORRECTED)
     )
     assert tally_words(pairs[:1]) == ""
-    silent = PairComparison("a", "b", 0.1, reason="2 negatives decide this band")
+    silent = PairComparison("a", "b", 0.1, reason="only 2 negatives in the range")
     assert tally_words(comparison.corrected([*pairs, silent])) == (
         "2 of 3 pairs differ after Holm's correction; 1 not comparable."
     )
     said = pair_sentence(silent, "pAUC", "these 90 rows")
-    assert "these 90 rows: 2 negatives decide this band." in said.headline
+    assert "these 90 rows: only 2 negatives in the range." in said.headline
     assert not silent.settled

@@ -45,7 +45,7 @@ def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
     assert panel._labels["folds"].text() == "Steps"
     assert panel.gap_box.text() == "none"
     assert panel.window_box.text() == "all earlier rows"
-    assert "never judged" in panel.ahead.text()
+    assert "never tested" in panel.ahead.text()
     panel.gap_box.setValue(7)
     panel.window_box.setValue(90.5)
     assert panel.gap_box.text() == "7 days"

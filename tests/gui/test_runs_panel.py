@@ -591,15 +591,15 @@ def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
     thrice = dataclasses.replace(record.experiment, validation=Validation(repeats=3))
     half = dataclasses.replace(record.splits[0], converged=False)
     for name, stopped, words in (
-        ("none", {"splits": ()}, "before a fit had ended: there is nothing to show"),
-        ("half", {"splits": (half,)}, "within the fit: the model is as it stood then"),
+        ("none", {"splits": ()}, "before the first fit ended: no results"),
+        ("half", {"splits": (half,)}, "within the fit: the model is not fully trained"),
         ("half of three", {"splits": (half,), "experiment": thrice}, "within the first of 3 fits"),
-        ("one of three", {"experiment": thrice}, "after 1 of 3 splits: figures rest on these"),
+        ("one of three", {"experiment": thrice}, "after 1 of 3 splits: figures use these only"),
     ):
         fill(session, {name: dataclasses.replace(record, **stopped)})
         session.select(name)
         (sentence,) = panel.details.warnings.sentences
-        assert sentence.startswith(f"Stopped by hand {words}")
+        assert sentence.startswith(f"Stopped {words}")
 
 
 # ----------------------------------------------------------------- the card

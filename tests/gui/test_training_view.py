@@ -123,7 +123,9 @@ def test_what_nothing_proves_is_not_called_converged(view, add, qtbot):
 def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
     record = add(name="Calm")
     text = shown(view, qtbot)
-    assert text.startswith("Calm has converged; AUC 0.909 held-out, 0.897 training, within chance")
+    assert text.startswith(
+        "Calm has converged; AUC 0.909 held-out, 0.897 training, not significantly"
+    )
     looks = record.splits[0].trajectory
     good = np.tile(looks.train.positive.astype(np.float32), (len(looks.iteration), 1))
     learnt = dataclasses.replace(looks, train=ScoresOnTheWay(looks.train.positive, good))

@@ -346,11 +346,11 @@ def _degrees(sampling: Sampling, variance: Variance, *, few: bool = False) -> fl
 
 
 def few_words(rows: Deciding) -> str:
-    """Say how few rows decide: ``2 negatives decide this band``."""
+    """Return how few rows the area rests on: ``only 2 negatives in the range``."""
     few_negatives = rows.negatives < LEAST
     row, count = ("negative", rows.negatives) if few_negatives else ("positive", rows.positives)
     if count < 1:
-        return f"less than one {row} decides this band"
+        return f"less than one {row} in the range"
     # Positives are parts of rows summed up: a broken number of them would puzzle.
     number = f"{count:.2g}" if few_negatives else f"fewer than {math.floor(count) + 1}"
-    return f"{number} {row}{' decides' if number == '1' else 's decide'} this band"
+    return f"only {number} {row}{'' if number == '1' else 's'} in the range"
