@@ -42,16 +42,20 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
 def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
     class Page(PageView):
         listens_to: ClassVar = {**PageView.listens_to, "focus_changed": "on_focus"}
-        heard = 0
+        moved = refreshed = 0
 
         def on_focus(self):
-            self.heard += 1
+            self.moved += 1
+
+        def refresh(self):
+            self.refreshed += 1
 
     page = Page(session, "some_view", "Some")
     qtbot.addWidget(page)
-    page._stale = False
+    page.show()
+    qtbot.waitUntil(lambda: page.refreshed > 0)
+    before = page.refreshed
     session.point_at(row=3)
-    assert page.heard == 1
-    assert not page._stale
-    session.set_band(0.0, 0.5)
-    qtbot.waitUntil(lambda: page._stale)
+    assert (page.moved, page.refreshed) == (1, before)
+    session.selection_changed.emit()
+    qtbot.waitUntil(lambda: page.refreshed > before)
