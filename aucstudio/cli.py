@@ -69,7 +69,7 @@ def _standard_input(options: argparse.Namespace) -> Path:
     """Store the table that comes out of a pipe; for good where a project will ask for it."""
     if sys.stdin is None:
         raise InputError("the standard input is closed; name a file to read")
-    from aucstudio.project.store.pasted import keep_stream, pasted_folder
+    from aucstudio.project.store.workspace import keep_stream, pasted_folder
 
     lasting = getattr(options, "project", None) is not None
     folder = pasted_folder() if lasting else scratch.make_folder()

@@ -95,6 +95,7 @@ ROOMS = [
     "geometry",
     "explain",
     "examples",
+    "guide",
 ]
 
 # The same of the window; pages know each other only through what several of them share.
@@ -153,15 +154,6 @@ def test_rooms_of_the_engine_import_one_way():
             assert ENGINE_ROOMS.index(other) <= ENGINE_ROOMS.index(room), f"{path} imports {name}"
 
 
-def test_private_modules_are_imported_by_their_room_alone():
-    for layer in ("project", "gui", "commands"):
-        for path in (PACKAGE / layer).rglob("*.py"):
-            for name in imports(path):
-                private = [part for part in name.split(".") if part.startswith("_")]
-                ours = name.startswith("aucstudio.") and "__" not in name
-                assert not (private and ours), f"{path} imports {name}"
-
-
 def test_modules_of_the_engine_import_each_other_in_no_circle():
     known = {module_name(path): path for path in (PACKAGE / "engine").rglob("*.py")}
     graph = {
@@ -169,6 +161,26 @@ def test_modules_of_the_engine_import_each_other_in_no_circle():
         for name, path in known.items()
     }
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_private_modules_and_names_stay_in_their_package():
+    reached = set()
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            module = getattr(node, "module", None) or ""
+            if not isinstance(node, ast.ImportFrom) or not module.startswith("aucstudio"):
+                continue
+            parts = module.split(".")
+            home = next((k for k, part in enumerate(parts) if private(part)), len(parts))
+            package = ".".join(parts[:home])
+            hidden = any(private(name) for name in (*parts, *(alias.name for alias in node.names)))
+            if hidden and not module_name(path).startswith(package + "."):
+                reached.add(module)
+    assert not reached
+
+
+def private(name):
+    return name.startswith("_") and not name.startswith("__")
 
 
 def test_a_public_name_of_the_engine_means_one_class():
@@ -223,6 +235,20 @@ def test_rooms_of_the_window_import_one_way():
                 assert GUI_ROOMS.index(other) <= GUI_ROOMS.index(room), f"{path} imports {name}"
                 if room == other == "pages":
                     assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
+
+
+def test_modules_of_the_window_import_each_other_in_no_circle():
+    known = {module_name(path): path for path in (PACKAGE / "gui").rglob("*.py")}
+    graph = {}
+    for name, path in known.items():
+        inner = {
+            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        graph[name] = {other for other in inner if other in known and other != name}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
 @pytest.mark.slow

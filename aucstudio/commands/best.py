@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.commands.outcomes import check_model_name
+from aucstudio.commands.outcomes import check_model_name, save_made_model
 from aucstudio.commands.run_options import read_band
 from aucstudio.commands.table_options import (
     add_column_options,
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
-    from aucstudio.project.tournament.budget import Budget
+    from aucstudio.project.tournament.contest import Budget
     from aucstudio.project.tournament.find import find_best
     from aucstudio.project.tournament.verdict import (
         best_document,
@@ -146,17 +146,11 @@ def _save_model(board: Leaderboard, path: str | None) -> str:
     The one that was trained on all rows; where there was no time for that, the one that was judged
     on the held-out rows. Returns why it could not be saved.
     """
-    from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.models.take_model import validated_model
-    from aucstudio.project.store.model_file import save_model
     from aucstudio.project.tournament.verdict import threshold_rule
 
-    found = board.best
-    if path is None or found is None or found.record is None:
+    record = None if board.best is None else board.best.record
+    if path is None or record is None:
         return ""
-    try:
-        model = board.model or validated_model(found.record, 0, threshold_rule(board))
-        save_model(model, path)
-    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
-        return failure_sentence(error)
-    return ""
+    rule = threshold_rule(board)
+    return save_made_model(path, lambda: board.model or validated_model(record, 0, rule))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from aucstudio.commands.outcomes import check_model_name, ended, with_unsaved
+from aucstudio.commands.outcomes import check_model_name, ended, save_made_model, with_unsaved
 from aucstudio.commands.run_options import read_band
 from aucstudio.commands.values import add_json
 from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.combination.sharing import Named
+    from aucstudio.project.combination.planning import Named
     from aucstudio.project.runs.experiments.planning import PlannedRun
+    from aucstudio.project.runs.models.model import Model
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -44,9 +45,8 @@ def check_together(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Combine runs and keep the outcome beside them; gives the exit status."""
-    from aucstudio.project.combination.place import Combining
-    from aucstudio.project.combination.planning import plan_combination
-    from aucstudio.project.combination.sharing import require_sharing
+    from aucstudio.project.combination.combining import Combining
+    from aucstudio.project.combination.planning import plan_combination, require_sharing
     from aucstudio.project.results.documents import (
         find_run,
         named_runs,
@@ -70,7 +70,9 @@ def run(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes]
     whole = [record for record in records if record.splits]
     model = options.save_model if options.save_model and whole else None
-    trouble = _save_model(plan, chosen, whole[0], options.save_model) if model else ""
+    trouble = ""
+    if model:
+        trouble = save_made_model(model, lambda: _whole_model(plan, chosen, whole[0]))
     if options.json:
         document = result_document(table, records, band, None if trouble else model)
         say_json(with_unsaved(document, outcomes))
@@ -81,21 +83,11 @@ def run(options: argparse.Namespace) -> int:
     return ended(outcomes, 1, trouble)
 
 
-def _save_model(plan: PlannedRun, members: list[Named], record: RunRecord, path: str) -> str:
-    """Save the model, after several splits one of all rows; gives why it could not be."""
+def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
+    """Return the model that was judged; after several splits, one of all rows."""
     from aucstudio.project.combination.combining import combine_anew
-    from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.models.take_model import validated_model
-    from aucstudio.project.store.model_file import save_model
 
-    try:
-        if len(record.splits) == 1:
-            model = validated_model(record, 0, None)
-        else:
-            model = combine_anew(plan.experiment, members, plan.table)
-        save_model(model, path)
-    except KeyboardInterrupt:
-        return f"interrupted before the model was written to {path}"
-    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
-        return failure_sentence(error)
-    return ""
+    if len(record.splits) == 1:
+        return validated_model(record, 0, None)
+    return combine_anew(plan.experiment, members, plan.table)

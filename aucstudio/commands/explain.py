@@ -124,7 +124,7 @@ def _weights(table: Table) -> NDArray[np.float64] | None:
 
 
 def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Namespace) -> None:
-    from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, as_table, headline
+    from aucstudio.project.explain.one_row import CSV_HEAD, about, as_lines, as_table, headline
     from aucstudio.project.store.scores_file import scores_file
     from aucstudio.project.store.sheets import write_rows
 
@@ -143,8 +143,8 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.models.input_check import check_table, with_allowed_columns
     from aucstudio.project.runs.models.scoring import read_to_score
+    from aucstudio.project.runs.models.scoring_report import check_table, with_allowed_columns
 
     accepted = read_acceptance(options)
     table = read_to_score(

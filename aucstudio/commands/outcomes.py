@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
@@ -13,6 +13,7 @@ from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.experiments.planning import PlannedRun
+    from aucstudio.project.runs.models.model import Model
     from aucstudio.project.work.submit import Outcome
 
 
@@ -70,3 +71,17 @@ def check_model_name(options: argparse.Namespace, data: str) -> None:
     tested = getattr(options, "test_file", None)
     refuse_own_input(options.save_model, data, tested, options.project)
     refuse_unwritable(options.save_model)
+
+
+def save_made_model(path: str, make: Callable[[], Model]) -> str:
+    """Make a model and save it; return why it could not be, so that results are still printed."""
+    from aucstudio.project.runs.execute import failure_sentence
+    from aucstudio.project.store.model_file import save_model
+
+    try:
+        save_model(make(), path)
+    except KeyboardInterrupt:
+        return f"interrupted before the model was written to {path}"
+    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
+        return failure_sentence(error)
+    return ""

@@ -105,7 +105,12 @@ def _files(_bench: _Bench) -> str:
     from aucstudio.engine import METHODS
     from aucstudio.project.resources import resource_path
 
-    needed = ["help/manual.md", "icons/aucstudio.svg", "export/model_script.py", "themes/style.qss"]
+    needed = [
+        "help/first-steps.md",
+        "icons/aucstudio.svg",
+        "export/model_script.py",
+        "themes/style.qss",
+    ]
     absent = [name for name in needed if not resource_path(*name.split("/")).is_file()]
     _require(not absent, f"missing: {', '.join(absent)}")
     return f"resources, {len([METHODS[key].title for key in METHODS])} methods"

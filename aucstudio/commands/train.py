@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from aucstudio.commands.outcomes import carry_out, check_model_name, ended, with_unsaved
+from aucstudio.commands.outcomes import (
+    carry_out,
+    check_model_name,
+    ended,
+    save_made_model,
+    with_unsaved,
+)
 from aucstudio.commands.run_options import (
     add_run_options,
     check_together,
@@ -27,9 +33,7 @@ from aucstudio.console import note, say, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.calibration import JudgedMaps
-    from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -81,7 +85,11 @@ def run(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""
     if options.save_model and records:
-        trouble = _save_model(plan, records[0], rule, options)
+        from aucstudio.project.runs.models.take_model import take_model
+
+        trouble = save_made_model(
+            options.save_model, lambda: take_model(plan, records[0], rule, options.calibrate)
+        )
         model = None if trouble else options.save_model
     judged = _judged(records[0], options.calibrate) if model and options.calibrate else None
     if options.json:
@@ -112,21 +120,3 @@ def _judged(record: RunRecord, kind: str) -> JudgedMaps | None:
     except InputError as error:
         note(str(error))
         return None
-
-
-def _save_model(
-    plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None, options: argparse.Namespace
-) -> str:
-    """Save the model to take away; gives why it could not be."""
-    from aucstudio.project.runs.execute import failure_sentence
-    from aucstudio.project.runs.models.take_model import take_model
-    from aucstudio.project.store.model_file import save_model
-
-    path = options.save_model
-    try:
-        save_model(take_model(plan, record, rule, options.calibrate), path)
-    except KeyboardInterrupt:
-        return f"interrupted before the model was written to {path}"
-    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
-        return failure_sentence(error)
-    return ""

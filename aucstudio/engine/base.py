@@ -11,7 +11,7 @@ import functools
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,7 +28,7 @@ from aucstudio.engine.features.precomputed import (
     on_columns,
     row_numbers,
 )
-from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.fit import Context, Fit, Shared
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
@@ -133,7 +133,7 @@ class AUCClassifier(Declared, _Estimator):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
-        kept: Any = None,
+        kept: Mapping[Any, Any] | None = None,
         **unknown: Any,
     ) -> Self:
         """Train on the rows of X.
@@ -151,8 +151,8 @@ class AUCClassifier(Declared, _Estimator):
         spread : callable, optional
             Does independent parts of the work, side by side if it can; see
             :data:`~aucstudio.engine.monitor.Spread`.
-        kept : object, optional
-            What other fits on these rows left for this one; see
+        kept : mapping, optional
+            Parts of the work that were done elsewhere; see
             :class:`~aucstudio.engine.fit.Context`.
 
         Returns
@@ -175,7 +175,7 @@ class AUCClassifier(Declared, _Estimator):
             raise self._refuse_weights()
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
-        return self._train(X, y, callback, kept, groups, spread)
+        return self._train(X, y, callback, kept=kept, groups=groups, spread=spread)
 
     def _refuse_weights(self) -> InvalidSetting:
         return InvalidSetting(
@@ -189,12 +189,14 @@ class AUCClassifier(Declared, _Estimator):
         X: ArrayLike,
         y: ArrayLike,
         callback: Callback | None,
-        kept: Any = None,
+        *,
+        kept: Mapping[Any, Any] | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
         sample_weight: ArrayLike | None = None,
+        shared: Shared | None = None,
     ) -> Self:
-        """Fit, with what is kept from other fits."""
+        """Fit, with what fits on the same rows share."""
         from sklearn.utils.validation import validate_data
 
         check_settings(type(self), self.get_params(deep=False))
@@ -208,7 +210,7 @@ class AUCClassifier(Declared, _Estimator):
         self.check_size(m, len(train) - m, rows.shape[1])
         if self._is_given_kernel():
             monitor = Monitor(heard_on_columns(callback, len(rows)))
-            context = Context(monitor, given_kernel(rows), kept)
+            context = Context(monitor, given_kernel(rows))
             X_train = row_numbers(rows)[counted]
         else:
             monitor = Monitor(callback)
@@ -217,6 +219,8 @@ class AUCClassifier(Declared, _Estimator):
             X_train = rows if weights is None else rows[counted]
         if weights is not None:
             context = dataclasses.replace(context, weights=weights[counted])
+        if shared is not None:
+            context = dataclasses.replace(context, shared=shared)
         done = self._fit(X_train, train, context)
         if self._is_given_kernel():
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
@@ -336,15 +340,11 @@ class AUCClassifier(Declared, _Estimator):
         """
         from sklearn.base import clone
 
-        kept = self._shared()
+        shared = Shared()
         for value in values:
             changes = {name: value} if name else {}
             changed = clone(self).set_params(**changes)
-            yield changed._train(X, y, callback, kept, sample_weight=sample_weight)
-
-    def _shared(self) -> Any:
-        """Make what the fits of a path are to keep; see :class:`~aucstudio.engine.fit.Context`."""
-        return None
+            yield changed._train(X, y, callback, sample_weight=sample_weight, shared=shared)
 
     @abstractmethod
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:

@@ -225,27 +225,28 @@ class Passes:
         return found
 
 
-def in_pieces(rows: Index, X: Array, columns: Sequence[NDArray[Any]]) -> Parts:
-    """Cut a block that lies here into pieces of some megabytes, each with its part of columns.
-
-    Parameters
-    ----------
-    rows : ndarray of int, shape (n,)
-    X : ndarray of shape (n, d)
-    columns : sequence of ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If the rows are not finite.
-    """
-    if not np.isfinite(X).all():
-        raise ValueError("Input X contains NaN or infinity.")
-    height = max(1, _NUMBERS_PER_PIECE // max(1, X.shape[1]))
-    for start in range(0, len(rows), height):
-        piece = slice(start, start + height)
-        yield rows[piece], X[piece], *(column[piece] for column in columns)
-
-
 def _taken(pieces: Parts) -> list[tuple[Index, Array]]:
     return [(place[place >= 0], X[place >= 0]) for _, X, place in pieces]
+
+
+def mean_variance(passes: Passes) -> float:
+    """Return the variance of all numbers of the rows, as ``X.var()`` is, in one pass."""
+    whole = (0, 0.0, 0.0)
+    for part in passes.over(_spread_of_numbers):
+        whole = _joined(whole, part)
+    return whole[2] / whole[0]
+
+
+def _spread_of_numbers(pieces: Parts) -> tuple[int, float, float]:
+    """Return the count of the numbers, their mean, and their squares about it added up."""
+    whole = (0, 0.0, 0.0)
+    for _, X in pieces:
+        mean = float(X.mean())
+        whole = _joined(whole, (X.size, mean, float(np.square(X - mean).sum())))
+    return whole
+
+
+def _joined(a: tuple[int, float, float], b: tuple[int, float, float]) -> tuple[int, float, float]:
+    count, off = a[0] + b[0], b[1] - a[1]
+    between = off**2 * a[0] * b[0] / count
+    return count, a[1] + off * b[0] / count, a[2] + b[2] + between

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,24 @@ class Fit:
         return notice("gap_too_large", reached=float(min(share, 100.0)), asked=float(asked))
 
 
+Made = TypeVar("Made")
+
+
+class Shared:
+    """Whatever the fits of a path on the same rows make once for all settings but one."""
+
+    def __init__(self) -> None:
+        self._settings: object = None
+        self._made: object = None
+
+    def once(self, settings: object, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returned last, unless the settings changed since."""
+        if self._made is None or settings != self._settings:
+            self._made = None  # the old one makes room for the new one
+            self._made, self._settings = make(), settings
+        return cast("Made", self._made)
+
+
 @dataclasses.dataclass(frozen=True)
 class Context:
     """What a fit is given beside rows and classes.
@@ -97,9 +116,10 @@ class Context:
     given : Kernel or None
         Kernel values that the caller computed; rows are then numbers of rows, and this kernel
         stands in place of the method's own.
-    kept : object
-        What fits one after another have in common, as the family of the method declares it; None
-        where a fit stands alone.
+    shared : Shared
+        What the fits of a path share; new for a single fit.
+    kept : mapping or None
+        Parts of the work that were done elsewhere, by their names; see ``Declared.in_parts``.
     groups : ndarray of shape (n_samples,) or None
         Rows of one group belong together, for methods that hold rows out.
     weights : ndarray of shape (n_samples,) or None
@@ -111,7 +131,8 @@ class Context:
 
     monitor: Monitor
     given: Kernel | None = None
-    kept: Any = None
+    shared: Shared = dataclasses.field(default_factory=Shared)
+    kept: Mapping[Any, Any] | None = None
     groups: NDArray[Any] | None = None
     weights: Array | None = None
     spread: Spread = one_by_one

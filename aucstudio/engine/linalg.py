@@ -232,10 +232,6 @@ class KernelFactor:
         beta[self.pivots] += _substitute(self.L, left, transposed=True)
         return beta
 
-    def project(self, scores: Array) -> Array:
-        """Give w from the scores F w of the pivots."""
-        return _substitute(self.L, scores)
-
 
 def _substitute(L: Array, b: Array, *, transposed: bool = False) -> Array:
     """Solve L x = b, or L^T x = b."""

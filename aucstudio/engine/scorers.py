@@ -17,6 +17,9 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import COPY, chunks
 from aucstudio.engine.types import Array, Index, Mask
 
+ABOVE_ALL = float(np.finfo(np.float64).max)
+"""The threshold of a tree that separates known values from missing ones."""
+
 _PULSE_ROWS = 1_024
 _PULSE_CELLS = 1 << 20  # of a linear scorer, some milliseconds
 _ROWS_PER_WALK = 1_024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -33,7 +34,7 @@ class WeighsRows(AUCClassifier):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
-        kept: Any = None,
+        kept: Mapping[Any, Any] | None = None,
         **unknown: Any,
     ) -> Self:
         """Train on the rows of X; see :meth:`AUCClassifier.fit`.
@@ -52,4 +53,6 @@ class WeighsRows(AUCClassifier):
         """
         if unknown:
             return super().fit(X, y, **unknown)
-        return self._train(X, y, callback, kept, groups, spread, sample_weight)
+        return self._train(
+            X, y, callback, kept=kept, groups=groups, spread=spread, sample_weight=sample_weight
+        )

@@ -160,6 +160,6 @@ def _show_uncaught_errors() -> None:
         # The one that a person looks at, else the first.
         active = [one for one in windows if one.isActiveWindow()] or windows
         for window in active[:1]:
-            window.messages.tell(f"Something went wrong that should not have: {error}", details)
+            window.messages.tell(f"Unexpected error: {error}", details)
 
     sys.excepthook = show

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -18,7 +18,7 @@ from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedS
 from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.under_way import what_is_under_way
-from aucstudio.gui.windows import LOSE, SAVE, STOP, the_windows
+from aucstudio.gui.windows import LOSE, SAVE, STOP, StudyWindow, the_windows
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.readers.several import join
 from aucstudio.project.errors import InputError
@@ -28,7 +28,6 @@ from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
     from aucstudio.gui.dialogs.importing.preview import ImportPreview
-    from aucstudio.gui.main_window import MainWindow
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
@@ -38,9 +37,23 @@ _MOST_UNSAVED = 6  # studies in the menu
 
 
 class Files(QObject):
-    """Answers the verbs of the File menu that change which study is open, or where it is kept."""
+    """Answers the verbs of the File menu that change which study is open, or where it is kept.
 
-    def __init__(self, window: MainWindow, session: Session, verbs: Actions) -> None:
+    Signals
+    -------
+    opened : OpenedStudy
+        The session holds another study.
+    table_refused : str
+        A table could not be read: why.
+    saving
+        The study is about to be saved.
+    """
+
+    opened = Signal(object)
+    table_refused = Signal(str)
+    saving = Signal()
+
+    def __init__(self, window: StudyWindow, session: Session, verbs: Actions) -> None:
         super().__init__(window)
         self._window, self._session, self._verbs = window, session, verbs
         self._previewing: ImportPreview | None = None
@@ -90,14 +103,10 @@ class Files(QObject):
             elif self._previewing is not None:
                 self._previewing.stay() if choice is None else self._previewing.accept()
             if choice == ELSEWHERE:
-                the_windows().new(self._window).files.begin(path, kind, choices)
+                the_windows().new(self._window).session.begin_open(path, kind, choices)
 
         elsewhere = (ELSEWHERE, "Open in a &new window")
         self._ask_to_leave("Open another study", answered, elsewhere)
-
-    def begin(self, path: str, kind: str, choices: ImportChoices | None = None) -> None:
-        """Begin to open something where nothing is under way."""
-        self._session.begin_open(path, kind, choices)
 
     def _ask_to_leave(
         self, title: str, answered: prompts.Answered, *first: tuple[str, str]
@@ -123,19 +132,12 @@ class Files(QObject):
 
         prompts.ask_choice(self._window, title, text, choices, chosen)
 
-    def show_opened(self, found: OpenedStudy) -> None:
-        """Bring the window into the state of a study that was opened."""
-        if found.stored is not None:
-            self._window.restore_layout()
-        if found.experiments is not None:
-            self._window.show_pages(found.experiments.views)
-        for warning in found.warnings:
-            self._window.messages.tell(warning)
-
     def _on_opened(self, found: OpenedStudy) -> None:
         if self._previewing is not None and self._previewing.imports:
             self._previewing.accept()
-        self.show_opened(found)
+        self.opened.emit(found)
+        for warning in found.warnings:
+            self._window.messages.tell(warning)
 
     def _on_refused(self, path: str, kind: str, error: Exception) -> None:
         if self._previewing is not None and self._previewing.imports:
@@ -148,7 +150,7 @@ class Files(QObject):
         sentence, trace = describe_failure(error)
         expected = isinstance(error, (InputError, ValueError))
         if expected and kind in (TABLE, PASTED) and self._session.table is not None:
-            self._window.data_panel.show_problem(sentence)
+            self.table_refused.emit(sentence)
         else:
             self._window.messages.tell(sentence, "" if expected else trace)
 
@@ -223,7 +225,7 @@ class Files(QObject):
     # ------------------------------------------------------------- saving
 
     def _on_save(self) -> None:
-        self._window.keep_layout()
+        self.saving.emit()
         if self._session.is_saved:
             self._session.begin_save_again()
         else:

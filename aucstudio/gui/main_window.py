@@ -7,33 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QApplication,
-    QMainWindow,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.icons import redress
 from aucstudio.gui.common.offers import offer_combination
-from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
-from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
 from aucstudio.gui.files import Files
-from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.opening import PROJECT, TABLE, OpenedStudy, kind_of
-from aucstudio.gui.state.session import Session
 from aucstudio.gui.window_preferences import WindowPreferences
-from aucstudio.gui.windows import the_windows
+from aucstudio.gui.windows import StudyWindow
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples.studies import STUDIES
@@ -60,16 +52,12 @@ _OF_VALIDATION = (
 BEST = "best_view"
 
 
-class MainWindow(QMainWindow):
+class MainWindow(StudyWindow):
     """The window; owns a session and hands it to panels and views."""
 
     def __init__(self, place: Place | None = None) -> None:
-        super().__init__()
-        self.setObjectName("main_window")
-        self.session = Session(self, place)
-        self.actions_ = Actions(self)
+        super().__init__(place)
         self._workplace: Workplace | None = None
-        self._may_leave = self._waits_to_leave = False
         self.files = Files(self, self.session, self.actions_)
         self._lay_out()
         self._connect()
@@ -81,7 +69,6 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
-        self.messages = MessageBar()
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
@@ -180,6 +167,9 @@ class MainWindow(QMainWindow):
         session.live_changed.connect(self._on_live)
         session.told.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.tell)
+        self.files.opened.connect(self._on_opened)
+        self.files.table_refused.connect(lambda words: self.data_panel.show_problem(words))
+        self.files.saving.connect(self.keep_layout)
         session.reported.connect(self.messages.tell)
 
     def _connect_workplace(self) -> None:
@@ -220,11 +210,6 @@ class MainWindow(QMainWindow):
             self.deck.refresh_verbs(verbs, shows_views)
             self.deck.name_windows(title or "AUC Studio")
 
-    @property
-    def shows_study(self) -> bool:
-        """Whether there is a study to work on; else the start page is seen."""
-        return self.session.table is not None or bool(self.session.shown_runs())
-
     def _can_run(self) -> bool:
         table = self.session.table
         if table is None:
@@ -239,7 +224,7 @@ class MainWindow(QMainWindow):
         self.actions_.stop.setEnabled(self.session.busy)
         if self.is_furnished:
             self.deck.withhold(() if self.session.tournaments() else {BEST})
-        self._leave_if_done()
+        self.leave_if_done()
 
     def current_view(self) -> PageView:
         """Give the view that was last clicked into."""
@@ -265,26 +250,19 @@ class MainWindow(QMainWindow):
         self.actions_.show_runs.setChecked(layout.get("runs") is not False)
         self.deck.restore(layout)
 
-    def set_theme(self, choice: str) -> None:
-        """Dress the window: "system", "light" or "dark"."""
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            apply_theme(application, choice)
-        for window in {self, *the_windows().open}:
-            window.retheme()
-
     def retheme(self) -> None:
         """Take on the present theme."""
-        redress(self)
+        super().retheme()
         if self.is_furnished:
             for view in self.deck.made_views():
                 view.retheme()
             self.runs_panel.retheme()
 
-    def follow_desktop(self) -> None:
-        """Take on the desktop's new appearance, unless the person chose one."""
-        if self.actions_.theme == "system":
-            self.set_theme("system")
+    def _on_opened(self, found: OpenedStudy) -> None:
+        if found.stored is not None:
+            self.restore_layout()
+        if found.experiments is not None:
+            self.show_pages(found.experiments.views)
 
     # ------------------------------------------------------------- verbs
 
@@ -326,13 +304,14 @@ class MainWindow(QMainWindow):
         try:
             self.validation_panel.check()
             self.method_panel.check()
-            same = None if again else self.session.planned_twin(tuned=tuned)
+            planned = self.session.planned(tuned=tuned)
+            same = None if again else self.session.twin_of(planned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)
                 self.sides.show_runs(True)  # in front, where it is a page
                 self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
                 return
-            self.session.run_planned(tuned=tuned)
+            self.session.start([planned])
         except InvalidSetting as error:
             self.method_panel.show_problem(error.setting, str(error))
         except InputError as error:
@@ -368,41 +347,12 @@ class MainWindow(QMainWindow):
 
     # ------------------------------------------------------------- Qt
 
-    def leave(self) -> None:
-        """Close without asking; what is under way is stopped, and what is finished kept."""
-        self._may_leave = True
-        self.close()
-
-    def leave_when_done(self) -> None:
-        """Close as soon as nothing is under way any more."""
-        self._waits_to_leave = True
-        self.session.told.emit("The window closes when all runs have ended")
-        self._leave_if_done()
-
-    def stay(self) -> None:
-        """Do not close after all."""
-        self._waits_to_leave = False
-
-    def _leave_if_done(self) -> None:
-        if self._waits_to_leave and not self.session.has_work:
-            self._waits_to_leave = False
-            QTimer.singleShot(0, self, self.leave)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        the_windows().add(self)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._may_leave and (self.session.has_work or self.session.unsaved_words()):
-            event.ignore()
-            the_windows().close([self])
-            return
-        the_windows().remove(self)
+    def clear_up(self) -> None:
+        """Keep the layout, and close what is torn off; the window closes."""
         self.keep_layout()
-        self.session.close()
+        super().clear_up()
         if self.is_furnished:
             self.deck.gather()
-        event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():

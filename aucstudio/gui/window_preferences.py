@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize
 from PySide6.QtGui import QAction
@@ -12,9 +11,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.gui.common.screens import FRAME, on_some_screen
 from aucstudio.gui.common.theme import set_text_size
 from aucstudio.gui.state.preferences import WindowPlace, preferences
-
-if TYPE_CHECKING:
-    from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.windows import StudyWindow
 
 _SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)
 _MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
@@ -25,10 +22,10 @@ class WindowPreferences(QObject):
 
     Parameters
     ----------
-    window : MainWindow
+    window : StudyWindow
     """
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: StudyWindow) -> None:
         super().__init__(window)
         self._window = window
         verbs = window.actions_

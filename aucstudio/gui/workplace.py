@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
+from aucstudio.gui.common.boxes import STRETCH, down, holding
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
@@ -68,13 +69,8 @@ class Workplace:
         page.show_row()
 
     def _setup_column(self) -> QScrollArea:
-        column = QWidget()
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.setSpacing(8)
-        for panel in (self.data_panel, self.validation_panel, self.method_panel):
-            layout.addWidget(panel)
-        layout.addStretch(1)
+        panels = (self.data_panel, self.validation_panel, self.method_panel)
+        column = holding(down(*panels, STRETCH, around=(0, 0, 6, 0)))
         area = QScrollArea()
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         area.setWidget(column)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped
-from aucstudio.engine.blocks import ArrayBlocks, Passes
-from aucstudio.engine.methods.least_squares._block_moments import block_moments, mean_variance
+from aucstudio.engine.blocks import ArrayBlocks, Passes, mean_variance
+from aucstudio.engine.methods.least_squares._block_moments import block_moments
 from aucstudio.engine.roc import auc
 
 ADDING_UP = [key for key, method in METHODS.items() if method.adds_up]

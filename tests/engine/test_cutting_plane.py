@@ -448,14 +448,3 @@ def test_tilted_cuts_are_those_of_the_tilted_risk():
     one, other = (c.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False) for c in (cuts, fresh))
     assert_allclose(one[0], other[0], atol=1e-9)
     assert_allclose(one[1], other[1], rtol=1e-9)
-
-
-def test_the_cuts_in_use_are_enough_for_the_same_optimum():
-    cuts, *_ = random_cuts(40)
-    w, bound = cuts.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False)
-    few = cuts.in_use()
-    assert 0 < len(few) <= 6 < len(cuts) == 40
-    assert few.size == 5 * len(few)
-    again = few.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False)
-    assert_allclose(again[0], w, atol=1e-8)
-    assert_allclose(again[1], bound, rtol=1e-9)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.structural import StructuralRisk
-from aucstudio.engine.methods.structural._range import widening
+from aucstudio.engine.methods.fpr_ranges import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc

@@ -83,11 +83,3 @@ def test_samples_and_sums_are_those_of_the_vectors(name):
     sums, squares = space.power_sums(weights, lambda: None)
     assert_allclose(sums, weights @ F, **tolerance(name))
     assert_allclose(squares, weights @ F**2, **tolerance(name))
-
-
-@pytest.mark.parametrize("name", ["rows", "factor", "shifted factor", "landmarks"])
-def test_a_direction_is_found_again_from_its_scorer(name):
-    _, space = SPACES[name]()
-    w = np.random.default_rng(6).normal(size=space.size)
-    found = space.direction(space.scorer(w))
-    assert_allclose(space.scores(found), space.scores(w), atol=1e-6)

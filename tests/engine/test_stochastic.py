@@ -1,11 +1,8 @@
 """Stochastic AUC methods: their steps against plain loops, their results against optima."""
 
-import functools
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
 from aucstudio.engine.features.embedding import embed
@@ -437,24 +434,9 @@ def assert_same_fit(one, other):
 
 
 @every_method
-@every_kernel
-def test_training_goes_on_as_if_it_had_not_ended(method, kernel):
-    X, y = clouds()
-    make = functools.partial(method, kernel=kernel, n_landmarks=20)
-    whole = make(n_epochs=7).fit(X, y)
-    parts = make(n_epochs=3).fit(X, y)
-    before = parts.progress_
-    parts.fit_more(X, y, 1).fit_more(X, y, 3)
-    assert_same_fit(whole, parts)
-    assert before.training.epoch == 3
-    assert parts.get_params()["n_epochs"] == 3
-
-
-@every_method
-def test_a_stop_within_an_epoch_loses_nothing(method, monkeypatch):
+def test_a_stop_within_an_epoch_keeps_the_epochs_before(method, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     X, y = clouds()
-    whole = method(n_landmarks=20, n_epochs=5).fit(X, y)
     monkeypatch.setattr(stochastic, "_WORK_PER_SLICE", 2000.0)
     looks = []
 
@@ -465,9 +447,7 @@ def test_a_stop_within_an_epoch_loses_nothing(method, monkeypatch):
     stopped = method(n_landmarks=20, n_epochs=5).fit(X, y, callback=stop_in_the_third)
     assert not stopped.converged_
     assert stopped.n_iter_ == 2
-    assert stopped.progress_.training.position > 0
-    assert_same_fit(whole, stopped.fit_more(X, y, 3))
-    assert stopped.converged_
+    assert_same_fit(method(n_landmarks=20, n_epochs=2).fit(X, y), stopped)
     assert sum(step.stage == "epoch" for step in looks) > 4
 
 
@@ -510,21 +490,6 @@ def test_the_best_epoch_is_kept_and_each_is_told(method):
     assert {step.total for step in epochs} == {6}
     assert fitted.objective_ == min(step.objective for step in epochs)
     assert all(step.gap is None for step in epochs)
-
-
-def test_going_on_needs_the_same_rows():
-    X, y = clouds()
-    with pytest.raises(NotFittedError):
-        NSAUC().fit_more(X, y, 1)
-    fitted = NSAUC(kernel="linear", n_epochs=1).fit(X, y)
-    scores = fitted.train_scores_
-    for wrong_X, wrong_y in ((X[1:], y[1:]), (X[:, 1:], y), (X, ~y)):
-        with pytest.raises(ValueError, match="200 rows of 5 features"):
-            fitted.fit_more(wrong_X, wrong_y, 1)
-    with pytest.raises(ValueError, match="at least 1"):
-        fitted.fit_more(X, y, 0)
-    assert_array_equal(fitted.train_scores_, scores)
-    assert fitted.fit(X[1:], y[1:]).n_iter_ == 1
 
 
 def test_rows_that_are_all_alike_are_told_of():

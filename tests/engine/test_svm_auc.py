@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import NotFittedError
 
 from aucstudio.engine.features import spaces
 from aucstudio.engine.fit import Context
@@ -126,67 +125,6 @@ def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs
     assert not hasattr(method, "scorer_")
 
 
-@every_method
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_a_fit_goes_on_from_another_of_the_same_rows(method, kernel):
-    X, y = overlapping(200, 6, gap=0.5)
-    start = clone(method).set_params(C=10.0, kernel=kernel, tol=1e-5).fit(X, y)
-    weights, kept = start.scorer_(X), start.warm_
-    settings = {"C": 11.0, "kernel": kernel, "tol": 1e-5}
-    cold = clone(method).set_params(**settings).fit(X, y)
-    warm = clone(method).set_params(**settings).fit_from(start, X, y)
-    assert_allclose(warm.objective_, cold.objective_, rtol=1.1e-5)
-    assert warm.gap_ <= 1e-5 * warm.objective_
-    assert warm.n_iter_ < cold.n_iter_
-    assert_array_equal(start.scorer_(X), weights)
-    assert start.warm_ is kept
-
-
-def test_the_same_fit_again_takes_next_to_nothing():
-    X, y = overlapping(300, 12, gap=0.4)
-    start = SVMpAUC(C=100.0, fpr_range=(0.1, 0.6)).fit(X, y)
-    again = SVMpAUC(C=100.0, fpr_range=(0.1, 0.6)).fit_from(start, X, y)
-    assert start.n_iter_ > 10
-    assert again.n_iter_ <= 3
-    assert again.objective_ <= start.objective_ * (1 + 1e-4)
-
-
-@pytest.mark.parametrize("change", ["value", "class", "order", "row"])
-def test_cuts_are_never_taken_over_to_other_data(change):
-    X, y = overlapping(200, 6, gap=0.5)
-    start = SVMAUC(C=100.0, tol=1e-6).fit(X, y)
-    if change == "value":
-        X = X.copy()
-        X[17, 3] = np.nextafter(X[17, 3], 1e9)
-    elif change == "class":
-        y = y.copy()
-        y[[0, 1]] = y[[1, 0]]
-    elif change == "order":
-        X, y = X[::-1], y[::-1]
-    else:
-        X, y = X[1:], y[1:]
-    warm = SVMAUC(C=100.0, tol=1e-6).fit_from(start, X, y)
-    cold = SVMAUC(C=100.0, tol=1e-6).fit(X, y)
-    assert warm.warm_.mark != start.warm_.mark
-    assert_allclose(warm.objective_, cold.objective_, rtol=1.1e-6)
-    # Cuts that hold elsewhere would push the bound above the optimum, and the gap below 0.
-    assert warm.objective_ - warm.gap_ <= cold.objective_
-    assert cold.objective_ - cold.gap_ <= warm.objective_
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
-def test_the_direction_of_another_fit_is_a_good_beginning_on_other_rows(kernel):
-    X, y = overlapping(300, 12, gap=0.4)
-    settings = {"C": 10.0, "kernel": kernel, "tol": 1e-4}
-    start = SVMAUC(**settings).fit(X[:290], y[:290])
-    objectives = []
-    SVMAUC(**settings).fit_from(start, X, y, callback=lambda s: objectives.append(s.objective))
-    first = next(value for value in objectives if value is not None)
-    best = SVMAUC(**settings).fit(X, y).objective_
-    assert best <= first * (1 + 1e-4)
-    assert first <= 1.2 * best
-
-
 def test_a_start_for_another_range_lends_its_direction():
     X, y = overlapping(400, 12, gap=0.4)
     ranges = [(0.0, 0.8), (0.0, 0.7), (0.0, 0.6), (0.1, 0.6)]
@@ -206,25 +144,6 @@ def test_a_path_over_the_kernel_makes_its_features_anew():
         for warm, value in zip(method.fit_path(X, y, name, values), values, strict=True):
             cold = clone(method).set_params(**{name: value}).fit(X, y)
             assert_allclose(warm.objective_, cold.objective_, rtol=1e-6)
-
-
-def test_starts_that_do_not_fit_are_refused():
-    X, y = overlapping(60)
-    with pytest.raises(NotFittedError):
-        SVMAUC().fit_from(SVMAUC(), X, y)
-    with pytest.raises(ValueError, match="4 features; X has 3"):
-        SVMAUC().fit_from(SVMAUC().fit(X, y), X[:, :3], y)
-    again = SVMAUC().fit_from(SVMpAUC().fit(X, y), X, y)
-    assert_allclose(again.objective_, SVMAUC().fit(X, y).objective_, rtol=2e-4)
-
-
-def test_large_cuts_are_not_kept(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.methods.structural._workbench._KEPT_NUMBERS", 3)
-    X, y = overlapping(60)
-    start = SVMAUC().fit(X, y)
-    assert start.warm_.cuts == {}
-    warm = SVMAUC().fit_from(start, X, y)
-    assert_allclose(warm.objective_, start.objective_, rtol=2e-4)
 
 
 # --- kernels ---------------------------------------------------------------------------------

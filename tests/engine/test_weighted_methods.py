@@ -230,15 +230,6 @@ def test_weights_need_all_pairs(data):
         METHODS["auc-svm"](n_neighbors=3).fit(X, y, weights)
 
 
-def test_cuts_of_other_weights_are_not_taken_over(data):
-    X, y, weights = data
-    weights = np.maximum(weights, 0.5)
-    heavy = METHODS["svm-auc"]().fit(X, y, weights)
-    plain = METHODS["svm-auc"]().fit(X, y)
-    again = METHODS["svm-auc"]().fit_from(heavy, X, y)
-    assert again.objective_ == pytest.approx(plain.objective_, rel=1e-3)
-
-
 def test_members_that_take_no_weights_take_no_part(data):
     X, y, weights = data
     made = METHODS["auc-ensemble"](library="logistic; svm-pauc; rankboost n_rounds=20")

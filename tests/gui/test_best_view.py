@@ -301,7 +301,7 @@ def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_
     table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Forward")
     dialog = FindBestDialog(table_session)
     qtbot.addWidget(dialog)
-    assert "here rows are held out, and dealt into folds, at random" in dialog.caution.text()
+    assert "draws folds at random" in dialog.caution.text()
 
 
 def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_session, qtbot):

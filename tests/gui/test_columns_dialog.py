@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.dialogs.columns_model import HEADS, ROLE
+from aucstudio.gui.dialogs.columns_model import HEADS
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.project.data.table import Column, Dialect, Table
 
@@ -103,7 +103,7 @@ def test_several_columns_get_a_role_by_keys_alone(dialog, qtbot):
         qtbot.keyClick(made.grid, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(made.buttons["ignore"], Qt.Key.Key_Space)
     assert made.roles() == {f"f{k}": "ignore" for k in range(4)}
-    assert shown(made, ROLE)[:5] == ["Ignore"] * 4 + ["Number"]
+    assert shown(made, HEADS.index("Role"))[:5] == ["Ignore"] * 4 + ["Number"]
     assert shown(made, 3)[:5] == ["you, now"] * 4 + ["a guess"]
     assert "4 to be changed" in made.told.text()
     made.buttons["number"].click()
@@ -155,7 +155,7 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
     session.put_table(wide_table(20))
     late.accept()
     assert session.table.column("f1").role == "number"
-    assert "changed meanwhile" in panel.problem.text()
+    assert "has changed since the dialog opened" in panel.problem.text()
 
 
 def test_every_note_on_the_import_is_listed(dialog):

@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QComboBox, QTableView
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.statement import Statement
@@ -289,7 +289,7 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     assert not view.picture.table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
     assert shown(view, qtbot).startswith("No run is checked")
-    assert not view.save_button.isEnabled()
+    assert not view.save_tables.isEnabled()
 
 
 def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
@@ -380,7 +380,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
 
 def test_copy(view, three, qtbot):
     shown(view, qtbot)
-    view.findChild(QPushButton, "copy_table_button").click()
+    view.findChild(QAction, "copy_tables").trigger()
     text = QGuiApplication.clipboard().text()
     rows = list(csv.DictReader(text.split("\n\n")[0].splitlines(), delimiter="\t"))
     assert float(rows[0]["AUC"]) == view.shown.found.runs[0].auc.value
@@ -398,7 +398,7 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
     shown(view, qtbot)
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
-    view.findChild(QPushButton, "save_table_button").click()
+    view.findChild(QAction, "save_tables").trigger()
     assert target.read_text(encoding="utf-8") == writer(view.shown.found)
     assert table_text(tmp_path / "a.booktabs.tex", view.shown.found) == comparison_sheets.as_latex(
         view.shown.found, booktabs=True
@@ -411,9 +411,9 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     view.session.failed.connect(lambda sentence, _trace: said.append(sentence))
     for path in (tmp_path / "table.docx", tmp_path / "nowhere" / "table.csv"):
         monkeypatch.setattr(prompts, "ask_save_path", lambda *_, path=path: str(path))
-        view.save_button.click()
+        view.save_tables.trigger()
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: None)
-    view.save_button.click()
+    view.save_tables.trigger()
     assert len(said) == 2
     assert "table.docx is none of these" in said[0]
     assert "cannot write" in said[1]

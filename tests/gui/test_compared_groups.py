@@ -75,7 +75,7 @@ def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
     page.cuts_field.editingFinished.emit()
     assert "Cuts are up to 19 numbers" in view.sentence.text()
     assert page.found is None
-    assert not view.copy_button.isEnabled()
+    assert not view.copy_tables.isEnabled()
 
 
 def test_rates_follow_the_threshold(table_session, view, qtbot):
@@ -93,11 +93,11 @@ def test_rates_follow_the_threshold(table_session, view, qtbot):
 def test_figures_are_copied_and_saved(table_session, view, qtbot, tmp_path, monkeypatch):
     put(table_session, make_record(table_session.table))
     turn_to(view, GROUPS, qtbot)
-    view.copy_button.click()
+    view.copy_tables.trigger()
     assert QGuiApplication.clipboard().text().startswith("town\tpositives\t")
     path = tmp_path / "groups.csv"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(path))
-    view.save_button.click()
+    view.save_tables.trigger()
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["town"] for row in rows] == ["north", "south"]

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from aucstudio.gui.panels.validation_panel import ValidationPanel, time_columns
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD, Validation
@@ -29,6 +30,10 @@ def panel(qtbot, session, tmp_path):
     return made
 
 
+def title_of(panel, field):
+    return next(label.text() for label in panel.findChildren(QLabel) if label.buddy() is field)
+
+
 def turn_to(panel, scheme):
     choose(panel.scheme, scheme)
     panel.scheme.activated.emit(panel.scheme.currentIndex())
@@ -42,10 +47,10 @@ def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
     for field in (panel.time_box, panel.folds, panel.gap_box, panel.window_box):
         assert field.isVisible()
     assert not panel.seed.isVisible()
-    assert panel._labels["folds"].text() == "Steps"
+    assert title_of(panel, panel.folds) == "Steps"
     assert panel.gap_box.text() == "none"
     assert panel.window_box.text() == "all earlier rows"
-    assert "never tested" in panel.ahead.text()
+    assert "never evaluated" in panel.ahead.text()
     panel.gap_box.setValue(7)
     panel.window_box.setValue(90.5)
     assert panel.gap_box.text() == "7 days"
@@ -58,7 +63,7 @@ def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
     session.undo_stack.undo()
     assert panel.time_box.currentText() == "visit"
     turn_to(panel, FOLDS)
-    assert panel._labels["folds"].text() == "Folds"
+    assert title_of(panel, panel.folds) == "Folds"
     assert not panel.ahead.isVisible()
 
 

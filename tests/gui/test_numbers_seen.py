@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTab
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.dialogs.columns_model import NUMBERS
+from aucstudio.gui.dialogs.columns_model import COLUMNS
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.line_labels import CARD, LineLabels
@@ -159,7 +159,7 @@ def test_heads_of_figures_stand_over_them(table_session, qtbot):
     qtbot.addWidget(dialog)
     model = dialog.findChild(QTableView, "columns_table").model()
     role = Qt.ItemDataRole.TextAlignmentRole
-    for column in NUMBERS:
+    for column in (k for k, one in enumerate(COLUMNS) if one.is_figure):
         for side in (
             model.headerData(column, Qt.Orientation.Horizontal, role),
             model.index(0, column).data(role),

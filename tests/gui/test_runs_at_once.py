@@ -104,7 +104,7 @@ def test_what_trains_and_what_waits_is_listed_with_its_progress(shown_queue, qtb
     assert queue.model.index(1, 1).data() == "waiting"
     for event in held[1].values():
         event.set()
-    qtbot.waitUntil(lambda: not queue.model.entries, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not queue.model.items, timeout=PATIENCE)
     assert not queue.isVisible()
 
 

@@ -6,7 +6,7 @@ import itertools
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
@@ -626,14 +626,23 @@ def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, sessio
     assert details.sure.text() == f"95 % {area.low:.3f} … {area.high:.3f}"
 
 
-def test_every_figure_of_the_card_explains_itself(panel, qtbot):
+def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
     wait(qtbot, panel)
-    table = panel.details.table
-    assert len(table.lines()) >= 7
-    for cells in table._cells[: len(table.lines())]:
-        assert all(label.toolTip().rstrip().endswith(".") for label in cells)
-    widths = {cells[1].geometry().right() for cells in table._cells[: len(table.lines())]}
-    assert len(widths) == 1  # values end at one edge
+    details = panel.details
+    assert [line[0] for line in details.table.lines()] == ["AUC", "TPR at FPR 0.1"]
+    for name, inner in (("all_figures", details.others), ("settings", details.settings)):
+        assert not inner.isVisible()
+        button = details.findChild(QPushButton, f"run_{name}_button")
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert inner.isVisible()
+    assert {"H-measure", "KS", "EER", "Time of a fit"} <= {
+        line[0] for line in details.others.lines()
+    }
+    for table in (details.table, details.others):
+        shown = [label for label in table.findChildren(QLabel) if label.isVisible()]
+        assert all(label.toolTip().rstrip().endswith(".") for label in shown)
+        values = [label for label in shown if label.objectName().endswith("_value")]
+        assert len({label.geometry().right() for label in values}) == 1  # they end at one edge
 
 
 def test_the_card_names_settings_in_one_form(panel, session):

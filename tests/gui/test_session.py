@@ -12,7 +12,7 @@ from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
-from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 

@@ -10,7 +10,7 @@ from aucstudio.gui.state import stored_study
 from aucstudio.gui.state.session import Session
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
 from tests.gui.conftest import train
 
 PATIENCE = 30_000

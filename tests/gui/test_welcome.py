@@ -1,7 +1,6 @@
 """The start page: recent files with what is in them, those that are gone, unsaved studies."""
 
 import datetime
-import json
 import os
 
 import pytest
@@ -73,7 +72,7 @@ def test_recent_files_come_first_with_what_is_in_them(page, project, table_file,
     assert str(project.parent) in told
     assert facts(made, "recent_file_1").startswith("Table · ")
     assert made.findChild(QLabel, "recent_file_0_day").text().startswith("today, ")
-    example = next(b for b in made.findChildren(QPushButton) if "example" in b.objectName())
+    example = next(b for b in made.findChildren(QPushButton) if "welcome_example" in b.objectName())
     assert made.findChild(QPushButton, "recent_file_1").mapTo(made, made.pos()).y() < (
         example.mapTo(made, made.pos()).y()
     )
@@ -124,18 +123,11 @@ def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypat
     assert outline(project).facts == "read anew"
 
 
-def test_a_list_of_an_older_program_is_understood(tmp_path):
-    home = workspace.home()
-    home.mkdir(parents=True)
-    (home / "recent.json").write_text(json.dumps([str(tmp_path / "a.csv")]))
-    assert workspace.recents() == [workspace.Recent(tmp_path / "a.csv")]
-
-
 def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project, qtbot):
     workspace.remember_recent(project)
     shown = page()
     shown.activateWindow()
-    start = shown.findChild(QPushButton, "welcome_open_project")
+    start = shown.findChild(QPushButton, "welcome_try_example")
     start.setFocus()
     qtbot.waitUntil(start.hasFocus)
     qtbot.keyClick(start, Qt.Key.Key_Tab)

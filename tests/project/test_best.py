@@ -26,7 +26,7 @@ from aucstudio.project.runs.experiments.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import contest, find
-from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.tournament.contest import Budget
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.leaderboard import Candidate, Entry
 from aucstudio.project.tournament.standings import Estimate, Standings

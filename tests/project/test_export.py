@@ -89,7 +89,14 @@ def prepared(**changes):
 
 
 def model_with(scorer, **changes):
-    made = Model(prepared(), scorer, 0.25, "by-hand", {}, "out", "yes", "no", "rows by hand")
+    words = "out", "yes", "no", "rows by hand"
+    columns = [ColumnSchema(name, "number", "number") for name in ("x", "y")]
+    columns += [
+        ColumnSchema("town", "category", "text"),
+        ColumnSchema("zone", "category", "number"),
+    ]
+    schema = Schema((*columns, ColumnSchema("out", "label")))
+    made = Model(prepared(), scorer, 0.25, "by-hand", {}, *words, schema=schema)
     return dataclasses.replace(made, **changes)
 
 

@@ -5,6 +5,7 @@ import csv
 import datetime
 import gzip
 import html
+import importlib
 import io
 import json
 import lzma
@@ -35,7 +36,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.store.pasted import keep_text, read_text
+from aucstudio.project.store.workspace import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
 CSV = FIXTURES / "cases.csv"
@@ -896,3 +897,25 @@ def test_what_is_made_of_a_file_is_removed_with_its_folder(tmp_path):
     plain = make_plain(path, {}, folder, lambda *_: None, None)
     assert plain.path.parent == folder
     assert make_plain(CSV, {}, folder, lambda *_: None, None).path == CSV
+
+
+def test_a_text_table_is_opened_without_the_readers_of_other_formats(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
+    code = (
+        "import sys; from aucstudio.project.data.table import read_table; "
+        f"read_table({str(path)!r}); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    readers = {form.writer.partition(":")[0] for form in registry.FORMATS if form.writer}
+    loaded = set(done.stdout.split())
+    assert readers
+    assert not {f"aucstudio.project.data.readers.{name}" for name in readers} & loaded
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in registry.FORMATS if form.writer], ids=lambda f: f.key
+)
+def test_every_format_names_a_reader_that_exists(form):
+    module, _, function = form.writer.partition(":")
+    assert callable(getattr(importlib.import_module(f"{registry.__package__}.{module}"), function))

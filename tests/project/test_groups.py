@@ -23,7 +23,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.tasks import judge_of
+from aucstudio.project.work.parallel import judge_of
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)

@@ -13,8 +13,7 @@ from aucstudio.engine.inference import splits_interval
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.explain import importance
-from aucstudio.project.explain.importance import column_groups, permutation_importance
-from aucstudio.project.explain.movers import movers
+from aucstudio.project.explain.importance import column_groups, movers, permutation_importance
 from aucstudio.project.runs.execute import execute
 
 BAND = (0.1, 0.6)

@@ -17,6 +17,7 @@ from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
@@ -61,9 +62,11 @@ def model_of(kind):
         levels=(("north", "south", "(missing)"),),
     )
     params = {"C": 1.0, "n_landmarks": None, "fpr_range": [0.0, 0.1]}
-    return Model(
-        preparation, SCORERS[kind], -0.5, "auc-rls", params, "outcome", "yes", "no", "all rows"
-    )
+    words = "outcome", "yes", "no", "all rows"
+    columns = [ColumnSchema(name, "number", "number") for name in preparation.numbers]
+    columns += [ColumnSchema("town", "category", "text"), ColumnSchema("outcome", "label")]
+    schema = Schema(tuple(columns))
+    return Model(preparation, SCORERS[kind], -0.5, "auc-rls", params, *words, schema=schema)
 
 
 def parts(kind):

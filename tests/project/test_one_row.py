@@ -17,8 +17,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
-from aucstudio.project.explain.one_row import explain_row, features_of
-from aucstudio.project.explain.row_words import about, headline
+from aucstudio.project.explain.one_row import about, explain_row, features_of, headline
 from aucstudio.project.explain.shapley import contributions, terms_of
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -19,7 +19,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
-from aucstudio.project.work import tasks
+from aucstudio.project.work import parallel
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
@@ -41,7 +41,7 @@ class Counting(Workers):
 
 @pytest.fixture
 def workers(monkeypatch):
-    monkeypatch.setattr(tasks, "alone", lambda: None)
+    monkeypatch.setattr(parallel, "alone", lambda: None)
     with ThreadPoolExecutor(3) as executor:
         yield Counting(executor)
 
@@ -144,7 +144,7 @@ def never_ends(workers, member):
     """Have workers that never come back from one member."""
 
     def submit(function, *arguments):
-        if function is tasks.make_part and arguments[-1][0].method == member:
+        if function is parallel.make_part and arguments[-1][0].method == member:
             return Future()
         return workers.executor.submit(function, *arguments)
 

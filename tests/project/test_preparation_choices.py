@@ -39,8 +39,8 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
+from aucstudio.project.runs.record import same_scores
 from aucstudio.project.runs.rows import learn
-from aucstudio.project.runs.twins import same_scores
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.run_documents import read_experiment

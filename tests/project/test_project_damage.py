@@ -21,7 +21,7 @@ from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.sealed import checksum, seal
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
 PARTS = (*PARTS, "test_scores", "support_pairs")

@@ -12,8 +12,7 @@ from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import ProjectSource, Shelf
 
 
 @pytest.fixture

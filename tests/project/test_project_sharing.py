@@ -13,8 +13,8 @@ import pytest
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store.project import creation
-from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project import layout
+from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
 
@@ -99,7 +99,7 @@ def test_a_created_project_has_the_mode_of_any_new_file(tmp_path):
 
 def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path, monkeypatch):
     path = tmp_path / "raced.aucproj"
-    create = creation.create_whole
+    create = layout.create_whole
 
     def beaten(target, data):
         create(target, data)  # by the other

@@ -1,7 +1,6 @@
 """A row means the same whatever stands beside it: later files are read by the schema alone."""
 
 import csv
-import dataclasses
 import io
 import json
 import tempfile
@@ -24,7 +23,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.model import schema_without
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
 
@@ -269,13 +267,6 @@ def test_a_schema_survives_its_document(study):
 def test_a_damaged_schema_is_refused(document):
     with pytest.raises(InputError):
         Schema.from_json(document)
-
-
-def test_a_model_of_an_earlier_program_is_scored_by_its_preprocessing(study, tmp_path):
-    model, rows, _ = study
-    plain = write_csv(tmp_path / "t.csv", HEADER, rows)
-    old = dataclasses.replace(model, schema=schema_without(model.preparation, model.label))
-    assert scores_in(old, plain).tolist() == scores_in(model, plain).tolist()
 
 
 def test_a_project_is_reopened_as_it_was_read(tmp_path):

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from aucstudio.project.combination.sharing import why_not
+from aucstudio.project.combination.planning import why_not
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

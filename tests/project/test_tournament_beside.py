@@ -263,9 +263,3 @@ def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp
     kept = project.read().standings
     assert {one["error"] for one in kept.values()} == {"one", "other"}
     assert all(Standings.from_json(one).key == name for name, one in kept.items())
-
-
-def test_those_of_earlier_versions_keep_their_name():
-    assert Standings.from_json({"created": "2026-01-01T10:00:00+00:00"}).key == (
-        "2026-01-01T10:00:00+00:00"
-    )

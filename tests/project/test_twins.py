@@ -18,9 +18,8 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
-from aucstudio.project.runs.record import STOPPED
+from aucstudio.project.runs.record import STOPPED, find_twin, same_scores
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.runs.twins import find_twin, same_scores
 
 
 def plan(table, method="auc-rls", params=None, validation=None, band=(0.0, 0.1), tuning=None):

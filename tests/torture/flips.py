@@ -13,7 +13,7 @@ from typing import Any
 
 from aucstudio.cli import main
 from aucstudio.project.store.project import source
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
 from tests.torture.world import Ended, Tally, World
 
 _SLOW = 30.0

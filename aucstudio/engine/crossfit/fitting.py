@@ -14,11 +14,10 @@ import numpy as np
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.crossfit.folds import Folds, class_shares
 from aucstudio.engine.crossfit.members import Member, titles
-from aucstudio.engine.ensembles.combined import CombinationScorer, combine, seen
+from aucstudio.engine.ensembles.combined import CombinationScorer, combine, member_shares, seen
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
 from aucstudio.engine.ensembles.selection import select
-from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.ensembles.viewed import filled_view
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Check, Monitor, Stopped
@@ -242,7 +241,8 @@ class CrossFit:
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""
         if self.failed and not self._monitor.stopped:
-            return ValueError(f"no member could be trained: {next(iter(self.failed.values()))}")
+            reason = next(iter(self.failed.values()))
+            return InvalidSetting("library", f"no member could be trained: {reason}")
         return Stopped("training members")
 
 

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import roc
+from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale, link
 from aucstudio.engine.ensembles.viewed import View, ViewedScorer
 from aucstudio.engine.scorers import (
@@ -26,7 +28,7 @@ from aucstudio.engine.scorers import (
     joined,
     of_part,
 )
-from aucstudio.engine.types import Array
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -261,3 +263,34 @@ def seen(scorer: Scorer, view: View) -> ViewedScorer:
     if isinstance(scorer, ViewedScorer):
         return ViewedScorer(scorer.scorer, scorer.view.behind(view))
     return ViewedScorer(scorer, view)
+
+
+def member_shares(
+    titles: Sequence[str],
+    positive: Mask,
+    scores: Array,
+    weights: Array,
+    criterion: Criterion,
+    row_weights: Array | None = None,
+) -> list[MemberShare]:
+    """Tell the members' weights, their areas, and what each adds; the weightiest first.
+
+    Parameters
+    ----------
+    titles : sequence of str
+    positive : ndarray of bool, shape (N,)
+    scores : ndarray of shape (members, N)
+        Held out, on their common scale.
+    weights : ndarray of shape (members,)
+    criterion : Criterion
+    row_weights : ndarray of shape (N,), optional
+        How much each row counts.
+    """
+    total = weights @ scores
+    reached = criterion(positive, total, row_weights)
+    found = []
+    for title, of_member, weight in zip(titles, scores, weights.tolist(), strict=True):
+        without = criterion(positive, total - weight * of_member, row_weights)
+        area = roc.auc(positive, of_member, weights=row_weights)
+        found.append(MemberShare(title, weight, area, reached - without))
+    return sorted(found, key=lambda share: -share.weight)

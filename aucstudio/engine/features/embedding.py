@@ -54,11 +54,6 @@ class Embedding:
         """What differences of phi are divided by in F; 1 if there are none."""
         return self.unit * self.spread or 1.0
 
-    @property
-    def features_in(self) -> int:
-        """Number of features of a row."""
-        return len(self.near) if self.nystrom is None else self.nystrom.landmarks.shape[1]
-
     def __call__(self, X: Array, progress: Tell) -> Single:
         """Compute F for the rows of X, shape (len(X) + 1, r); ``progress`` hears of chunks."""
         F = _filled(X, self.nystrom, self.near, self.unit, progress)

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.scorers import FourierScorer, Scorer
+from aucstudio.engine.scorers import FourierScorer
 from aucstudio.engine.types import Array
 
 
@@ -50,9 +50,6 @@ class FourierMap:
         of_cosine, of_sine = w.reshape(2, -1) / np.sqrt(len(self.frequencies))
         phases = -np.arctan2(of_sine, of_cosine) - self.frequencies @ self.origin
         return FourierScorer(self.frequencies, phases, np.hypot(of_cosine, of_sine))
-
-    def direction(self, scorer: Scorer) -> None:
-        """Know of none that is near another scorer."""
 
 
 def fourier_map(

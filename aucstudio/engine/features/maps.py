@@ -30,9 +30,6 @@ class Directions(Protocol):
         has them.
         """
 
-    def direction(self, scorer: Scorer) -> Array | None:
-        """Give the w whose scorer is nearest to another scorer, or None if that is unknown."""
-
 
 class FeatureMap(Directions, Protocol):
     """A map that can be computed for any rows."""
@@ -56,9 +53,6 @@ class Identity:
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         return LinearScorer(w)
 
-    def direction(self, scorer: Scorer) -> Array | None:
-        return scorer.weights if isinstance(scorer, LinearScorer) else None
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FactorDirections:
@@ -79,9 +73,6 @@ class FactorDirections:
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         near = np.zeros(len(self.points)) if near is None else near
         return trimmed(self.kernel, self.points, self.factor.represent(w, near))
-
-    def direction(self, scorer: Scorer) -> Array | None:
-        return self.factor.project(scorer(self.points[self.factor.pivots]))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

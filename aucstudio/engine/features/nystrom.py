@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import KernelScorer, Scorer
+from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index
 
 EIGENVALUE_FLOOR = 1e-10
@@ -60,13 +60,6 @@ class NystromMap:
     def scorer(self, w: Array, near: Array | None = None) -> KernelScorer:
         """Give the scorer <w, phi(x)>, as weights of the landmarks."""
         return KernelScorer(self.kernel, self.landmarks, self.whitener @ w)
-
-    def direction(self, scorer: Scorer) -> Array:
-        """Give w of the function nearest to another one in the norm of the kernel's space.
-
-        <w, phi(u)> is its value at each landmark, as far as the eigenvalues kept allow.
-        """
-        return self.whitener.T @ scorer(self.landmarks)
 
 
 def nystrom_map(kernel: Kernel, landmarks: Array) -> NystromMap:

@@ -137,10 +137,6 @@ class Vectors(NumberedSpace):
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         return self._directions.scorer(w, near)
 
-    def direction(self, scorer: Scorer) -> Array | None:
-        """Give the w whose scorer is nearest to another scorer, or None if that is unknown."""
-        return self._directions.direction(scorer)
-
     def take(self, sample: Index) -> NDArray[Any]:
         return cast("NDArray[Any]", self.matrix[sample])
 

@@ -7,7 +7,6 @@ of the model's dual, a lower bound of min |w|^2 / 2 + C R(w); mu weight of the p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ _IDLE_ROUNDS = 50
 class Cuts:
     """Planes below a risk, less those long out of use, with their Gram matrix and multipliers.
 
-    They depend on the data and on the risk, not on C: another fit may go on with them.
+    They depend on the data and on the risk, not on C: another fit may reuse them.
 
     Parameters
     ----------
@@ -89,19 +88,6 @@ class Cuts:
         if self._idle.max() > _IDLE_ROUNDS:
             self._keep(self._idle <= _IDLE_ROUNDS)
         return w, bound
-
-    def in_use(self) -> Self:
-        """Copy the cuts that the last optimum rests on."""
-        found = type(self)(self._slopes.shape[1])
-        found._slopes, found._offsets, found._gram = self._slopes, self._offsets, self._gram
-        found._multipliers, found._idle = self._multipliers, self._idle
-        found._keep(self._multipliers > 0.0)
-        return found
-
-    @property
-    def size(self) -> int:
-        """How many numbers the slopes take."""
-        return self._slopes.size
 
     def _keep(self, kept: NDArray[np.bool_]) -> None:
         self._slopes, self._offsets = self._slopes[kept], self._offsets[kept]

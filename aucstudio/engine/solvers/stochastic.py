@@ -35,7 +35,7 @@ _ROWS_PER_CHUNK = 8_192
 
 
 class Learner(Protocol):
-    """What learns from one visit after another, and all that going on later takes."""
+    """A method that learns from one visit after another."""
 
     @property
     def weights(self) -> Array:
@@ -54,10 +54,7 @@ class Learner(Protocol):
 
 @dataclasses.dataclass
 class Training:
-    """How far a learner has come; with the rows, all that it takes to go on.
-
-    Epoch e visits what a generator seeded with (seed, e) draws, so that an interrupted training
-    goes on as if nothing had happened.
+    """How far a learner has come; epoch e visits what a generator seeded with (seed, e) draws.
 
     Attributes
     ----------
@@ -186,7 +183,7 @@ class PairSteps:
 
     The shrinking multiplies by 1 - 16 / (t + t0) with t counted after the step; as t >= 16 then,
     the factor is positive whatever t0 is. The mean gives the iterate at t a weight in proportion
-    to t: early ones count little though none is left out, and training can go on from any point.
+    to t: early ones count little though none is left out.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class DatePartsButton(QToolButton):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        named(self, name, "Parts of dates used as features")
+        named(self, name, "Parts of the dates used in training")
         self.setProperty("role", "link")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -93,8 +93,10 @@ class DatePartsButton(QToolButton):
         count = len(column.parts)
         self.setText("Parts" if not count else f"{count} part{'' if count == 1 else 's'}")
         taken = ", ".join(column.parts) if count else "days as one number"
-        self.setAccessibleName(f"Parts of {column.name} that are learnt from")
-        plain_tooltip(self, f"Features taken from {column.name}: {taken}. Choose parts of the date")
+        self.setAccessibleName(f"Parts of {column.name} used in training")
+        plain_tooltip(
+            self, f"What training uses of {column.name}: {taken}. Choose parts of the date"
+        )
 
     def ticked(self) -> tuple[str, ...]:
         """Give the parts that are ticked; without any, as with the number alone, none."""

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
+from aucstudio.gui.common.boxes import LEFT, Part, across, down
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
@@ -73,10 +74,8 @@ class FindingRows(QWidget):
         self.more.toggled.connect(self._show_others)
         self._rows: list[QWidget] = []
         self._others = 0
-        self._lines = QVBoxLayout(self)
-        self._lines.setContentsMargins(0, 0, 0, 0)
-        self._lines.setSpacing(8)
-        self._lines.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeft)
+        self._lines = down((self.more, LEFT))
+        self.setLayout(self._lines)
         self.show_findings((), None)
 
     def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
@@ -111,22 +110,19 @@ class FindingRows(QWidget):
         self.more.setText(count + hidden)
 
     def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
-        row = QFrame(self)
-        row.setObjectName(f"finding_{place}")
-        row.setProperty("role", "finding" if place == 0 else "")
-        lines = QVBoxLayout(row)
-        lines.setContentsMargins(*(_MARGINS if place == 0 else (0, 0, 0, 0)))
-        lines.setSpacing(4)
+        made = QFrame(self)
+        made.setObjectName(f"finding_{place}")
+        made.setProperty("role", "finding" if place == 0 else "")
         sentence = finding.sentence[:1].upper() + finding.sentence[1:]
         role = "" if place == 0 else "muted"
-        lines.addWidget(label(sentence, role, wrap=True, name=f"finding_{place}_sentence"))
+        parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
         if found := actions(finding, table):
-            lines.addLayout(self._buttons(place, found, finding))
-        return row
+            parts.append(self._buttons(place, found, finding))
+        made.setLayout(down(*parts, gap=4, around=0 if place else _MARGINS))
+        return made
 
     def _buttons(self, place: int, found: Sequence[Action], finding: Finding) -> QHBoxLayout:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
+        buttons = across()
         for n, (words, change, undo) in enumerate(found):
             about = f"{words}: {', '.join(finding.columns)}"
             button = named(QPushButton(words), f"finding_{place}_action_{n}", about)

@@ -6,14 +6,13 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import named, unbroken
@@ -40,11 +39,8 @@ class Sentence(QWidget):
         self._said = Statement()
         self._make_line(name)
         self._make_rest(name)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(0)
-        column.addLayout(self._line)
-        column.addWidget(self._area)
+        line = across((self.headline, 1), self.more_button)
+        self.setLayout(down(line, self._area, gap=0, around=(0, 0, 0, 4)))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def _make_line(self, name: str) -> None:
@@ -62,10 +58,6 @@ class Sentence(QWidget):
         kept = self.more_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.more_button.setSizePolicy(kept)
-        self._line = QHBoxLayout()
-        self._line.setSpacing(8)
-        self._line.addWidget(self.headline, stretch=1)
-        self._line.addWidget(self.more_button)
 
     def _make_rest(self, name: str) -> None:
         self.rest = PlainLabel()

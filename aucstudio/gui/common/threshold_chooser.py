@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QWidget
 
+from aucstudio.gui.common.boxes import LEFT, down
 from aucstudio.gui.common.chosen_threshold import Chosen, figures_sentence
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.common.plain import plain_tooltip
@@ -152,15 +153,10 @@ class ThresholdChooser(QWidget):
             self._rows[field] = label(words, "muted")
             self._grid.addWidget(self._rows[field], row, 0)
             self._grid.addWidget(field, row, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(self._grid)
-        for widget in (self.problem, self.effect, self.card, self.remarks):
-            layout.addWidget(widget)
+        told = (self.problem, self.effect, self.card, self.remarks)
+        self.setLayout(down(self._grid, *told, (self.everywhere, LEFT), gap=6))
         self.effect.setVisible(self._small)
         self.card.setVisible(not self._small)
-        layout.addWidget(self.everywhere, alignment=Qt.AlignmentFlag.AlignLeft)
         self.everywhere.setVisible(not self._small)
 
     def minimumSizeHint(self) -> QSize:

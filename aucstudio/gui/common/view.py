@@ -7,23 +7,27 @@ from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsItem,
     QHBoxLayout,
     QMenu,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.control_row import ControlRow
+from aucstudio.gui.common.icons import set_icon
+from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.wrapping import WrappingRow
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.scored import FALSE_ALARM, MISSED
 
@@ -71,8 +75,7 @@ class PageView(QWidget):
             getattr(session, signal).connect(getattr(self, answer))
         self.setObjectName(name)
         self.setAccessibleName(title)
-        self.controls: QHBoxLayout = WrappingRow()
-        self.controls.setSpacing(8)
+        self.controls = ControlRow()
         self.body = QHBoxLayout()
         self.sentence = Sentence(f"{name}_sentence")
         self.switch = Segments(f"{name}_switch", "View of the page")
@@ -81,11 +84,37 @@ class PageView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 0)
         layout.setSpacing(8)
-        layout.addLayout(self.controls)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addLayout(self.controls, stretch=1)
+        top.addWidget(self._make_export_button(), alignment=Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(top)
         layout.addLayout(self.body, stretch=1)
         layout.addWidget(self.sentence)
         self.picture_verbs: Sequence[QAction] = ()
         self._stale = self._is_new = True
+
+    def _make_export_button(self) -> QToolButton:
+        button = named(QToolButton(), f"{self.objectName()}_export_button", "Export")
+        plain_tooltip(button, "Copy or save the picture, the numbers behind it, and more")
+        set_icon(button, "export")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = named(QMenu(button), f"{self.objectName()}_export_menu", "Export")
+        menu.aboutToShow.connect(partial(self._fill_export_menu, menu))
+        button.setMenu(menu)
+        return button
+
+    def _fill_export_menu(self, menu: QMenu) -> None:
+        menu.clear()
+        menu.addActions([*self.picture_verbs])
+        own = self.exports()
+        if own:
+            menu.addSeparator()
+            menu.addActions([*own])
+
+    def exports(self) -> Sequence[QAction]:
+        """List what can be taken away besides the picture and the numbers behind it."""
+        return ()
 
     def offer_views(self, views: Sequence[tuple[str, str]]) -> None:
         """Offer the views of one page that share a tab, by name and words; this is one of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QComboBox,
+    QDialog,
     QDialogButtonBox,
     QFrame,
-    QGridLayout,
     QHeaderView,
     QLabel,
     QLayout,
@@ -94,7 +94,8 @@ class _FieldLabel(PlainLabel):
     """A label as wide as those of all cards, so that their fields begin at one line."""
 
     def sizeHint(self) -> QSize:
-        return QSize(scaled(_LABEL_WIDTH), super().sizeHint().height())
+        # A form gives a label 7/4 of its height at most: enough to stand beside one line's middle.
+        return QSize(scaled(_LABEL_WIDTH), round(_LABEL_AIR * super().sizeHint().height()))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -137,6 +138,7 @@ _SPARE = 4  # pixels
 
 # Wide enough for every label.
 _LABEL_WIDTH = 112
+_LABEL_AIR = 1.3
 
 # A styled spin box gives its text no air of its own.
 FIELD_MARGINS = (6, 0, 0, 0)
@@ -185,6 +187,23 @@ def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialo
     return box
 
 
+def answers(
+    dialog: QDialog,
+    name: str,
+    accept: Callable[[], None],
+    words: str = "",
+    kind: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Ok,
+) -> QDialogButtonBox:
+    """Make the buttons that accept a dialog, under these words, or cancel it."""
+    made = dialog_buttons(kind, QDialogButtonBox.StandardButton.Cancel, name=name)
+    button = primary(made.button(kind))
+    if words:
+        button.setText(words)
+    made.accepted.connect(accept)
+    made.rejected.connect(dialog.reject)
+    return made
+
+
 def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
     """Name the buttons of a dialog after what they say, as in ``name_cancel_button``.
 
@@ -200,16 +219,6 @@ def primary(button: QPushButton) -> QPushButton:
     """Dress a button as the one to press."""
     button.setProperty("primary", True)
     return button
-
-
-def fields_grid() -> QGridLayout:
-    """Make the layout of a card's form: labels in column 0, fields in column 1."""
-    grid = QGridLayout()
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(8)
-    grid.setVerticalSpacing(6)
-    grid.setColumnStretch(1, 1)
-    return grid
 
 
 def field_label(text: str) -> QLabel:
@@ -252,6 +261,44 @@ def fit_columns(table: QTableView, stretched: int) -> None:
     header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+
+
+class Fold(QWidget):
+    """A heading that shows or hides what is below it.
+
+    Parameters
+    ----------
+    name, title : str
+    inner : sequence of QWidget
+
+    Attributes
+    ----------
+    button : QPushButton
+        Checked while the rest is shown.
+    """
+
+    def __init__(self, name: str, title: str, inner: Sequence[QWidget]) -> None:
+        super().__init__()
+        self._title = title
+        self.button = named(QPushButton(), name, title)
+        self.button.setProperty("link", True)
+        self.button.setCheckable(True)
+        self._body = QWidget()
+        column, below = QVBoxLayout(self), QVBoxLayout(self._body)
+        column.setSpacing(4)
+        below.setSpacing(8)
+        for layout in (column, below):
+            layout.setContentsMargins(0, 0, 0, 0)
+        for widget in inner:
+            below.addWidget(widget)
+        column.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._body)
+        self.button.toggled.connect(self._on_toggled)
+        self._on_toggled(False)
+
+    def _on_toggled(self, shown: bool) -> None:
+        self.button.setText(f"{'▾' if shown else '▸'} {self._title}")
+        self._body.setVisible(shown)
 
 
 def hint_label(name: str) -> QLabel:
@@ -300,7 +347,7 @@ def explain_button(name: str) -> QPushButton:
 
 def follow_check(name: str) -> QCheckBox:
     """Make the choice between the run in progress and the chosen one."""
-    check = named(QCheckBox("Follow the run in fli&ght"), name, "Show the running fit")
+    check = named(QCheckBox("Follow the runnin&g method"), name, "Follow the running method")
     plain_tooltip(check, "Off: the chosen run stays in view while another trains")
     check.setChecked(True)
     check.setVisible(False)

@@ -273,7 +273,7 @@ class Actions(QObject):
     def _help_actions(self) -> list[QAction]:
         made = []
         for name, text, key in (
-            ("manual", "&Manual", "F1"),
+            ("manual", "User &guide", "F1"),
             ("methods", "Methods and &settings", ""),
             ("whatsnew", "&What is new", ""),
             ("about", "&About AUC Studio", ""),

@@ -10,16 +10,15 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from aucstudio.gui.common.widgets import dialog_buttons, label, make_combo, named, primary, tell
+from aucstudio.gui.common.boxes import across, down
+from aucstudio.gui.common.widgets import answers, label, make_combo, named, tell
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.spelling import usual_spellings
@@ -68,40 +67,24 @@ class ClassesDialog(QDialog):
         self.sign = make_combo("threshold_sign", "Sign of the threshold")
         self.at = named(QLineEdit(), "threshold_value", "Threshold")
         self.told = label("", "muted", wrap=True, name="classes_told")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="classes",
-        )
+        self.ends = answers(self, "classes", self.accept)
         self._lay_out()
         self._begin()
         for changed in (self.classes.itemChanged, self.sign.currentTextChanged, self.at.textEdited):
             changed.connect(self._weigh)
         self.by_class.toggled.connect(self._weigh)
         self.merge.toggled.connect(self._on_merge)
-        self.ends.accepted.connect(self.accept)
-        self.ends.rejected.connect(self.reject)
         self._weigh()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
         words = f"Which rows of {self._column.name} are positive? All others are negative."
-        layout.addWidget(label(words, wrap=True, name="classes_question"))
+        question = label(words, wrap=True, name="classes_question")
         self._ways = QButtonGroup(self)
         for way in (self.by_class, self.by_number):
             self._ways.addButton(way)
-        layout.addWidget(self.by_class)
-        layout.addWidget(self.classes, stretch=1)
-        layout.addWidget(self.merge)
-        beyond = QHBoxLayout()
-        for widget in (self.by_number, self.sign, self.at):
-            beyond.addWidget(widget)
-        layout.addLayout(beyond)
-        layout.addWidget(self.told)
-        primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        layout.addWidget(self.ends)
+        beyond = across(self.by_number, self.sign, self.at)
+        listed = (self.by_class, (self.classes, 1), self.merge)
+        self.setLayout(down(question, *listed, beyond, self.told, self.ends, around=16))
         self.classes.setSpacing(2)
         self.setMinimumWidth(_WIDTH)
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
@@ -29,7 +29,7 @@ _ABOUT = (
     "close the window. Whoever can reach a scheduler can run code on its workers, and what they "
     "answer is trusted here: use one that is yours."
 )
-_AT_WORK = " A run is under way: stop it, or let it end, to disconnect."
+_AT_WORK = " A run is in progress: stop it or wait for it to finish before you disconnect."
 
 
 class ClusterDialog(QDialog):
@@ -41,27 +41,19 @@ class ClusterDialog(QDialog):
         self.setWindowTitle("Cluster")
         self.setMinimumWidth(560)
         self._session, self._link = session, session.cluster
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(label("Work on other machines", "title"))
-        layout.addWidget(label(_ABOUT, "muted", wrap=True))
-        layout.addLayout(self._address_row())
         self.words = label("", wrap=True, name="cluster_words")
         self.words.setAccessibleName("Connection status")
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
-        layout.addWidget(self.words)
-        layout.addStretch(1)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="cluster")
         self.buttons.rejected.connect(self.reject)
-        layout.addWidget(self.buttons)
+        title, about = label("Work on other machines", "title"), label(_ABOUT, "muted", wrap=True)
+        parts = (title, about, self._address_row(), self.words, STRETCH, self.buttons)
+        self.setLayout(down(*parts, around=16))
         self._link.changed.connect(self.refresh)
         session.live_changed.connect(self.refresh)
         self.refresh()
 
     def _address_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
         title = label("&Scheduler")
         self.address = named(QLineEdit(self._link.address), "cluster_address", "Scheduler")
         self.address.setPlaceholderText(_EXAMPLE)
@@ -72,10 +64,7 @@ class ClusterDialog(QDialog):
         self.toggle.setDefault(True)
         self.toggle.clicked.connect(self._on_toggle)
         self.address.textChanged.connect(self.refresh)
-        row.addWidget(title)
-        row.addWidget(self.address, stretch=1)
-        row.addWidget(self.toggle)
-        return row
+        return across(title, (self.address, 1), self.toggle)
 
     def refresh(self) -> None:
         """Show how the connection stands."""

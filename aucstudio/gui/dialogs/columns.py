@@ -9,25 +9,21 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.widgets import (
+    answers,
     clearable,
-    dialog_buttons,
     label,
-    list_rows,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
@@ -42,13 +38,13 @@ _WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,0
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
 _GIVEN = {
-    "number": ("&Number", "Learnt from as a number"),
-    "category": ("Cate&gory", "Learnt from as one of several levels"),
-    "id": ("I&dentifier", "Identifies rows: kept with scores, not a feature"),
+    "number": ("&Number", "Used in training as a number"),
+    "category": ("Cate&gory", "Used in training as a category"),
+    "id": ("I&dentifier", "Names the rows: kept with scores, not used in training"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
     "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
-    "frequency": ("&Frequency", "How many identical rows each row represents"),
-    "ignore": ("&Ignore", "Not a feature"),
+    "frequency": ("&Frequency", "Number of identical rows that each row represents"),
+    "ignore": ("&Ignore", "Not used in training"),
 }
 
 
@@ -81,10 +77,8 @@ class ColumnsDialog(QDialog):
         self._on_selected()
         self.resize(_SIZE if parent is None else _within(parent.window().size()))
 
-    def _make_grid(self) -> QTableView:
-        grid = named(QTableView(), "columns_table", "Columns")
-        grid.setModel(self._columns)
-        list_rows(grid, _ROW_HEIGHT)
+    def _make_grid(self) -> TableView:
+        grid = TableView("columns_table", "Columns", self._columns, _ROW_HEIGHT)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         header = grid.horizontalHeader()
         # Widths that fit their contents would be asked of every row before the list is shown.
@@ -111,31 +105,13 @@ class ColumnsDialog(QDialog):
         return made
 
     def _lay_out(self, table: Table) -> None:
-        giving = QHBoxLayout()
-        giving.setSpacing(8)
-        giving.addWidget(label("Use the selected columns as"))
-        for button in self.buttons.values():
-            giving.addWidget(button)
-        giving.addStretch(1)
-        ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="columns",
-        )
-        primary(ends.button(QDialogButtonBox.StandardButton.Ok))
-        ends.accepted.connect(self.accept)
-        ends.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(label(_facts(table), "muted", wrap=True))
-        layout.addWidget(self.search)
-        layout.addWidget(self.grid, stretch=1)
-        layout.addLayout(giving)
-        layout.addWidget(self.told)
-        if table.notes:
-            layout.addWidget(_notes(table.notes))
-        layout.addWidget(ends)
+        words = label("Use the selected columns as")
+        giving = across(words, *self.buttons.values(), STRETCH)
+        ends = answers(self, "columns", self.accept)
+        facts = label(_facts(table), "muted", wrap=True)
+        notes = [_notes(table.notes)] if table.notes else []
+        above = (facts, self.search, (self.grid, 1))
+        self.setLayout(down(*above, giving, self.told, *notes, ends, around=16))
 
     def roles(self) -> dict[str, str]:
         """Give the roles that were changed, by column."""

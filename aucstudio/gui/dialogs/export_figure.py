@@ -8,35 +8,29 @@ from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
+from aucstudio.gui.common.form import Form, choice_box, number_box, whole_box
 from aucstudio.gui.common.icons import set_icon
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
-    dialog_buttons,
-    field_label,
-    fields_grid,
+    answers,
     label,
     named,
-    primary,
     tell,
 )
+from aucstudio.gui.dialogs.preferences import FIGURE_COLOURS
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.errors import InputError
@@ -57,73 +51,42 @@ class ExportFigureDialog(QDialog):
         self._soon = delayed(self, 60, self._show_preview)
         self.preview = named(_Preview(), "figure_preview", "How the picture will look")
         self.words = label("", "muted", wrap=True, name="figure_words")
-        form = QVBoxLayout()
-        form.setSpacing(8)
-        form.addLayout(self._make_form())
-        form.addWidget(self.words)
-        form.addStretch(1)
-        both = QHBoxLayout()
-        both.setSpacing(16)
-        both.addWidget(self.preview, stretch=1)
-        both.addLayout(form)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(16)
-        layout.addLayout(both, stretch=1)
-        layout.addWidget(self._make_buttons())
+        form = down(self._make_form(), self.words, STRETCH)
+        both = across((self.preview, 1), form, gap=16)
+        self.setLayout(down((both, 1), self._make_buttons(), gap=16, around=16))
         self._put(printing.last_sheet())
         self._show_preview()
 
     # ------------------------------------------------------------- controls
 
-    def _make_form(self) -> QGridLayout:
-        grid = fields_grid()
-        self.preset = named(QComboBox(), "figure_preset", "Size")
-        for name, width, height in PRESETS:
-            self.preset.addItem(f"{name}, {width:.0f} × {height:.0f} mm", (width, height))
-        self.preset.addItem("Other size", None)
+    def _make_form(self) -> Form:
+        sizes: dict[object, str] = {
+            (width, height): f"{name}, {width:.0f} × {height:.0f} mm"
+            for name, width, height in PRESETS
+        }
+        self.preset = choice_box("figure_preset", "Size", sizes | {None: "Other size"})
         self.width_mm = _length("figure_width", "Width", 30.0, 500.0, 5.0, " mm")
         self.height_mm = _length("figure_height", "Height", 20.0, 500.0, 5.0, " mm")
         self.font_pt = _length("figure_font", "Size of the type", 4.0, 24.0, 0.5, " pt")
         self.line_pt = _length("figure_line", "Width of a run's line", 0.25, 4.0, 0.25, " pt")
-        self.colours = named(QComboBox(), "figure_colours", "Colours")
-        self.colours.addItem("For print, on white", True)
-        self.colours.addItem("As on screen", False)
-        self.dpi = named(QSpinBox(), "figure_dpi", "Resolution of a PNG")
-        self.dpi.setRange(72, 1200)
-        self.dpi.setSingleStep(50)
-        self.dpi.setSuffix(" dpi")
-        plain_tooltip(self.dpi, "Dots per inch of a PNG; SVG and PDF have none")
-        self.dpi.lineEdit().setTextMargins(*FIELD_MARGINS)
+        self.colours = choice_box("figure_colours", "Colours", FIGURE_COLOURS)
+        self.dpi = whole_box("figure_dpi", "Resolution of a PNG", 72, 1200, step=50, unit=" dpi")
         self.title = named(QLineEdit(), "figure_title", "Title")
         self.title.setPlaceholderText("none")
-        plain_tooltip(self.title, "Stands above the picture")
-        self.caption = named(
-            QCheckBox("Sentence below as &caption"), "figure_caption", "Sentence below as caption"
-        )
-        plain_tooltip(self.caption, "Puts the sentence that the view computed below the picture")
-        self._place(grid)
+        words = "Sentence below as caption"
+        self.caption = named(QCheckBox("Sentence below as &caption"), "figure_caption", words)
         self._listen()
-        return grid
-
-    def _place(self, grid: QGridLayout) -> None:
-        for row, (text, widget) in enumerate(
-            (
-                ("Si&ze", self.preset),
-                ("&Width", self.width_mm),
-                ("&Height", self.height_mm),
-                ("Te&xt", self.font_pt),
-                ("&Line width", self.line_pt),
-                ("C&olours", self.colours),
-                ("&Resolution", self.dpi),
-                ("&Title", self.title),
-                ("", self.caption),
-            )
-        ):
-            words = field_label(text)
-            words.setBuddy(widget)
-            grid.addWidget(words, row, 0)
-            grid.addWidget(widget, row, 1)
+        return Form(
+            ("Si&ze", self.preset),
+            ("&Width", self.width_mm),
+            ("&Height", self.height_mm),
+            ("Te&xt", self.font_pt),
+            ("&Line width", self.line_pt),
+            ("C&olours", self.colours),
+            ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF have none"),
+            ("&Title", self.title, "Shown above the picture"),
+            ("", self.caption, "Puts the sentence that the view computed below the picture"),
+        )
 
     def _listen(self) -> None:
         self.preset.activated.connect(self._on_preset)
@@ -140,14 +103,9 @@ class ExportFigureDialog(QDialog):
         self.copy = QPushButton("&Copy")
         set_icon(self.copy, "copy")
         self.copy.clicked.connect(self._on_copy)
-        self.buttons = dialog_buttons(_BUTTON.Save, _BUTTON.Cancel, name="figure")
+        self.buttons = answers(self, "figure", self._on_save, "&Save…", _BUTTON.Save)
         self.buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
         named(self.copy, "figure_copy_button", "Copy")
-        save = self.buttons.button(_BUTTON.Save)
-        save.setText("&Save…")
-        primary(save)
-        self.buttons.accepted.connect(self._on_save)
-        self.buttons.rejected.connect(self.reject)
         return self.buttons
 
     # ------------------------------------------------------------- state
@@ -263,11 +221,7 @@ class _Preview(QWidget):
 def _length(
     name: str, words: str, least: float, most: float, step: float, unit: str
 ) -> QDoubleSpinBox:
-    box = named(QDoubleSpinBox(), name, words)
-    box.setRange(least, most)
-    box.setSingleStep(step)
-    box.setDecimals(2 if step < 0.5 else 1)
-    box.setSuffix(unit)
+    decimals = 2 if step < 0.5 else 1
+    box = number_box(name, words, least, most, step=step, decimals=decimals, unit=unit)
     plain_tooltip(box, f"{words}, {least:g} … {most:g}{unit}")
-    box.lineEdit().setTextMargins(*FIELD_MARGINS)
     return box

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, tell
+from aucstudio.gui.common.boxes import STRETCH, across, down
+from aucstudio.gui.common.widgets import answers, label, named, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
@@ -40,36 +40,15 @@ class ExportModelDialog(QDialog):
         self._work = Background(self, self._land)
         self._refusals: dict[str, str] = {}  # by format
         self.choice = ModelChoice(session, run, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        columns = QHBoxLayout()
-        columns.setSpacing(32)
-        columns.addLayout(self._which_and_how(), stretch=1)
-        beside = QVBoxLayout()
-        beside.setSpacing(8)
-        beside.addWidget(label("Which threshold?", "title"))
-        beside.addWidget(self.choice.chooser)
-        beside.addStretch(1)
-        columns.addLayout(beside)
-        layout.addLayout(columns)
+        beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
+        columns = across((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
-        layout.addWidget(self.words)
-        layout.addStretch(1)
-        self.buttons = dialog_buttons(
-            QDialogButtonBox.StandardButton.Save,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="export",
-        )
-        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        save.setText("&Save…")
-        primary(save)
-        self.buttons.accepted.connect(self._on_save)
-        self.buttons.rejected.connect(self.reject)
+        save = QDialogButtonBox.StandardButton.Save
+        self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
         self._refresh()
-        layout.addWidget(self.buttons)
+        self.setLayout(down(columns, self.words, STRETCH, self.buttons, around=16))
         self._order_tabs()
 
     def _order_tabs(self) -> None:
@@ -82,26 +61,25 @@ class ExportModelDialog(QDialog):
 
     def _which_and_how(self) -> QVBoxLayout:
         """Lay out the choice of the model and of the format."""
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addWidget(label("Which model?", "title"))
-        for button in self.choice.kinds.buttons():
-            column.addWidget(button)
-        column.addSpacing(8)
-        column.addWidget(label("In which format?", "title"))
-        column.addWidget(self._make_format())
         self.about = label("", "muted", wrap=True, name="format_about")
         self.about.setMinimumWidth(300)
-        column.addWidget(self.about)
-        column.addSpacing(8)
-        column.addWidget(label("With probabilities?", "title"))
-        column.addWidget(self._make_calibration())
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
-        column.addWidget(self.about_map)
-        column.addStretch(1)
+        made = down(
+            label("Which model?", "title"),
+            *self.choice.kinds.buttons(),
+            8,
+            label("In which format?", "title"),
+            self._make_format(),
+            self.about,
+            8,
+            label("With probabilities?", "title"),
+            self._make_calibration(),
+            self.about_map,
+            STRETCH,
+        )
         self._on_calibration()
         self._show_about()
-        return column
+        return made
 
     def _make_format(self) -> QComboBox:
         self.format = named(QComboBox(), "format_combo", "Format")
@@ -123,13 +101,13 @@ class ExportModelDialog(QDialog):
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
         if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows that a calibration could be fitted on."
+            about = "Leave-pair-out holds out no rows to fit a calibration on."
         elif self.choice.calibration is None:
             about = "Scores ▸ Calibration shows how well probabilities of this run hold."
         else:
             about = (
-                "Learnt from held-out rows; the ranking stays. They hold where positives are as "
-                "frequent as in the table."
+                "Fitted on held-out rows; the ranking does not change. Valid where positives are "
+                "as frequent as in the table."
             )
         self.about_map.setText(about)
 
@@ -161,7 +139,7 @@ class ExportModelDialog(QDialog):
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "learning the calibration…" if is_validated else "training on all rows…")
+        tell(self.words, "fitting the calibration…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

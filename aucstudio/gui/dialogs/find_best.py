@@ -7,25 +7,16 @@ import contextlib
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
-    QDoubleSpinBox,
-    QHBoxLayout,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.edge_box import make_edge_box
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.boxes import STRETCH, down
+from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
-    dialog_buttons,
-    field_label,
-    fields_grid,
+    answers,
     label,
-    named,
-    primary,
     tell,
 )
 from aucstudio.gui.state.preferences import preferences
@@ -41,7 +32,7 @@ _ABOUT = (
     "all rows."
 )
 _NOT_IN_TIME = (
-    "Validation goes forward in time, but here rows are held out, and dealt into folds, at random: "
+    "Validation goes forward in time, but this search holds out rows and draws folds at random: "
     "for figures forward in time, run the best one afterwards, or test on a later file."
 )
 
@@ -60,57 +51,31 @@ class FindBestDialog(QDialog):
         self.setObjectName("find_best_dialog")
         self.setWindowTitle("Find the best")
         self._session = session
-        self.low = make_edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
-        self.high = make_edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
+        self.low = edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
+        self.high = edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
         for box, edge in zip((self.low, self.high), session.plan.band, strict=True):
             box.setValue(edge)
-        self.minutes = named(QDoubleSpinBox(), "best_minutes", "Minutes to spend")
+        minutes, most = preferences().now.best_minutes, _MOST_MINUTES
+        self.minutes = number_box(
+            "best_minutes", "Minutes to spend", _LEAST_MINUTES, most, value=minutes
+        )
         self.minutes.setLocale(QLocale.c())
-        self.minutes.lineEdit().setTextMargins(*FIELD_MARGINS)
-        self.minutes.setDecimals(1)
-        self.minutes.setRange(_LEAST_MINUTES, _MOST_MINUTES)
-        self.minutes.setValue(preferences().now.best_minutes)
         self.minutes.setFixedWidth(scaled(96))
-        plain_tooltip(self.minutes, "Time limit; Stop ends the search at any moment")
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="find_best",
-        )
+        self.ends = answers(self, "find_best", self._on_begin, "&Begin")
         self._lay_out()
         self._warn()
-        self.ends.accepted.connect(self._on_begin)
-        self.ends.rejected.connect(self.reject)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(label(_ABOUT, "muted", wrap=True, name="best_about"))
-        between = QHBoxLayout()
-        between.setSpacing(8)
-        for part in (self.low, PlainLabel("…"), self.high):
-            between.addWidget(part)
-        between.addStretch(1)
-        fields = fields_grid()
-        range_words, minutes_words = field_label("FPR &range"), field_label("&Minutes")
-        range_words.setBuddy(self.low)
-        minutes_words.setBuddy(self.minutes)
-        fields.addWidget(range_words, 0, 0)
-        fields.addLayout(between, 0, 1)
-        fields.addWidget(minutes_words, 1, 0)
-        fields.addWidget(self.minutes, 1, 1)
-        layout.addLayout(fields)
-        layout.addWidget(self.rows)
-        layout.addWidget(self.caution)
-        layout.addWidget(self.problem)
-        layout.addStretch(1)
-        begin = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        begin.setText("&Begin")
-        layout.addWidget(self.ends)
+        about = label(_ABOUT, "muted", wrap=True, name="best_about")
+        form = Form(
+            ("FPR &range", range_row(self.low, self.high)),
+            ("&Minutes", self.minutes, "Time limit; Stop ends the search at any moment"),
+        )
+        told = (self.rows, self.caution, self.problem)
+        self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:

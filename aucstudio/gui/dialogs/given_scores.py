@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
 
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.gui.common.boxes import down
+from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.widgets import (
-    dialog_buttons,
-    field_label,
-    fields_grid,
+    answers,
     label,
     make_combo,
     named,
-    primary,
     tell,
 )
 from aucstudio.gui.dialogs.score_file_fields import ScoreFileFields
@@ -24,10 +23,11 @@ from aucstudio.project.runs.given_scores import MARKER, score_columns
 
 _WIDTH = 420
 _ABOUT = (
-    "The column is a run as it is: nothing is trained, and its scores are compared with those of "
-    "other runs on the rows that these hold out. Rows without a score are set aside."
+    "The column becomes a run: nothing is trained, and its scores are compared with those of "
+    "other runs on the rows that these hold out. Rows without a score are left out."
 )
 _TABLE, _FILE = "table", "file"
+_SOURCES = {_TABLE: "A column of the table", _FILE: "A file of their own"}
 
 
 class GivenScoresDialog(QDialog):
@@ -44,9 +44,7 @@ class GivenScoresDialog(QDialog):
         self.setObjectName("given_scores_dialog")
         self.setWindowTitle("Add scores")
         self._session = session
-        self.source = make_combo("score_source", "Where the scores are")
-        self.source.addItem("A column of the table", _TABLE)
-        self.source.addItem("A file of their own", _FILE)
+        self.source = choice_box("score_source", "Where the scores are", _SOURCES)
         self.column = make_combo("score_column", "Column that holds the scores")
         assert session.table is not None
         self.file = ScoreFileFields(session.table, self.column, self)
@@ -58,19 +56,13 @@ class GivenScoresDialog(QDialog):
         )
         self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")
-        self.ends = dialog_buttons(
-            QDialogButtonBox.StandardButton.Ok,
-            QDialogButtonBox.StandardButton.Cancel,
-            name="given_scores",
-        )
+        self.ends = answers(self, "given_scores", self._on_add, "&Add")
         choices = declared_params(METHODS[MARKER])["direction"].choices
         for key, words in choices.items():
             self.direction.addItem(words[0].upper() + words[1:], key)
         self._lay_out()
         self.source.currentIndexChanged.connect(self._on_source)
         self.file.changed.connect(self._refresh)
-        self.ends.accepted.connect(self._on_add)
-        self.ends.rejected.connect(self.reject)
         self._on_source()
 
     @property
@@ -86,9 +78,9 @@ class GivenScoresDialog(QDialog):
             names: Sequence[str] = [] if table is None else score_columns(table)
             self.column.clear()
             self.column.addItems(list(names))
-        for row, is_of_file in self._rows:
-            for widget in row:
-                widget.setVisible(self._of_file == is_of_file)
+        self.learnt.setVisible(not self._of_file)
+        for field in (self._file_row, self.file.key, self.file.identifier):
+            self._form.setRowVisible(field, self._of_file)
         self._refresh()
         self.adjustSize()
 
@@ -104,34 +96,18 @@ class GivenScoresDialog(QDialog):
         self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(ready)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(label(_ABOUT, "muted", wrap=True, name="given_scores_about"))
-        fields = fields_grid()
-        self._rows: list[tuple[tuple[QWidget, ...], bool]] = [((self.learnt,), False)]
-        for row, (words, field, of_file) in enumerate(
-            (
-                ("Scores are in", self.source, False),
-                ("File", self.file.file_row(), True),
-                ("Column", self.column, False),
-                ("Row names", self.file.key, True),
-                ("In the table", self.file.identifier, True),
-                ("Positive is", self.direction, False),
-            )
-        ):
-            words_of = field_label(words)
-            fields.addWidget(words_of, row, 0)
-            fields.addWidget(field, row, 1)
-            if of_file:
-                self._rows.append(((words_of, field), True))
-        layout.addLayout(fields)
-        layout.addWidget(self.learnt)
-        layout.addWidget(self.matched)
-        layout.addWidget(self.problem)
-        add = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
-        add.setText("&Add")
-        layout.addWidget(self.ends)
+        self._file_row = self.file.file_row()
+        self._form = Form(
+            ("Scores are in", self.source),
+            ("File", self._file_row),
+            ("Column", self.column),
+            ("Row names", self.file.key),
+            ("In the table", self.file.identifier),
+            ("Positive is", self.direction),
+        )
+        about = label(_ABOUT, "muted", wrap=True, name="given_scores_about")
+        told = (self.learnt, self.matched, self.problem)
+        self.setLayout(down(about, self._form, *told, self.ends, gap=12, around=16))
         self.setMinimumWidth(_WIDTH)
         self.source.setFocus()
 

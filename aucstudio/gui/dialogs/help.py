@@ -1,20 +1,15 @@
-"""Help pages: the story from ``resources/help``, the tables of settings from the declarations."""
+"""The window that shows pages of the user guide."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from aucstudio import __version__
-from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
-from aucstudio.engine.params import Param, declared_params
 from aucstudio.gui.common.widgets import dialog_buttons, named
 from aucstudio.gui.dialogs.help_finder import HelpFinder
-from aucstudio.project.resources import resource_path
-from aucstudio.project.words import range_words
+from aucstudio.project import guide
 
 TITLES = {
-    "manual": "Manual",
+    "manual": "User guide",
     "methods": "Methods and settings",
     "whatsnew": "What is new",
     "about": "About AUC Studio",
@@ -26,33 +21,8 @@ _SIZE, _SMALL = (760, 640), (560, 320)
 
 
 def help_page(name: str) -> str:
-    """Give a help page as Markdown."""
-    if name == "methods":
-        return "\n\n".join(_method_page(key) for key in METHODS)
-    text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
-    return text.replace("{version}", __version__)
-
-
-def _method_page(key: str) -> str:
-    method = METHODS[key]
-    rows = [_setting_row(declared) for declared in declared_params(method).values()]
-    head = ["| Setting | Symbol | Values | Default | |", "|---|---|---|---|---|"]
-    text = [
-        f"## {method.title}",
-        f"**{method.in_words}.** {method.summary}",
-        f"Trains for {AIMS[method.trains_for]}; {shape_words(method)}. {method.use_when}",
-        method.weights_words(),
-        f"*{FAMILIES[method.family]}; {method.source}*",
-    ]
-    return "\n\n".join([*text, "\n".join([*head, *rows])])
-
-
-def _setting_row(declared: Param) -> str:
-    default = declared.none if declared.default is None else declared.spell(declared.default)
-    if declared.kind == "range" and declared.default is not None:
-        default = range_words(declared.default)
-    cells = [declared.label, declared.symbol, declared.allowed(), default, declared.help]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    """Return a help page as Markdown."""
+    return guide.page(name)
 
 
 class HelpDialog(QDialog):

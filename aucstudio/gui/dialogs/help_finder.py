@@ -58,7 +58,7 @@ class HelpFinder(QWidget):
         while block.isValid():
             level = block.blockFormat().headingLevel()
             if 0 < level <= _LEVELS:
-                blanks = "\N{NO-BREAK SPACE}" * 4 * max(0, level - 2)
+                blanks = "\N{NO-BREAK SPACE}" * 4 * (level - 1)
                 self.sections.addItem(blanks + block.text(), block.position())
             block = block.next()
 

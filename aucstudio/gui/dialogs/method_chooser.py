@@ -8,18 +8,17 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
@@ -132,25 +131,10 @@ class MethodChooser(QDialog):
 
     def _lay_out(self) -> None:
         hint = label("Tick several methods to run or tune all of them on the same splits.", "muted")
-        top = QHBoxLayout()
-        top.setSpacing(16)
-        top.addWidget(self.search, stretch=1)
-        top.addWidget(hint)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.run)
-        buttons.addWidget(self.tune)
-        buttons.addStretch(1)
-        buttons.addWidget(self.close_button)
-        buttons.addWidget(self.choose)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addWidget(self.tree, stretch=1)
-        for widget in (self.title, self.words, self.facts, self.problem):
-            layout.addWidget(widget)
-        layout.addLayout(buttons)
+        top = across((self.search, 1), hint, gap=16)
+        buttons = across(self.run, self.tune, STRETCH, self.close_button, self.choose)
+        about = (self.title, self.words, self.facts, self.problem)
+        self.setLayout(down(top, (self.tree, 1), *about, buttons, around=16))
 
     # ------------------------------------------------------------- the list
 

@@ -15,7 +15,7 @@ from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.combination.combining import combine_anew
-from aucstudio.project.combination.sharing import Named
+from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.choosing import (
     OWN,

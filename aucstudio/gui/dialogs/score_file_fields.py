@@ -6,9 +6,10 @@ import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import across, holding
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, make_combo, named
 from aucstudio.gui.state.background import Background
@@ -72,12 +73,7 @@ class ScoreFileFields(QObject):
 
     def file_row(self) -> QWidget:
         """Make the row with the file's name and the button."""
-        row = QWidget(self._parent)
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.file_name, stretch=1)
-        layout.addWidget(self.choose)
-        return row
+        return holding(across((self.file_name, 1), self.choose))
 
     @property
     def has_file(self) -> bool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
+from PySide6.QtWidgets import QPushButton, QToolButton
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.boxes import STRETCH, across
 from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.finding_rows import QUIET, FindingRows
+from aucstudio.gui.common.form import Form, narrow_combo
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
     Card,
     ElidedLabel,
-    field_label,
-    fields_grid,
     label,
     named,
     order_tabs,
@@ -23,7 +23,6 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.panels.param_form import narrow_combo
 from aucstudio.gui.state.found import TableFindings
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.enough import few_rows_caution, require_enough
@@ -64,12 +63,12 @@ class DataPanel(Card):
         self.columns_button = named(
             QPushButton("Columns…"), "columns_button", "Columns and their roles"
         )
-        self.otherwise_button = named(QToolButton(), "read_otherwise_button", "Import options")
-        self.otherwise_button.setProperty("role", "link")
-        self.otherwise_button.setText("Import options…")
-        plain_tooltip(self.otherwise_button, "Its first rows, with what was guessed about them")
+        self.import_button = named(QToolButton(), "import_options_button", "Import options")
+        self.import_button.setProperty("role", "link")
+        self.import_button.setText("Import options…")
+        plain_tooltip(self.import_button, "Its first rows, with what was guessed about them")
         self._lay_out()
-        self.otherwise_button.clicked.connect(self.import_asked)
+        self.import_button.clicked.connect(self.import_asked)
         self.open_button.clicked.connect(self.open_asked)
         self.columns_button.clicked.connect(self._on_columns)
         self.label_combo.activated.connect(self._on_label)
@@ -81,40 +80,23 @@ class DataPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        form = fields_grid()
-        self._label_name, self._positive_name = field_label("Label"), field_label("Positive")
-        for row, (name, field) in enumerate(
-            ((self._label_name, self.label_combo), (self._positive_name, self.positive_combo))
-        ):
-            name.setBuddy(field)
-            form.addWidget(name, row, 0)
-            form.addWidget(field, row, 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.open_button)
-        buttons.addWidget(self.columns_button)
-        buttons.addStretch(1)
-        for widget in (self.title, self.facts):
-            self.rows.addWidget(widget)
-        self.rows.addLayout(form)
-        self.rows.addWidget(self.caution)
-        self.rows.addWidget(self.findings)
-        self.rows.addWidget(self.notes)
-        self.rows.addWidget(self.problem)
-        self.rows.addWidget(self.otherwise_button, alignment=Qt.AlignmentFlag.AlignLeft)
+        self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
+        buttons = across(self.open_button, self.columns_button, STRETCH)
+        for above in (self.title, self.facts):
+            self.rows.addWidget(above)
+        self.rows.addLayout(self._form)
+        for below in (self.caution, self.findings, self.notes, self.problem):
+            self.rows.addWidget(below)
+        self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
         self.rows.addLayout(buttons)
 
     def refresh(self) -> None:
         """Show the session's table."""
         table = self.session.table
-        for widget in (
-            self._label_name,
-            self._positive_name,
-            self.label_combo,
-            self.positive_combo,
-            self.columns_button,
-            self.otherwise_button,
-        ):
-            widget.setVisible(table is not None)
+        for combo in (self.label_combo, self.positive_combo):
+            self._form.setRowVisible(combo, table is not None)
+        for button in (self.columns_button, self.import_button):
+            button.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
             tell(self.facts, "A table with one row a case and a two-class column, in any format.")
@@ -219,7 +201,10 @@ class DataPanel(Card):
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as a dialog about a table asks, unless there is another one by now."""
         if table is not self.session.table:
-            tell(self.problem, "The table has changed meanwhile: its columns stay as they are")
+            tell(
+                self.problem,
+                "The table has changed since the dialog opened; the columns were not changed",
+            )
         else:
             self._change(**change)
 
@@ -241,7 +226,7 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     if absent := len(table.absent):
         parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if parted := len(table.parts):
-        parts.append(f"{_counted(parted, 'column')} of dates in parts")
+        parts.append(f"{_counted(parted, 'column')} of dates split into parts")
     if table.groups is not None:
         parts.append(table.groups.describe())
     if table.weight is not None:

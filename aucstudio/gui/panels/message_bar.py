@@ -8,13 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
 )
 
+from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 
@@ -84,17 +83,9 @@ class MessageBar(QFrame):
         return button
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.words, stretch=1)
-        row.addWidget(self.count)
-        for button in (self.previous, self.next, self.more, self.dismiss):
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 6, 8, 6)
-        column.setSpacing(6)
-        column.addLayout(row)
-        column.addWidget(self.details)
+        buttons = (self.previous, self.next, self.more, self.dismiss)
+        line = across((self.words, 1), self.count, *buttons)
+        self.setLayout(down(line, self.details, gap=6, around=(16, 6, 8, 6)))
 
     # ------------------------------------------------------------- telling
 

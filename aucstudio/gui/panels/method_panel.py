@@ -7,18 +7,18 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import FAMILIES
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.gui.common.plain import plain_tooltip, tip_text
+from aucstudio.gui.common.boxes import STRETCH, across
+from aucstudio.gui.common.form import Form, choice_box, narrow_combo
+from aucstudio.gui.common.plain import menu_text, plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
     Card,
     ElidedCombo,
     enable_item,
-    field_label,
-    fields_grid,
     label,
     named,
     order_tabs,
@@ -26,14 +26,13 @@ from aucstudio.gui.common.widgets import (
     unbroken,
 )
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
-from aucstudio.gui.panels.param_form import ParamForm, narrow_combo
+from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.gui.panels.preparation_form import PreparationForm
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.choosing import Outlook, outlooks, start_here
-from aucstudio.project.runs.estimate import training_size
-from aucstudio.project.runs.sparse_fits import cost_of_fit, fits_sparse
+from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 from aucstudio.project.words import cost_words
 
@@ -43,6 +42,7 @@ _METRICS = {
     LEAVE_PAIR_OUT: "Leave-pair-out AUC",
 }
 
+_TUNED_BY = "The measure that selects the settings, computed within the training rows"
 _SCROLL_BAR = 24  # pixels beside a list's texts
 
 
@@ -66,16 +66,9 @@ class MethodPanel(Card):
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
-        self.tune_by = narrow_combo("tune_metric_combo", "Tune by")
-        plain_tooltip(
-            self.tune_by, "Ranking criterion for settings; estimated inside the training rows"
-        )
-        for key, title in _METRICS.items():
-            self.tune_by.addItem(title, key)
+        self.tune_by = choice_box("tune_metric_combo", "Tune by", _METRICS, narrow=True)
         self.tune = named(QPushButton("Tune"), "tune_button", "Tune and run")
         plain_tooltip(self.tune, "Search the settings on the training rows, then run with the best")
-        self.run = named(QPushButton("Run"), "run_button", "Run")
-        self.run.setProperty("primary", True)
         self.best = named(QPushButton("Find the best…"), "find_best_button", "Find the best model")
         plain_tooltip(
             self.best,
@@ -89,8 +82,6 @@ class MethodPanel(Card):
         self.form.valueChanged.connect(self._on_value)
         self.form.linkChanged.connect(self._on_link)
         self.reset.clicked.connect(self._on_reset)
-        self.run.clicked.connect(run_action.trigger)
-        run_action.enabledChanged.connect(self.run.setEnabled)
         self.tune.clicked.connect(tune_action.trigger)
         tune_action.enabledChanged.connect(self.tune.setEnabled)
         self.best.clicked.connect(best_action.trigger)
@@ -102,29 +93,13 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(label("3  METHOD", "heading"), stretch=1)
-        top.addWidget(self.choose)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.reset)
-        buttons.addStretch(1)
-        buttons.addWidget(self.tune)
-        buttons.addWidget(self.run)
-        tuning = fields_grid()
-        words = field_label("Tune by")
-        words.setBuddy(self.tune_by)
-        tuning.addWidget(words, 0, 0)
-        tuning.addWidget(self.tune_by, 0, 1)
-        self.rows.addLayout(top)
-        self.rows.addWidget(self.best)
-        self.rows.addWidget(self.combo)
-        self.rows.addWidget(self.summary)
-        self.rows.addWidget(self.form)
-        self.rows.addWidget(self.preparation)
-        self.rows.addLayout(tuning)
-        self.rows.addWidget(self.cost)
-        self.rows.addWidget(self.problem)
-        self.rows.addLayout(buttons)
+        self.rows.addLayout(across((label("3  METHOD", "heading"), 1), self.choose))
+        for widget in (self.best, self.combo, self.summary, self.form, self.preparation):
+            self.rows.addWidget(widget)
+        self.rows.addLayout(Form(("Tune by", self.tune_by, _TUNED_BY)))
+        for widget in (self.cost, self.problem):
+            self.rows.addWidget(widget)
+        self.rows.addLayout(across(self.reset, STRETCH, self.tune))
 
     def refresh(self) -> None:
         """Show the plan's method and settings."""
@@ -134,6 +109,7 @@ class MethodPanel(Card):
             self.combo.setCurrentIndex(self.combo.findData(plan.method))
         plain_tooltip(self.combo, f"{method.in_words}: {method.use_when}")
         self.summary.setText(method.summary)
+        self._run_action.setText(f"&Run {menu_text(method.title)}")
         if self._shown_method != plan.method:
             self.form.set_method(method)
             order_tabs(self.rows)

@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
-from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
+from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
@@ -204,57 +205,51 @@ class ParamForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = fields_grid()
-        self.setLayout(self._grid)
+        self._form = Form()
+        self.setLayout(self._form)
         self._declared: dict[str, Param] = {}
         self.editors: dict[str, Any] = {}
         self.link: QCheckBox | None = None
-        self._labels: dict[str, QLabel] = {}
         self._hints: dict[str, QLabel] = {}
         self._band: Band = (0.0, 1.0)
 
     def set_method(self, method: type) -> None:
         """Show another method's settings, at their defaults."""
         for widget in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            self._grid.removeWidget(widget)
+            self._form.removeWidget(widget)
             widget.hide()
             # Gone at once for whoever looks for a setting by its name.
             widget.setParent(None)
             widget.deleteLater()
         self.editors.clear()
-        self._labels.clear()
         self._hints.clear()
         self.link = None
         self._declared = declared_params(method)
-        for row, declared in enumerate(self._declared.values()):
-            self._add_row(3 * row, declared)
+        while self._form.rowCount():
+            self._form.takeRow(0)
+        for declared in self._declared.values():
+            self._add_row(declared)
         self._show_what_matters()
 
-    def _add_row(self, row: int, declared: Param) -> None:
+    def _add_row(self, declared: Param) -> None:
         symbol = f"{declared.label}  {declared.symbol}" if declared.symbol else declared.label
-        name = field_label(symbol)
         editor: Any = _EDITORS[declared.kind](declared)
         editor.setObjectName(f"param_{declared.name}")
         editor.setAccessibleName(declared.label)
         editor.setAccessibleDescription(declared.help)
         tip = f"{declared.help}\n{declared.allowed()}; default {_said(declared)}"
-        plain_tooltip(editor, tip)
-        plain_tooltip(name, tip)
-        name.setBuddy(editor)
         editor.setValue(declared.default)
         editor.edited.connect(partial(self._on_edited, declared.name))
         hint = label("", "muted", wrap=True, name=f"hint_{declared.name}")
         hint.hide()
-        self._grid.addWidget(name, row, 0)
-        self._grid.addWidget(editor, row, 1)
+        self._form.add(symbol, editor, tip)
         if declared.name == RANGE:
             self.link = _link_check()
             self.link.clicked.connect(self.linkChanged)
-            self._grid.addWidget(self.link, row + 1, 0, 1, 2)
+            self._form.addRow(self.link)
             self.link.show()
-        self._grid.addWidget(hint, row + 2, 1)
+        self._form.addRow("", hint)
         self.editors[declared.name] = editor
-        self._labels[declared.name] = name
         self._hints[declared.name] = hint
 
     def value(self) -> dict[str, Any]:
@@ -326,7 +321,7 @@ class ParamForm(QWidget):
             word, factor = multiple(value)
             return f"{factor:.4g} / (features{' × variance' * (word == 'scale')})"
         if self.link is not None and name == RANGE and not self.link.isChecked():
-            return f"A separate range; runs are evaluated in {band_words(self._band)}"
+            return f"A range of its own; runs are evaluated in {band_words(self._band)}"
         return ""
 
     def _kernel(self) -> Any:
@@ -345,8 +340,7 @@ class ParamForm(QWidget):
         values = self._readable_values()
         for name, declared in self._declared.items():
             matters = declared.matters(values)
-            self._labels[name].setVisible(matters)
-            self.editors[name].setVisible(matters)
+            self._form.setRowVisible(self.editors[name], matters)
             if matters:
                 self._mark(name)
             else:
@@ -361,7 +355,7 @@ def _link_check() -> QCheckBox:
     made = named(
         QCheckBox("Follow the range of Validation"),
         "link_fpr_range",
-        "Train for the FPR range in which runs are evaluated",
+        "Train for the FPR range that runs are evaluated in",
     )
     plain_tooltip(
         made,
@@ -373,26 +367,3 @@ def _link_check() -> QCheckBox:
 
 def _said(declared: Param) -> str:
     return declared.none if declared.default is None else declared.spell(declared.default)
-
-
-def swallow_wheel(widget: QWidget) -> None:
-    """Keep a scrolled column from changing a field on the way."""
-    widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    widget.installEventFilter(_WheelFilter(widget))
-
-
-def narrow_combo(name: str, accessible: str) -> ElidedCombo:
-    """Make a choice that takes the width of its column, however long its texts are."""
-    combo = named(ElidedCombo(), name, accessible)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(8)
-    swallow_wheel(combo)
-    return combo
-
-
-class _WheelFilter(QObject):
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Wheel:
-            event.ignore()
-            return True
-        return False

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
+from aucstudio.gui.common.boxes import across, down
+from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import field_label, fields_grid, label, named, tell
-from aucstudio.gui.panels.param_form import TextEditor, narrow_combo
+from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
@@ -26,7 +28,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.sparse_fits import fits_sparse
+from aucstudio.project.runs.estimate import fits_sparse
 
 _ITEMS = {
     "impute": {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"},
@@ -36,18 +38,23 @@ _ITEMS = {
         RANKS: "Ranks, 0 to 1",
         NORMAL_RANKS: "Ranks, normal",
         MIN_MAX: "Smallest 0, largest 1",
-        NONE: "As it is",
+        NONE: "Unchanged",
     },
     "many_levels": {MOST_FREQUENT: "Most frequent 100", FREQUENCY: "By frequency"},
+}
+_NAMES = {
+    "impute": "Missing numbers",
+    "scale": "Scale of numbers",
+    "many_levels": "Categories with many levels",
 }
 _TIPS = {
     "impute": "What a missing number becomes, for methods that cannot take missing values",
     "scale": "How numbers are brought to a common scale",
-    "indicators": "Add an indicator of missing values beside each number column",
+    "indicators": "Add a column for each number column that marks its missing values",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Categories with more than 100 levels: keep the most frequent, or encode each "
-    "level by its share of the training rows",
+    "many_levels": "Of a category with more than 100 levels: the most frequent are kept apart, or "
+    "each counts as its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 
@@ -65,16 +72,13 @@ class PreparationForm(QWidget):
         self.change.setCheckable(True)
         plain_tooltip(
             self.change,
-            "How missing values, scales and levels are treated; fitted on the training rows",
+            "How missing values, scales and levels are handled; fitted on the training rows",
         )
         self.combos = {
-            "impute": narrow_combo("impute_combo", "Missing numbers"),
-            "scale": narrow_combo("scale_combo", "Scale of numbers"),
-            "many_levels": narrow_combo("many_levels_combo", "Categories with many levels"),
+            name: choice_box(f"{name}_combo", words, _ITEMS[name], narrow=True)
+            for name, words in _NAMES.items()
         }
         for name, combo in self.combos.items():
-            for value, title in _ITEMS[name].items():
-                combo.addItem(title, value)
             combo.activated.connect(
                 lambda _index, name=name: self._change(name, self.combos[name].currentData())
             )
@@ -92,34 +96,19 @@ class PreparationForm(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        top = QHBoxLayout()
-        top.addWidget(self.line, stretch=1)
-        top.addWidget(self.change)
         self._fields = QWidget()
-        grid = fields_grid()
-        grid.setContentsMargins(0, 0, 0, 0)
-        self._fields.setLayout(grid)
-        fields = (
-            ("impute", "Missing", self.combos["impute"]),
-            ("scale", "Scale", self.combos["scale"]),
-            ("rare", "Rare below", self.rare),
-            ("many_levels", "Many levels", self.combos["many_levels"]),
+        self._fields.setLayout(
+            Form(
+                ("Missing", self.combos["impute"], _TIPS["impute"]),
+                ("Scale", self.combos["scale"], _TIPS["scale"]),
+                ("Rare below", self.rare, _TIPS["rare"]),
+                ("Many levels", self.combos["many_levels"], _TIPS["many_levels"]),
+                ("", self.indicators, _TIPS["indicators"]),
+                ("", self.problem),
+            )
         )
-        for row, (name, title, field) in enumerate(fields):
-            words = field_label(title)
-            words.setBuddy(field)
-            plain_tooltip(words, _TIPS[name])
-            plain_tooltip(field, _TIPS[name])
-            grid.addWidget(words, row, 0)
-            grid.addWidget(field, row, 1)
-        plain_tooltip(self.indicators, _TIPS["indicators"])
-        grid.addWidget(self.indicators, len(fields), 1)
-        grid.addWidget(self.problem, len(fields) + 1, 1)
         self._fields.hide()
-        rows.addLayout(top)
-        rows.addWidget(self._fields)
+        self.setLayout(down(across((self.line, 1), self.change), self._fields))
 
     def refresh(self) -> None:
         """Show the plan."""

@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenuBar,
     QProgressBar,
     QPushButton,
@@ -15,6 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import across
+from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
@@ -22,6 +23,7 @@ from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.words import elapsed_words
 
+_MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
 _STOP_TIP = "Stop all runs and searches; what has finished is kept"
 
@@ -39,17 +41,15 @@ class ProgressStrip(QWidget):
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")
         self.left.setMinimumWidth(90)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 4, 8, 4)
-        layout.setSpacing(8)
         # However much there is to say, the window must not grow with it.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        layout.addWidget(self.words, stretch=1)
-        for widget in (self.bar, self.left):
-            layout.addWidget(widget)
-        layout.addWidget(_button(stop, "strip_stop", _STOP_TIP, primary=False))
-        layout.addWidget(_button(run, "strip_run", "Run", primary=True))
+        buttons = (
+            _ActionButton(stop, "strip_stop", _STOP_TIP, primary=False),
+            _ActionButton(run, "strip_run", "", primary=True),
+        )
+        parts = ((self.words, 1), self.bar, self.left, *buttons)
+        self.setLayout(across(*parts, around=(16, 4, 8, 4)))
         session.live_changed.connect(self.refresh)
         self.refresh()
 
@@ -139,14 +139,24 @@ def _time_words(live: LiveRun) -> str:
     return f"{percent} · {spelled} left"
 
 
-def _button(action: QAction, name: str, tip: str, *, primary: bool) -> QPushButton:
-    text = action.text().replace("&", "")
-    button = named(QPushButton(text), name, text)
-    button.setProperty("primary", primary)
-    button.setAutoDefault(True)  # Enter presses it, as Space does
-    set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
-    plain_tooltip(button, f"{tip} ({action.shortcut().toString()})")
-    button.setEnabled(action.isEnabled())
-    button.clicked.connect(action.trigger)
-    action.enabledChanged.connect(button.setEnabled)
-    return button
+class _ActionButton(QPushButton):
+    """A button that says what an action does, and does it."""
+
+    def __init__(self, action: QAction, name: str, tip: str, *, primary: bool) -> None:
+        super().__init__()
+        self._action, self._tip = action, tip
+        self.setObjectName(name)
+        self.setProperty("primary", primary)
+        self.setAutoDefault(True)  # Enter presses it, as Space does
+        self._follow()
+        set_icon(self, self.text().lower().split()[0], ON_ACCENT if primary else ON_CARD)
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
+
+    def _follow(self) -> None:
+        words = self._action.text().replace("&&", "and").replace("&", "")
+        self.setText(elided(words, _MOST_LETTERS, len))
+        self.setAccessibleName(words)
+        keys = self._action.shortcut().toString()
+        plain_tooltip(self, f"{self._tip or words} ({keys})")
+        self.setEnabled(self._action.isEnabled())

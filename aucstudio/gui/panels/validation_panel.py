@@ -5,33 +5,31 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import LEFT, down, holding
 from aucstudio.gui.common.curves import MIN_WIDTH
+from aucstudio.gui.common.form import (
+    Form,
+    choice_box,
+    in_column,
+    narrow_combo,
+    plain_box,
+    whole_box,
+)
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
     Card,
     enable_item,
-    field_label,
-    fields_grid,
     label,
     named,
     tell,
 )
-from aucstudio.gui.panels.param_form import TextEditor, narrow_combo, swallow_wheel
+from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
@@ -52,21 +50,21 @@ _SCHEMES = {
     LEAVE_PAIR_OUT: "Leave-pair-out",
 }
 _TIPS = {
-    "scheme": "Which rows are held out to test the scorer",
+    "scheme": "Which rows are held out from training, to evaluate the model on",
     "test_size": "Share of the rows that are held out; both classes keep their shares",
-    "folds": "Parts that the rows are dealt into; each is held out once",
+    "folds": "Number of parts the rows are divided into; each is held out once",
     "time": "The column of dates or numbers by which rows are earlier or later",
-    "gap": "Least distance in time between training rows and tested rows",
+    "gap": "Minimum time between training rows and evaluated rows",
     "window": "How far back training rows reach",
-    "repeats": "How often the rows are drawn: more repeats give more stable figures",
-    "seed": "Where the drawing begins: the same seed holds out the same rows",
-    "band": "The false-positive rates that count: the partial area is read in them, and methods "
-    "that train for a range train for this one",
+    "repeats": "How often the rows are redrawn: more repeats give steadier figures",
+    "seed": "Random seed: the same seed holds out the same rows",
+    "band": "The false-positive rates you can accept: the partial AUC is computed over them, and "
+    "methods that train for a range train for this one",
 }
-_TIPS["steps"] = "Blocks of later rows, tested one after the other"
+_TIPS["steps"] = "Blocks of later rows to evaluate on, one after the other"
 _AHEAD = (
-    "Each step trains on the rows before a block, in the order of {}, and is tested on the "
-    "block. The first block is never tested."
+    "Each step trains on the rows before a block, in the order of {}, and is evaluated on the "
+    "block. The first block is never evaluated."
 )
 _FAR = 1_000_000_000.0
 _BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR range")
@@ -78,16 +76,15 @@ class ValidationPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
         self.session = session
-        self.scheme = narrow_combo("scheme_combo", "Validation scheme")
-        for key, title in _SCHEMES.items():
-            self.scheme.addItem(title, key)
-        self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
-        self.folds = _spin("folds_spin", "Folds", 2, 100)
+        self.scheme = choice_box("scheme_combo", "Validation scheme", _SCHEMES, narrow=True)
+        percent = whole_box("test_percent", "Test rows in per cent", 1, 99, unit=" %")
+        self.test_percent = in_column(percent)
+        self.folds = in_column(whole_box("folds_spin", "Folds", 2, 100))
         self.time_box = narrow_combo("time_combo", "Column of time")
-        self.gap_box = _reach("gap_spin", "Gap between training and tested rows", "none")
+        self.gap_box = _reach("gap_spin", "Gap between training and evaluated rows", "none")
         self.window_box = _reach("window_spin", "Window of training rows", "all earlier rows")
-        self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
-        self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
+        self.repeats = in_column(whole_box("repeats_spin", "Repeats", 1, 1000))
+        self.seed = in_column(whole_box("seed_spin", "Seed", 0, 2**31 - 1))
         self.band = named(TextEditor(_BAND), "judged_range", "FPR range that counts")
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
@@ -97,7 +94,6 @@ class ValidationPanel(Card):
         self.band_problem.hide()
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self.problem.hide()
-        self._labels: dict[str, QLabel] = {}
         self._lay_out()
         self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
         self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
@@ -117,38 +113,23 @@ class ValidationPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        grid = fields_grid()
-        self._file = QWidget()
-        file_rows = QVBoxLayout(self._file)
-        file_rows.setContentsMargins(0, 0, 0, 0)
-        file_rows.setSpacing(4)
-        file_rows.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignLeft)
-        file_rows.addWidget(self.file_name)
-        rows = (
-            ("scheme", "Scheme", self.scheme),
-            ("test_size", "Test part", self.test_percent),
-            ("time", "Time", self.time_box),
-            ("folds", "Folds", self.folds),
-            ("gap", "Gap", self.gap_box),
-            ("window", "Window", self.window_box),
-            ("file", "File", self._file),
-            ("repeats", "Repeats", self.repeats),
-            ("seed", "Seed", self.seed),
-            ("band", "FPR range", self.band),
+        self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
+        self._form = Form(
+            ("Scheme", self.scheme, _TIPS["scheme"]),
+            ("Test part", self.test_percent, _TIPS["test_size"]),
+            ("Time", self.time_box, _TIPS["time"]),
+            ("Folds", self.folds, _TIPS["folds"]),
+            ("Gap", self.gap_box, _TIPS["gap"]),
+            ("Window", self.window_box, _TIPS["window"]),
+            ("File", self._file),
+            ("Repeats", self.repeats, _TIPS["repeats"]),
+            ("Seed", self.seed, _TIPS["seed"]),
+            ("FPR range", self.band, _TIPS["band"]),
+            ("", self.band_problem),
         )
-        for row, (key, text, field) in enumerate(rows):
-            self._labels[key] = field_label(text)
-            grid.addWidget(self._labels[key], row, 0)
-            grid.addWidget(field, row, 1)
-            self._labels[key].setBuddy(field)
-            if key in _TIPS:
-                plain_tooltip(self._labels[key], _TIPS[key])
-                plain_tooltip(field, _TIPS[key])
-        grid.addWidget(self.band_problem, len(rows), 1)
-        self.rows.addLayout(grid)
-        self.rows.addWidget(self.ahead)
-        self.rows.addWidget(self.together)
-        self.rows.addWidget(self.problem)
+        self.rows.addLayout(self._form)
+        for widget in (self.ahead, self.together, self.problem):
+            self.rows.addWidget(widget)
 
     def refresh(self) -> None:
         """Show the plan."""
@@ -185,10 +166,8 @@ class ValidationPanel(Card):
             with QSignalBlocker(spin):
                 spin.setSuffix(unit)
                 spin.setValue(value)
-        self._labels["folds"].setText("Steps" if forward else "Folds")
-        tip = _TIPS["steps" if forward else "folds"]
-        plain_tooltip(self._labels["folds"], tip)
-        plain_tooltip(self.folds, tip)
+        key = "steps" if forward else "folds"
+        self._form.retitle(self.folds, key.capitalize(), _TIPS[key])
         tell(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
 
     def _offer_times(self, chosen: str) -> None:
@@ -235,19 +214,18 @@ class ValidationPanel(Card):
 
     def _show_what_matters(self, plan: Validation) -> None:
         drawn = plan.scheme in (HOLD_OUT, FOLDS)
-        shown = {
-            "test_size": (plan.scheme == HOLD_OUT, self.test_percent),
-            "time": (plan.scheme == FORWARD, self.time_box),
-            "folds": (plan.scheme in (FOLDS, FORWARD), self.folds),
-            "gap": (plan.scheme == FORWARD, self.gap_box),
-            "window": (plan.scheme == FORWARD, self.window_box),
-            "repeats": (drawn, self.repeats),
-            "seed": (drawn, self.seed),
-            "file": (plan.scheme == FILE, self._file),
-        }
-        for key, (matters, field) in shown.items():
-            self._labels[key].setVisible(matters)
-            field.setVisible(matters)
+        forward = plan.scheme == FORWARD
+        for field, matters in (
+            (self.test_percent, plan.scheme == HOLD_OUT),
+            (self.time_box, forward),
+            (self.folds, plan.scheme in (FOLDS, FORWARD)),
+            (self.gap_box, forward),
+            (self.window_box, forward),
+            (self.repeats, drawn),
+            (self.seed, drawn),
+            (self._file, plan.scheme == FILE),
+        ):
+            self._form.setRowVisible(field, matters)
 
     def show_problem(self, sentence: str) -> None:
         """Say what is wrong with the scheme."""
@@ -292,31 +270,8 @@ def _groups_words(groups: Groups | None) -> str:
     return f"Rows of one {one} are never both trained and tested on: {groups.describe()}."
 
 
-class _Reach(QDoubleSpinBox):
-    """An amount of time, without zeros at its end."""
-
-    def textFromValue(self, value: float) -> str:
-        return f"{value:.10g}"
-
-
 def _reach(name: str, accessible: str, none: str) -> QDoubleSpinBox:
     """Make the field of an amount of time, whose 0 has words of its own."""
-    spin = named(_Reach(), name, accessible)
-    spin.lineEdit().setTextMargins(*FIELD_MARGINS)
-    spin.setRange(0.0, _FAR)
-    spin.setDecimals(4)
-    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    spin = in_column(plain_box(name, accessible, 0.0, _FAR))
     spin.setSpecialValueText(none)
-    spin.setKeyboardTracking(False)
-    swallow_wheel(spin)
-    return spin
-
-
-def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:
-    spin = named(QSpinBox(), name, accessible)
-    spin.lineEdit().setTextMargins(*FIELD_MARGINS)
-    spin.setRange(low, high)
-    spin.setSuffix(suffix)
-    spin.setKeyboardTracking(False)
-    swallow_wheel(spin)
     return spin

@@ -1,4 +1,4 @@
-"""What the centre shows before there is a table: what was opened lately, and ways to begin."""
+"""What the centre shows before there is a table: what the program does, and ways to begin."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,9 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import LEFT, STRETCH, TOP, across, down
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
+from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.examples.studies import examples
@@ -34,7 +36,14 @@ from aucstudio.project.store.workspace import (
 from aucstudio.project.words import day_words
 from aucstudio.project.work.job import Job
 
+_ABOUT = (
+    "AUC Studio trains models that tell two classes apart, judges them by the part of the ROC "
+    "curve that you can afford, and says how sure the difference is."
+)
 _SHOWN = 6
+_SKETCH = 190  # pixels
+_STRENGTHS = (7.0, 3.2)  # of the two curves of the sketch
+_RANGE = 0.2
 _WIDEST = 880  # pixels: longer lines are not read
 
 
@@ -45,6 +54,7 @@ class WelcomePage(QWidget):
     open_project_asked = Signal()
     example_asked = Signal(str)
     path_asked = Signal(str)
+    _example_tried = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,18 +65,17 @@ class WelcomePage(QWidget):
         self._soon = delayed(self, 0, self._read)
         page = _Column()
         page.setMaximumWidth(scaled(_WIDEST))
-        self._rows = column = QVBoxLayout(page)
-        column.setSpacing(8)
-        column.setContentsMargins(48, 40, 48, 32)
-        column.addWidget(label("Train for the ROC curve itself", "figure"))
-        column.addLayout(self._buttons())
-        column.addSpacing(8)
-        self._files = QVBoxLayout()
-        self._files.setSpacing(2)
-        column.addLayout(self._files)
-        column.addWidget(label("EXAMPLE STUDIES", "heading"))
-        column.addLayout(self._examples())
-        column.addStretch(1)
+        self._files = down(gap=2)
+        self._rows = down(
+            self._introduction(),
+            8,
+            self._files,
+            label("EXAMPLE STUDIES", "heading"),
+            self._examples(),
+            STRETCH,
+            around=(48, 40, 48, 32),
+        )
+        page.setLayout(self._rows)
         self._put_into_scroll_area(page)
 
     def _put_into_scroll_area(self, page: QWidget) -> None:
@@ -76,29 +85,40 @@ class WelcomePage(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(area)
+        self.setLayout(down(area))
 
-    def _buttons(self) -> QHBoxLayout:
-        buttons = QHBoxLayout()
+    def _introduction(self) -> QHBoxLayout:
+        """Say what the program does, beside a picture of what comes out."""
+        words = down(
+            label("Train for the ROC curve itself", "figure"),
+            label(_ABOUT, wrap=True, name="welcome_about"),
+            self._buttons(),
+            label("You can also drop a file on this window.", "muted"),
+            STRETCH,
+            gap=12,
+        )
+        return across((words, 1), (_RocSketch(), TOP), gap=32)
+
+    def _buttons(self) -> WrappingRow:
+        buttons = WrappingRow()
+        buttons.setSpacing(8)
         for name, text, signal, primary in (
             ("welcome_open_data", "Open a table…", self.open_data_asked, True),
             ("welcome_open_project", "Open a project…", self.open_project_asked, False),
+            ("welcome_try_example", "Try an example", self._example_tried, False),
         ):
             button = named(QPushButton(text), name, text.rstrip("…"))
             button.setProperty("primary", primary)
             button.setAutoDefault(True)  # Enter presses it, as Space does
             button.clicked.connect(signal)
             buttons.addWidget(button)
-        buttons.addWidget(label("or drop a file on this window", "muted"))
+        self._example_tried.connect(lambda: self.example_asked.emit(examples()[0].key))
         buttons.addStretch(1)
         return buttons
 
     def _examples(self) -> QVBoxLayout:
         """List the example studies, each with what it teaches."""
-        column = QVBoxLayout()
-        column.setSpacing(0)
+        made = down(gap=0)
         for example in examples():
             button = _link(example.title, f"welcome_example_{example.key}", example.title)
             button.clicked.connect(
@@ -106,9 +126,9 @@ class WelcomePage(QWidget):
             )
             about = label(example.about, "muted", wrap=True)
             about.setContentsMargins(0, 0, 0, 12)
-            column.addWidget(_at_the_left(button))
-            column.addWidget(about)
-        return column
+            made.addWidget(button, alignment=LEFT)
+            made.addWidget(about)
+        return made
 
     def refresh(self) -> None:
         """List the files anew."""
@@ -177,6 +197,35 @@ def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
             return
 
 
+class _RocSketch(QWidget):
+    """A picture of two ROC curves and the range in which they are compared."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Two ROC curves, compared where few false positives are accepted")
+        self.setFixedSize(_SKETCH, _SKETCH)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = current_theme()
+        side = self.width() - 2.0
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(1.0, 1.0)
+        band = QColor(theme.band)
+        band.setAlpha(40)
+        painter.fillRect(QRectF(0, 0, _RANGE * side, side), band)
+        painter.setPen(QColor(theme.line))
+        painter.drawRect(QRectF(0, 0, side, side))
+        painter.setPen(QPen(QColor(theme.neutral), 1.0, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(0, side), QPointF(side, 0))
+        for k, strength in enumerate(_STRENGTHS):
+            rates = (i / 60 for i in range(61))
+            curve = [QPointF(side * x, side * (1 - x) ** strength) for x in rates]
+            painter.setPen(QPen(run_colour(theme, k), 2.5))
+            painter.drawPolyline(curve)
+        painter.end()
+
+
 class _Entry(QWidget):
     """A file: its name to be clicked, its day, and below what is known of it."""
 
@@ -191,16 +240,8 @@ class _Entry(QWidget):
         self.facts.setProperty("role", "muted")
         self.facts.setObjectName(f"{name}_facts")
         self.day = label(day, "muted", name=f"{name}_day")
-        top = QHBoxLayout()
-        for widget in (self.open, self.forget):
-            top.addWidget(widget)
-        top.addStretch(1)
-        top.addWidget(self.day)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 6)
-        rows.setSpacing(0)
-        rows.addLayout(top)
-        rows.addWidget(self.facts)
+        top = across(self.open, self.forget, STRETCH, self.day)
+        self.setLayout(down(top, self.facts, gap=0, around=(0, 0, 0, 6)))
 
     def tell(self, kind: str, facts: str, is_there: bool) -> None:
         """Show what was found in the file."""
@@ -226,13 +267,3 @@ def _link(text: str, name: str, accessible: str) -> QPushButton:
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setProperty("link", True)
     return button
-
-
-def _at_the_left(button: QPushButton) -> QWidget:
-    """Hold a button as wide as its text."""
-    holder = QWidget()
-    row = QHBoxLayout(holder)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(button)
-    row.addStretch(1)
-    return holder

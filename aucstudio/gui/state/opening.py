@@ -26,8 +26,7 @@ from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import in_memory
-from aucstudio.project.store.pasted import keep_text
-from aucstudio.project.store.workspace import remember_recent, samples_folder
+from aucstudio.project.store.workspace import keep_text, remember_recent, samples_folder
 from aucstudio.project.work.job import Job
 
 TABLE, PROJECT, EXPERIMENTS, EXAMPLE = "table", "project", "experiments", "example"

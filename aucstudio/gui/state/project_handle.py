@@ -12,8 +12,7 @@ from typing import Any
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.twins import find_twin
+from aucstudio.project.runs.record import RunRecord, find_twin
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.project_file import ProjectFile, free_id, write_project

@@ -24,9 +24,8 @@ from aucstudio.project.runs.experiments.experiment import DataReference, Experim
 from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.place import Here, Place
 from aucstudio.project.work.submit import Outcome, RunTask, submit
@@ -90,9 +89,13 @@ class SessionRunning(SessionEditing):
         InputError, InvalidSetting
             If one of them cannot be run; nothing is started.
         """
-        self._queue([self.planned(method, tuned=tuned) for method in methods])
-        for method in reversed(methods):
-            preferences().note_method(method)
+        self.start([self.planned(method, tuned=tuned) for method in methods])
+
+    def start(self, experiments: Sequence[Experiment]) -> None:
+        """Start, or queue, planned runs; their methods are remembered as the last ones used."""
+        self._queue(experiments)
+        for experiment in reversed(experiments):
+            preferences().note_method(experiment.method)
 
     def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
         """Give the experiment that the form asks for, of the chosen method or of another.
@@ -163,7 +166,7 @@ class SessionRunning(SessionEditing):
         """Say why the checked runs cannot be combined; nothing if they can."""
         if self.table is None:
             return "the table of these runs is not open"
-        from aucstudio.project.combination.sharing import why_not
+        from aucstudio.project.combination.planning import why_not
 
         return why_not(_named(self.checked_runs()))
 
@@ -179,9 +182,8 @@ class SessionRunning(SessionEditing):
             return
         self._queue([experiment])
 
-    def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
-        """Give the run of the list that was made as the form says, if there is one."""
-        experiment = self.planned(tuned=tuned)
+    def twin_of(self, experiment: Experiment) -> ShownRun | None:
+        """Return the run of the list whose scores an experiment would give again, if any."""
         same = find_twin(experiment, (run.record for run in self.shown_runs()))
         return None if same is None else self.run(same.id)
 
@@ -243,7 +245,7 @@ class SessionRunning(SessionEditing):
     def _place_of(self, study: Study, experiment: Experiment) -> Place:
         """Give the place that a run is made in."""
         if experiment.members:
-            from aucstudio.project.combination.place import Combining
+            from aucstudio.project.combination.combining import Combining
 
             looks, made = study.plan.looks, study.records.items()
             return Combining([(looks[run].name, one) for run, one in made if run in looks])

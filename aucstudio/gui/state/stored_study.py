@@ -21,7 +21,7 @@ from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.contents import read_through
-from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.sealed import DamagedError
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END

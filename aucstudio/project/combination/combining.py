@@ -24,8 +24,10 @@ from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.combined_model import combined_model
 from aucstudio.project.combination.parts import (
+    ChosenWeights,
     Counted,
     SharedSplit,
+    choose,
     known_groups,
     known_weights,
     mean_scale,
@@ -33,19 +35,20 @@ from aucstudio.project.combination.parts import (
     own_scores,
     part_of,
     together,
+    weigh_equally,
 )
-from aucstudio.project.combination.planning import FOLDS
-from aucstudio.project.combination.sharing import Named, require_sharing
-from aucstudio.project.combination.weighing import ChosenWeights, choose, weigh_equally
+from aucstudio.project.combination.planning import FOLDS, Named, require_sharing
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.runs.watch import Listener, Progress
+from aucstudio.project.work.place import GivenUp, Place
 
 
 def combine_runs(
@@ -272,3 +275,37 @@ def _one_step(members: int, seconds: float, objective: float) -> TrainingCurve:
         np.array([objective]),
         np.array([np.nan]),
     )
+
+
+class Combining(Place):
+    """Makes combinations of the runs that it is given.
+
+    Parameters
+    ----------
+    runs : sequence of (name, record)
+    """
+
+    def __init__(self, runs: Sequence[Named]) -> None:
+        self._runs = {record.experiment.id: (name, record) for name, record in runs}
+
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Combine the members of an experiment; see :meth:`Place.execute`."""
+        experiment = plan.experiment
+        members = [self._runs[member] for member in experiment.members]
+
+        def groups_of(rows: Index) -> Groups | None:
+            # Roles may have changed since the runs were made.
+            if plan.test_table is None:
+                table = experiment.data.seen(plan.table)
+            else:
+                table = experiment.as_test(plan.test_table)
+            if table.groups is None:
+                return None
+            places = np.searchsorted(np.flatnonzero(table.labelled()), rows)
+            return table.groups.part(places)
+
+        return combine_runs(experiment, members, groups_of, listen)
+
+    def heeds_stop(self, experiment: Experiment) -> bool:
+        """Tell that a stop is answered after each bag of drawn rows."""
+        return True

@@ -1,23 +1,26 @@
-"""What the members of a combination have in common in one split.
+"""What the members of a combination have in common in one split, and weights chosen on it.
 
-Symbols: z scores of the members on a common scale, shape (members, rows).
+Symbols: z scores of the members on a common scale, shape (members, rows); w weights.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import DECLARED
+from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
+from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
+from aucstudio.engine.ensembles.selection import choose_weights
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.project.combination.sharing import Named
+from aucstudio.project.combination.planning import Named
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 
@@ -150,3 +153,58 @@ def own_scores(model: Model, scores: Array) -> Array:
 
 def _smoothing(model: Model) -> float:
     return log_odds_smoothing(DECLARED[model.method], model.params)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ChosenWeights:
+    """Weights, and the rows that chose them."""
+
+    weights: Array
+    positive: Mask
+    z: Array
+    counts: Array | None
+    criterion: Criterion
+
+    @property
+    def threshold(self) -> float:
+        total = self.weights @ self.z
+        return roc.equal_error_threshold(self.positive, total, weights=self.counts)
+
+    @property
+    def objective(self) -> float:
+        return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
+
+
+def choose(
+    experiment: Experiment,
+    rows: Counted,
+    k: int,
+    tell: Callable[[float], object],
+) -> ChosenWeights:
+    """Choose weights on some rows; those of one class give all members the same.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        It says the range and where chance begins.
+    rows : tuple
+        Classes, scores and counts of the rows that choose.
+    k : int
+        Number of the split, from which chance goes on.
+    tell : callable
+        Told how much of the choice is made, 0 to 1.
+    """
+    positive, z, counts = rows
+    equal = weigh_equally(experiment, rows)
+    if not both_classes(positive, counts):
+        return equal
+    rng = np.random.default_rng((int(experiment.params["random_state"]), k))
+    weights = choose_weights(z, positive, equal.criterion, rng, tell, row_weights=counts)
+    return dataclasses.replace(equal, weights=weights)
+
+
+def weigh_equally(experiment: Experiment, rows: Counted) -> ChosenWeights:
+    """Weigh all members the same, as where no rows came before."""
+    positive, z, counts = rows
+    criterion = Criterion.of_range(experiment.params["fpr_range"], positive, counts)
+    return ChosenWeights(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)

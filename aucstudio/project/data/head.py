@@ -148,7 +148,7 @@ class HeadReader:
                     part=lines.written.part,
                     parts=lines.written.parts,
                 )
-                known = frozenset() if form.write is None else frozenset(SETTINGS)
+                known = frozenset(SETTINGS) if form.writer else frozenset()
             else:
                 plain, known = self._plain(files[0], given, form.encodings, tell)
                 plain, whole = _cut(plain, folder)

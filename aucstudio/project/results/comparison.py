@@ -92,7 +92,7 @@ class RunFigures:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class PairComparison:
     """Two runs on the same rows, or why they cannot be compared.
 
@@ -147,11 +147,14 @@ class PairComparison:
 
     def as_json(self) -> dict[str, Any]:
         """Give the comparison as plain data; the corrected p is named after its correction."""
-        values = dataclasses.asdict(self)
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS_OF_PAIRS}
         correction, p = values.pop("correction"), values.pop("p_corrected")
         if correction != UNCORRECTED:
             values[f"p_{correction}"] = p
         return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
+
+
+_FIELDS_OF_PAIRS = dataclasses.fields(PairComparison)
 
 
 @dataclasses.dataclass(frozen=True)

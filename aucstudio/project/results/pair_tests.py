@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -41,8 +42,8 @@ def pair_tests(
     -------
     list of TestResult
     """
-    whole = [pair for pair in pairs if same_rows(*pair)]
-    records = {id(record): record for pair in whole for record in pair}
+    whole = [same_rows(*pair) for pair in pairs]
+    records = {id(record): record for pair in itertools.compress(pairs, whole) for record in pair}
     scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
     rows = sum(split.n_test for record, _ in pairs for split in record.splits)
     if rows < _WORTH_SENDING:
@@ -50,10 +51,8 @@ def pair_tests(
     if workers is not None:
         scored = {key: workers.hold(one) for key, one in scored.items()}
     calls: list[Any] = [
-        (_test, scored[id(a)], scored[id(b)])
-        if same_rows(a, b)
-        else (_test, *_Scored.of_common(a, b, band))
-        for a, b in pairs
+        (_test, scored[id(a)], scored[id(b)]) if alike else (_test, *_Scored.of_common(a, b, band))
+        for (a, b), alike in zip(pairs, whole, strict=True)
     ]
     return answers(workers, calls, progress)
 

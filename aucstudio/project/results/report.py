@@ -14,7 +14,7 @@ from aucstudio.project.resources import resource_path
 from aucstudio.project.results.documents import no_intervals
 from aucstudio.project.results.summary import auc_summary, band_negatives, pauc_summary, train_auc
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.repeat import command_line
+from aucstudio.project.runs.experiments.experiment_writing import command_line
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.words import figure_words, interval_words

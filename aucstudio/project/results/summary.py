@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -24,7 +25,7 @@ from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import Shelf
 from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
@@ -104,8 +105,10 @@ def _remembered(
 
     @functools.wraps(compute)
     def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items())))
+        figures = known.get(record)
+        if figures is None:
+            figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items()))) if options else rest
         if key not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
@@ -323,4 +326,4 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
 
 def number(value: float) -> float | None:
     """Give a finite number, or None: JSON has no NaN."""
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

@@ -13,9 +13,8 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.preparing.preparation_choice import USUAL
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.estimate import machine_memory, training_size
+from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, machine_memory, training_size
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.sparse_fits import cost_of_fit, fits_sparse
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended

@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Spread, Step, Stopped
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.weights import weights_notes
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.grouping import (
     check_groups,
@@ -38,7 +41,6 @@ from aucstudio.project.runs.record import (
 from aucstudio.project.runs.rows import fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.side_by_side import side_by_side
-from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.tuning import Search, few_negatives_notes
 from aucstudio.project.runs.watch import Listener, Progress, Watch
 
@@ -120,8 +122,8 @@ def failure_sentence(error: Exception) -> str:
     """Say in a sentence what ended a run."""
     if isinstance(error, MemoryError):
         return NOT_ENOUGH_MEMORY
-    if isinstance(error, ValueError):
-        # Ours say what is wrong; other errors are not made for people.
+    if isinstance(error, InputError | InvalidSetting):
+        # These say what is wrong; other errors are not made for people.
         return str(error)
     return f"the method failed unexpectedly ({type(error).__name__}: {error})"
 
@@ -192,7 +194,7 @@ class _Run:
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         met: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.input_check import what_was_met
+            from aucstudio.project.runs.models.scoring_report import what_was_met
 
             met = what_was_met(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)

@@ -7,7 +7,7 @@ import datetime
 import functools
 import platform
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine import DECLARED
+from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
-from aucstudio.project.data.splitting.validation import FORWARD
+from aucstudio.project.data.splitting.validation import FILE, FORWARD
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.trajectory import Stage, Trajectory
@@ -39,7 +41,6 @@ class TrainingCurve:
     seconds, objective, gap : ndarray of float
         ``gap`` is NaN where the method gave no certificate.
     stages : tuple of Stage
-        Empty in records of earlier programs.
     """
 
     iteration: NDArray[np.int64]
@@ -75,13 +76,12 @@ class SplitResult:
         Row numbers (positive, negative) of the pairs that carry the solution.
     notes : tuple of Notice
     trajectory : Trajectory or None
-        Scores on the way; None in records of earlier programs.
+        Scores on the way; None where nothing was trained.
     trained_range : (float, float) or None
         The FPR range that the method trained for in the end, which may be wider than the one it
-        was set to; None where it takes none, and in records of earlier programs.
+        was set to; None where it takes none.
     needed : float or None
-        The dual gap at which training was to end; None where it was not asked for, and in records
-        of earlier programs.
+        The dual gap at which training was to end; None where it was not asked for.
     train_weights, test_weights : ndarray of float, or None
         What the rows weigh, as the table has it; None where every row counts once.
     test_groups : ndarray of int, or None
@@ -293,3 +293,45 @@ def versions() -> dict[str, str]:
 
 
 _version_of = functools.cache(metadata.version)
+
+
+def find_twin(experiment: Experiment, records: Iterable[RunRecord]) -> RunRecord | None:
+    """Find the last whole run whose scores an experiment would give again, number for number.
+
+    What a run on a test file gives is not known before the file has been read again, so such an
+    experiment has no twin.
+    """
+    if experiment.validation.scheme == FILE:
+        return None
+    same = (
+        record
+        for record in records
+        if record.status == DONE and same_scores(experiment, record.experiment)
+    )
+    return next(reversed(list(same)), None)
+
+
+def same_scores(a: Experiment, b: Experiment) -> bool:
+    """Tell whether two experiments are bound to give the same scores of the same rows.
+
+    Where the files lie does not matter, nor a setting that the others make meaningless, nor the
+    FPR range that figures are read in, unless settings are searched by it.
+    """
+    return (
+        a.method == b.method
+        and a.tuning == b.tuning
+        and a.members == b.members
+        and a.preparation == b.preparation
+        and a.validation.identity() == b.validation.identity()
+        and _meant(a) == _meant(b)
+        and (a.tuning is None or a.band == b.band)
+        and a.data.sha256 == b.data.sha256
+        and a.data.identity() == b.data.identity()
+    )
+
+
+def _meant(experiment: Experiment) -> Mapping[str, Any]:
+    known, params = declared_params(DECLARED[experiment.method]), experiment.params
+    return {
+        name: v for name, v in params.items() if name not in known or known[name].matters(params)
+    }

@@ -26,8 +26,8 @@ from aucstudio.project.data.splitting.split import fold_numbers
 from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import fits_sparse
 from aucstudio.project.runs.rows import learn, prepared, relative
-from aucstudio.project.runs.sparse_fits import fits_sparse
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,

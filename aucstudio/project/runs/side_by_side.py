@@ -1,4 +1,4 @@
-"""Independent parts of one fit, side by side on the processors of this machine."""
+"""Independent parts of one fit, side by side on the processors; how many threads libraries use."""
 
 from __future__ import annotations
 
@@ -53,3 +53,11 @@ def processors() -> int:
     """Return how many tasks are done at once."""
     limits: list[int] = [found["num_threads"] for found in threadpool_info()]
     return max(1, min([os.cpu_count() or 1, *limits]))
+
+
+def limit_threads(count: int) -> threadpool_limits:
+    """Limit them for good, or for as long as what this gives is entered."""
+    # A library that is loaded later would know nothing of the limit.
+    import sklearn.base  # noqa: F401
+
+    return threadpool_limits(count)

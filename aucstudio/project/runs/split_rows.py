@@ -15,6 +15,7 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.weights import check_weights_left
+from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.fit_notes import leak_notes, score_notes
 from aucstudio.project.runs.given_scores import with_scores
@@ -22,7 +23,6 @@ from aucstudio.project.runs.grouping import kept_together
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
-from aucstudio.project.runs.sparse_fits import stays_sparse
 from aucstudio.project.runs.watch import Watch
 from aucstudio.project.words import file_words
 

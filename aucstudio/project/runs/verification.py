@@ -20,11 +20,10 @@ from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import machine_memory
+from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
-from aucstudio.project.runs.sparse_fits import table_bytes
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:

@@ -92,12 +92,9 @@ class Archive:
         if entries and min(info.header_offset for info in entries) > 0:
             raise ValueError("it does not begin as an archive")
         self._require_size(file_bytes, most)
-        self._sums = self._read_sums() if SUMS in self._entries else None
-
-    @property
-    def has_digests(self) -> bool:
-        """Whether each entry is checked against a digest; earlier archives had none."""
-        return self._sums is not None
+        if SUMS not in self._entries:
+            raise ValueError(f"it has no {SUMS}")
+        self._sums = self._read_sums()
 
     @property
     def names(self) -> list[str]:
@@ -115,7 +112,7 @@ class Archive:
     def read(self, name: str) -> bytearray:
         """Read an entry and check its digest."""
         data = self._inflate(name)
-        if self._sums is not None and _digest(data) != self._sums[name]:
+        if _digest(data) != self._sums[name]:
             raise ValueError(f"{name} is not what was written: its digest is another")
         return data
 

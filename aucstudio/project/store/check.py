@@ -19,8 +19,7 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.salvage import salvage, write_salvage
-from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.store.shelf import Shelf
+from aucstudio.project.store.project.source import ProjectSource, Shelf
 from aucstudio.project.words import runs_words
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"

@@ -105,7 +105,7 @@ class _Manifest(msgspec.Struct):
     intercept: float
     preparation: _Preprocessing
     scorer: _ScorerValues
-    schema: dict[str, Any] | None = None
+    schema: dict[str, Any]
     calibration: _Calibration | None = None
 
     @property
@@ -202,8 +202,6 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
             f"program reads up to {FORMAT}): update the program",
             file=name,
         )
-    if not entries.has_digests:
-        raise ValueError(f"it has no {archive.SUMS}")
     return typed.decode(text, _Manifest)
 
 
@@ -286,8 +284,6 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
 
 
 def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
-    if manifest.schema is None:
-        return Schema(())
     try:
         schema = Schema.from_json(manifest.schema)
     except InputError as error:  # which knows no file

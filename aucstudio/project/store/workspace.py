@@ -1,17 +1,24 @@
-"""The program's own folder: studies that have no name yet, and what was opened lately."""
+"""The program's own folder: unsaved studies, recent files, and tables that lie in no file.
+
+A pasted table is stored under a name that says when its content is the same, so that a study on it
+finds it again.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import datetime
+import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import platformdirs
 
+from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -67,12 +74,11 @@ class Recent:
     ----------
     path : Path
         It may be gone.
-    opened : datetime, optional
-        None where an older program noted it.
+    opened : datetime
     """
 
     path: Path
-    opened: datetime.datetime | None = None
+    opened: datetime.datetime
 
 
 def recents() -> list[Recent]:
@@ -119,12 +125,75 @@ def _recent_file() -> Path:
 
 
 def _recent(entry: Any) -> Recent:
-    path, opened = (entry, None) if isinstance(entry, str) else entry
-    return Recent(Path(path), datetime.datetime.fromisoformat(opened) if opened else None)
+    path, opened = entry
+    return Recent(Path(path), datetime.datetime.fromisoformat(opened))
 
 
 def _keep_recents(kept: list[Recent]) -> None:
-    entries = [(str(known.path), known.opened and known.opened.isoformat()) for known in kept]
+    entries = [(str(known.path), known.opened.isoformat()) for known in kept]
     with contextlib.suppress(OSError, InputError):
         home().mkdir(parents=True, exist_ok=True)
         write_atomically(_recent_file(), json.dumps(entries))
+
+
+_DIGITS = 12
+
+
+def pasted_folder() -> Path:
+    """Give the folder of tables that were pasted."""
+    return home() / "pasted"
+
+
+def keep_text(text: str) -> Path:
+    """Put a table down as a file, and give its path; equal texts are one file.
+
+    Raises
+    ------
+    InputError
+        If there is no table in it, or it cannot be written.
+    """
+    if not text.strip():
+        raise InputError(
+            "the clipboard holds no text; copy the cells of a table, their names in the first row"
+        )
+    folder, data = pasted_folder(), text.encode("utf-8", "replace")
+    path = folder / f"pasted-{hashlib.sha256(data).hexdigest()[:_DIGITS]}.txt"
+    if not path.exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        write_atomically(path, data.decode("utf-8"))
+    return path
+
+
+def read_text(text: str, **choices: Any) -> Table:
+    """Read a table from text, such as the clipboard has of a spreadsheet.
+
+    Parameters
+    ----------
+    text : str
+    choices
+        As for :func:`~aucstudio.project.data.table.read_table`.
+    """
+    return read_table(keep_text(text), **choices)
+
+
+def keep_stream(source: BinaryIO, folder: Path) -> Path:
+    """Put what comes out of a pipe down as a file, named after what it holds.
+
+    Raises
+    ------
+    InputError
+        If nothing comes, or it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / "standard-input.part"
+        with made.open("wb") as file:
+            shutil.copyfileobj(source, file)
+        with made.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+        return made.replace(folder / f"standard-input-{digest}")
+    except OSError as error:
+        raise cannot_write(folder, error) from error

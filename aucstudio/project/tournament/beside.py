@@ -20,11 +20,11 @@ from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.runs.side_by_side import limit_threads
+from aucstudio.project.tournament.contest import Budget
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import FOLDS
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
-from aucstudio.project.work.threads import limit_threads
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
 _LET_GO = "it was stopped before the first test on held-out rows"

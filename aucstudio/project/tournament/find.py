@@ -32,8 +32,7 @@ from aucstudio.project.runs.models.take_model import with_carried_threshold
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.watch import Listener
-from aucstudio.project.tournament.budget import Budget
-from aucstudio.project.tournament.contest import Choice, Contest, Tell
+from aucstudio.project.tournament.contest import Budget, Choice, Contest, Tell
 from aucstudio.project.tournament.hold_out import (
     FOLDS,
     counted_places,

@@ -252,7 +252,7 @@ class Standings:
     remarks : tuple of str
         What was not done, and what the figures are worth.
     id : str
-        Its identity, drawn when it begins; empty for those of earlier versions.
+        Its identity, drawn when it begins.
     folds : int
         Of the training rows.
     """
@@ -289,7 +289,7 @@ class Standings:
     @property
     def key(self) -> str:
         """The name they are kept under: in order of time, and nobody else's."""
-        return f"{self.created} {self.id}".rstrip()
+        return f"{self.created} {self.id}"
 
     @property
     def fraction(self) -> float | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.work.threads import limit_threads
+from aucstudio.project.runs.side_by_side import limit_threads
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")

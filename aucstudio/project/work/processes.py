@@ -28,9 +28,9 @@ from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.runs.side_by_side import limit_threads
 from aucstudio.project.runs.watch import Listener, Progress
 from aucstudio.project.work.place import GivenUp, Place
-from aucstudio.project.work.threads import limit_threads
 
 _LOOK_SECONDS = 1 / 30  # a look costs more to send than it shows between two frames
 

@@ -11,8 +11,8 @@ from aucstudio.project.child_process import ChildProcess
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.side_by_side import limit_threads
 from aucstudio.project.runs.verification import Verification, verify_run
-from aucstudio.project.work.threads import limit_threads
 
 Post = Callable[[tuple[str, float]], bool]
 

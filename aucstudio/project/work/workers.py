@@ -20,7 +20,7 @@ from typing import Any
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
-from aucstudio.project.work.threads import limit_threads
+from aucstudio.project.runs.side_by_side import limit_threads
 
 LISTEN_SECONDS = 0.1
 AHEAD = 2

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from aucstudio.engine.methods.baselines._settings import MOST_LEVELS
+from aucstudio.engine.methods.baseline_settings import MOST_LEVELS
 from aucstudio.notices import notice
 
 MADE_FOR = "1.9"

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._settings import BaselineSettings
+from aucstudio.engine.methods.baseline_settings import BaselineSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.quiet import without_convergence_warnings

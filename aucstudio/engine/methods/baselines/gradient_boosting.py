@@ -14,11 +14,10 @@ import numpy as np
 
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._settings import MOST_LEVELS, ClassWeightSettings
-from aucstudio.engine.methods.trees._growth import ABOVE_ALL
+from aucstudio.engine.methods.baseline_settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 

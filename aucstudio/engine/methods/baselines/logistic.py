@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.methods.baseline_settings import centre_of
 from aucstudio.engine.methods.baselines._log_loss import LogLossMethod
-from aucstudio.engine.methods.baselines._settings import centre_of
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.types import Array
 
 if TYPE_CHECKING:

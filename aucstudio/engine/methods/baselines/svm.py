@@ -18,7 +18,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.row_hinge import FreeConstantHinge
-from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
+from aucstudio.engine.methods.baseline_settings import BaselineSettings, centre_of
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers.cutting_plane import minimise

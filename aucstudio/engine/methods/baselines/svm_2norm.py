@@ -11,7 +11,7 @@ from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.baselines._settings import BaselineSettings
+from aucstudio.engine.methods.baseline_settings import BaselineSettings
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers.row_newton import minimise
 from aucstudio.engine.types import Array, Mask

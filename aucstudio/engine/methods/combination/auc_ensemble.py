@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.memory import machine_processors
-from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
@@ -168,7 +169,7 @@ class AUCEnsemble(WeighsRows):
         board = CrossFit(X, positive, folds, dealt, criterion, context.monitor, context.weights)
         tasks = [(member, k) for member in board.taking_part for k in range(len(folds))]
         # What was trained on the same rows and folds is not trained again.
-        known: dict[Task, Outcome] = context.kept or {}
+        known: Mapping[Task, Outcome] = context.kept or {}
         for task in [task for task in tasks if task in known]:
             board.enter(task, known[task])
         tasks = [] if context.monitor.stopped else [task for task in tasks if task not in known]

@@ -108,26 +108,3 @@ def _add_up(from_zero: bool, pieces: Parts) -> dict[int, _Class] | None:
             one.count += len(Z)
             add_products(one.square, Z.T, lambda: None)
     return found
-
-
-def mean_variance(passes: Passes) -> float:
-    """Give the variance of all numbers of the rows taken together, as ``X.var()`` is; one pass."""
-    whole = (0, 0.0, 0.0)
-    for part in passes.over(_spread_of_numbers):
-        whole = _joined(whole, part)
-    return whole[2] / whole[0]
-
-
-def _spread_of_numbers(pieces: Parts) -> tuple[int, float, float]:
-    """Give the count of the numbers, their mean, and their squares about it added up."""
-    whole = (0, 0.0, 0.0)
-    for _, X in pieces:
-        mean = float(X.mean())
-        whole = _joined(whole, (X.size, mean, float(np.square(X - mean).sum())))
-    return whole
-
-
-def _joined(a: tuple[int, float, float], b: tuple[int, float, float]) -> tuple[int, float, float]:
-    count, off = a[0] + b[0], b[1] - a[1]
-    between = off**2 * a[0] * b[0] / count
-    return count, a[1] + off * b[0] / count, a[2] + b[2] + between

@@ -56,14 +56,6 @@ def regularization(loss: str) -> Any:
     )
 
 
-@dataclasses.dataclass
-class _Kept:
-    """What fits that differ in the regularisation alone have in common."""
-
-    settings: object = None
-    system: System | None = None
-
-
 class LeastSquares(KernelSettings, WeighsRows):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
@@ -73,12 +65,10 @@ class LeastSquares(KernelSettings, WeighsRows):
     regularization: float
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        kept, monitor = context.kept or _Kept(), context.monitor
+        monitor = context.monitor
         settings = {**self.get_params(deep=False), "regularization": None}
-        if kept.system is None or settings != kept.settings:
-            kept.settings, kept.system = settings, None  # the old one makes room for the new one
-            kept.system = self._system(X, positive, context)
-        done = kept.system.solve(float(self.regularization), monitor)
+        system = context.shared.once(settings, lambda: self._system(X, positive, context))
+        done = system.solve(float(self.regularization), monitor)
         if isinstance(done.scorer, LinearScorer):
             done = self._recounted(done, done.scorer.weights, X, positive, context)
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
@@ -105,9 +95,6 @@ class LeastSquares(KernelSettings, WeighsRows):
         self, scores: Array, level: float, positive: Mask, weights: Array | None
     ) -> float:
         """Return the mean loss of scores, of which ``level`` was taken off."""
-
-    def _shared(self) -> _Kept:
-        return _Kept()
 
     def _system(self, X: Array, positive: Mask, context: Context) -> System:
         kernel = self.settle_kernel(X, context.given, context.weights)

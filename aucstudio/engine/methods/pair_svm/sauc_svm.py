@@ -119,9 +119,6 @@ class _Whitened:
         c[self.rows] += near
         return self.base.scorer(w, c)
 
-    def direction(self, scorer: Scorer) -> None:
-        """Know of none that is near another scorer."""
-
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
     """Give T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""

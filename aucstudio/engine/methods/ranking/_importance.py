@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucstudio.engine.methods.baselines._forest import _extent, _single
+from aucstudio.engine.methods.forest import extent, in_single
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.types import Array, Mask
 
@@ -50,7 +50,7 @@ def importance_factors(
     """
     from sklearn.ensemble import ExtraTreesClassifier
 
-    cells, given = _single(X, *_extent(X)), np.ones(len(X))
+    cells, given = in_single(X, *extent(X)), np.ones(len(X))
     if weights is not None:
         given = np.round(weights / weights.min(), _DIGITS)  # whole numbers where they can be
     # Each class gets the weight of the other one. Quotients would balance them as well, but their

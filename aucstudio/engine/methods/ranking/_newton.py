@@ -29,10 +29,9 @@ _NOTHING_GAINED = 1e-13
 
 @dataclasses.dataclass
 class _Bench:
-    """What fits one after another have in common: features and the direction found last."""
+    """What the fits of a path share: features and the direction found last."""
 
-    settings: object = None
-    space: Space | None = None
+    space: Space
     weights: Array | None = None
 
 
@@ -63,20 +62,16 @@ class PairNewton(WeighsRows):
         if not self.adds_up:
             return super()._fit_blocks(rows, context)
         space = self._block_space(rows, context.monitor)
-        return self._solve(_Bench(space=space), rows.positive, context.monitor)
+        return self._solve(_Bench(space), rows.positive, context.monitor)
 
     def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
-        bench = context.kept or _Bench()
         settings = {**self.get_params(deep=False), "C": None}
-        if bench.space is None or settings != bench.settings:
-            space = self._space(X, positive, context)
-            bench.settings, bench.space, bench.weights = settings, space, None
+        bench = context.shared.once(settings, lambda: _Bench(self._space(X, positive, context)))
         return self._solve(bench, positive, context.monitor, context.weights)
 
     def _solve(
         self, bench: _Bench, positive: Mask, monitor: Monitor, weights: Array | None = None
     ) -> Fit:
-        assert bench.space is not None
         found = minimise(
             bench.space,
             positive,
@@ -97,9 +92,6 @@ class PairNewton(WeighsRows):
             needed=max(found.needed, self.tol * found.objective),
             notes=(notice("no_direction"),) if nothing else (),
         )
-
-    def _shared(self) -> _Bench:
-        return _Bench()
 
 
 def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:

@@ -10,14 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.blocks import Passes
+from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.cost import Work, cluster_bytes, landmarks
 from aucstudio.engine.features.maps import FeatureMap, Shifted, rows_for_mean
 from aucstudio.engine.features.nystrom import k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.features.spaces import BlockVectors, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.ranking._gaussian_features import (
     COUNTS,
     GaussianFeatures,

@@ -1,4 +1,4 @@
-"""What the stochastic methods share: landmark features, epochs of single steps, and going on.
+"""What the stochastic methods share: landmark features and epochs of single steps.
 
 Symbols: phi(x) Nystrom features of a row, or the row itself if the kernel is linear; N rows; F
 features centred and scaled, w' = scale w the weights among them.
@@ -6,15 +6,13 @@ features centred and scaled, w' = scale w the weights among them.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
@@ -26,11 +24,11 @@ from aucstudio.engine.cost import (
     cost_of,
     landmarks,
 )
-from aucstudio.engine.features.embedding import Embedding, embed
+from aucstudio.engine.features.embedding import embed
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings, width
-from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import Features, Learner, Training
 from aucstudio.engine.types import Array, Mask
@@ -42,30 +40,9 @@ Measure = Callable[[Array, Array], float]
 LANDMARKS, SEARCH = 0, 1
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class TrainingState:
-    """What a fit leaves so that training can go on.
-
-    Attributes
-    ----------
-    embedding : Embedding
-    training : Training
-    positive : ndarray of bool, shape (N,)
-    """
-
-    embedding: Embedding
-    training: Training
-    positive: Mask
-
-
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class StochasticClassifier(AUCClassifier):
-    """The settings, the features and the epochs that the stochastic methods share.
-
-    Attributes
-    ----------
-    progress_ : TrainingState
-    """
+    """The settings, the features and the epochs that the stochastic methods share."""
 
     family: ClassVar[str] = "stochastic"
     follows_order: ClassVar[bool] = True
@@ -116,52 +93,12 @@ class StochasticClassifier(AUCClassifier):
     def _measure(self, positive: Mask, scale: float) -> Measure:
         """Give the objective as a function of w' and the scores of the rows."""
 
-    def fit_more(
-        self, X: ArrayLike, y: ArrayLike, epochs: int, *, callback: Callback | None = None
-    ) -> Self:
-        """Train for more epochs from where the last fit ended, or was stopped.
-
-        The result is to the last bit that of one fit with as many epochs in all; a stopped epoch
-        is finished first and counts. Settings changed since count for nothing.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The rows of that fit in the same order, and their labels.
-        epochs : int
-            At least 1.
-        callback : callable, optional
-            As for :meth:`fit`.
-
-        Raises
-        ------
-        NotFittedError
-            If nothing was fitted yet.
-        ValueError
-            If ``epochs`` is less than 1, or the rows cannot be those of the fit.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "progress_")
-        if epochs < 1:
-            raise ValueError(f"epochs must be at least 1; it is {epochs}")
-        return self._train(X, y, callback, (self.progress_, epochs))
-
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        if context.kept is None:
-            embedding, F = embed(X, self._map(X, monitor), _embedding_stage(monitor))
-            learner = self._learner(F, positive, embedding.scale)
-            training, epochs = Training(learner, self.random_state), self.n_epochs
-        else:
-            progress, more = context.kept
-            _require_same(progress, X, positive)
-            embedding, training = progress.embedding, copy.deepcopy(progress.training)
-            epochs = training.epoch + more
-            F = embedding(X, _embedding_stage(monitor))
+        embedding, F = embed(X, self._map(X, monitor), functools.partial(monitor.stage, "features"))
+        training = Training(self._learner(F, positive, embedding.scale), self.random_state)
         measure = self._measure(positive, embedding.scale)
-        w, objective = training.run(F, positive, epochs, measure, monitor, embedding.scorer)
-        self.progress_ = TrainingState(embedding, training, positive)
+        w, objective = training.run(F, positive, self.n_epochs, measure, monitor, embedding.scorer)
         notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
@@ -188,16 +125,3 @@ class StochasticClassifier(AUCClassifier):
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         landmarks = k_means(X, min(self.n_landmarks, len(X)), rng, monitor)
         return nystrom_map(kernel, landmarks)
-
-
-def _embedding_stage(monitor: Monitor) -> Callable[[float], None]:
-    return functools.partial(monitor.stage, "features")
-
-
-def _require_same(progress: TrainingState, X: Array, positive: Mask) -> None:
-    features = progress.embedding.features_in
-    if X.shape[1] != features or not np.array_equal(positive, progress.positive):
-        raise ValueError(
-            f"training can only go on with the rows it began with: {len(progress.positive)} "
-            f"rows of {features} features, each with the same label"
-        )

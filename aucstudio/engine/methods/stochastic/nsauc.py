@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.blocks import Passes
+from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.features.embedding import embed_blocks
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.stochastic._block_descent import BlockDescent, draw_partners
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.methods.stochastic._training import (
@@ -41,7 +40,6 @@ class NSAUC(HingeDescent):
     Rows may come in blocks, which are visited in random order: two passes an epoch and two to
     begin with. Up to 10,000 rows of each class, drawn once, then stay in memory as partners, and
     every pair has one of them; the result is not the same as in memory, but for a single block.
-    :meth:`fit_more` is not possible afterwards.
 
     References
     ----------
@@ -71,8 +69,6 @@ class NSAUC(HingeDescent):
         if rows.blocks == 1:
             numbers, X = rows.block(0)
             return self._fit(X[np.argsort(numbers)], rows.positive, context)
-        if hasattr(self, "progress_"):
-            del self.progress_  # fit_more needs rows in memory
         embedding = embed_blocks(rows, self._block_map(rows, monitor))
         rng = np.random.default_rng((self.random_state, SEARCH, 1))
         partners = draw_partners(rows, embedding, rng)

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
+from aucstudio.engine.methods.fpr_ranges import Range, widening
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural._training import RiskMinimiser, StructuralSVM
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Mask
 from aucstudio.notices import Notice, notice
-
-Range = tuple[float, float]
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -79,15 +77,6 @@ class RangeSVM(StructuralSVM):
         return search.ranks_nothing(found.weights) and not (found.converged or stopped)
 
 
-def widening(asked: Range) -> Iterator[Range]:
-    """List the range asked for and then [0, 2 beta], [0, 4 beta], ... up to [0, 1]."""
-    yield asked
-    alpha, beta = asked
-    while (alpha, beta) != (0.0, 1.0):
-        alpha, beta = 0.0, min(1.0, 2 * beta)
-        yield alpha, beta
-
-
 def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:
     """Return what became of the range."""
     if nothing:
@@ -95,8 +84,3 @@ def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:
     if used != asked:
         return (notice("range_widened", asked=asked, used=used),)
     return ()
-
-
-def spell(fpr_range: Range) -> str:
-    """Write a range the way people read it."""
-    return f"[{fpr_range[0]:g}, {fpr_range[1]:g}]"

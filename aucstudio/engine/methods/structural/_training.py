@@ -10,10 +10,9 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import (
@@ -28,13 +27,13 @@ from aucstudio.engine.cost import (
     kernel_matrix,
     landmarks,
 )
-from aucstudio.engine.features.spaces import DEFAULT_LANDMARKS, MAX_EXACT_ROWS
+from aucstudio.engine.features.spaces import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, chosen
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.methods.structural._workbench import Workbench
-from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.cuts import Cuts
@@ -50,13 +49,12 @@ _LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is be
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class StructuralSVM(KernelSettings, AUCClassifier):
-    """The settings, the fit and the warm starts that the structural methods share.
+    """The settings, the fit and the path along C that the structural methods share.
 
     Attributes
     ----------
     usual_cuts : int
         Class attribute: how many cutting planes are usual, for estimates of time.
-    warm_ : WarmStart
     """
 
     takes_sparse: ClassVar[bool] = True
@@ -86,13 +84,15 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         """Minimise the method's own objective."""
 
     def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
-        bench = context.kept or Workbench()
-        bench.prepare(self, self.n_landmarks, X, positive, context)
-        done = self._solve(
+        settings = (self.kernel, self.gamma, self.degree, self.coef0, self.n_landmarks)
+        given, weights = context.given, context.weights
+        bench = context.shared.once(
+            settings,
+            lambda: Workbench(chosen(X, self, self.n_landmarks, context.monitor, given, weights)),
+        )
+        return self._solve(
             RiskMinimiser(bench, positive, self.C, self.tol, context.monitor, context.weights)
         )
-        self.warm_ = bench.warm_start()
-        return done
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
@@ -107,42 +107,6 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         work = landmarks(N, d, v, rounds=10, at_once=1) + cutting_planes(N, v, self.usual_cuts)
         memory = NUMBER * (1.0 * N * v + 1024 * v + 3.0 * v**2)
         return cost_of(N, memory + 0.3 * cluster_bytes(N, d, 1), work, FEWER_LANDMARKS)
-
-    def fit_from(
-        self,
-        start: StructuralSVM,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        callback: Callback | None = None,
-    ) -> Self:
-        """Train as :meth:`fit` does, from where another fit ended: same optimum, less work.
-
-        On the same rows, classes and kernel, the cuts of ``start`` hold for every risk that both
-        have in common, whatever its C was; sameness is that of a digest of all values.
-        Otherwise the direction of ``start`` is searched first.
-
-        Parameters
-        ----------
-        start : StructuralSVM
-            A fitted estimator of the family, which stays as it is.
-        X, y, callback
-            As for :meth:`fit`.
-
-        Raises
-        ------
-        NotFittedError
-            If ``start`` is not fitted.
-        ValueError
-            If it was fitted with another number of features.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(start, "warm_")
-        return self._train(X, y, callback, Workbench(start.warm_))
-
-    def _shared(self) -> Workbench:
-        return Workbench()
 
 
 class RiskMinimiser:
@@ -235,8 +199,9 @@ class RiskMinimiser:
 
     def fit(self, found: Direction, notes: tuple[Notice, ...] = ()) -> Fit:
         """Make what a method hands back."""
+        self._bench.weights = found.weights
         return Fit.of(
-            self._bench.keep(found.weights),
+            self._bench.space.scorer(found.weights),
             found,
             n_iter=self.n_iter,
             # The finer tolerance of a small C is an aim, no promise.

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from aucstudio.engine.methods.trees import _cells as tree_cells
 from aucstudio.engine.methods.trees._cells import GAP
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer
 from aucstudio.engine.types import Array, Mask
 
 _CELLS_PER_LOOK = 4_000_000
-ABOVE_ALL = float(np.finfo(np.float64).max)  # the threshold that parts known values from gaps
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, down, holding
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy, named
@@ -127,13 +127,7 @@ class ImportControls(QWidget):
         return combo
 
     def _block(self, part: str, words: str, field: QWidget) -> None:
-        block = QWidget()
-        lines = QVBoxLayout(block)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(2)
-        lines.addStretch(1)
-        lines.addWidget(make_buddy(words, field))
-        lines.addWidget(field)
+        block = holding(down(STRETCH, make_buddy(words, field), field, gap=2))
         self._blocks[part], self._fields[part] = block, field
         block.setVisible(False)
 

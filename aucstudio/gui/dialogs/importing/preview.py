@@ -12,16 +12,15 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.boxes import STRETCH, TOP, across, down, holding
 from aucstudio.gui.common.finding_rows import FindingRows
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
@@ -144,13 +143,8 @@ class ImportPreview(QDialog):
         self.cancel.clicked.connect(self._on_cancel)
 
     def _lay_out(self) -> None:
-        side = QWidget()
-        lines = QVBoxLayout(side)
-        lines.setContentsMargins(8, 0, 4, 0)
-        lines.setSpacing(12)
-        for widget in (self.caution, self.findings, self.left_out):
-            lines.addWidget(widget, alignment=Qt.AlignmentFlag.AlignTop)
-        lines.addStretch(1)
+        found = [(widget, TOP) for widget in (self.caution, self.findings, self.left_out)]
+        side = holding(down(*found, STRETCH, gap=12, around=(8, 0, 4, 0)))
         area = self.side = named(QScrollArea(), "import_side", "What was found")
         area.setWidget(side)
         area.setWidgetResizable(True)
@@ -163,27 +157,15 @@ class ImportPreview(QDialog):
         self.split.setStretchFactor(0, 1)
         self.split.setCollapsible(0, False)
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
-        self.progress = QWidget()
-        row = QHBoxLayout(self.progress)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.bar, stretch=1)
-        row.addWidget(self.doing)
-        row.addWidget(self.cancel)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        about = QHBoxLayout()
-        about.setSpacing(8)
-        about.addWidget(self.facts, stretch=1)
-        about.addWidget(self.columns_button)
-        layout.addWidget(self.title)
-        layout.addLayout(about)
-        layout.addWidget(self.controls)
-        layout.addWidget(self.split, stretch=1)
-        layout.addWidget(self.words)
-        layout.addWidget(self.progress)
-        layout.addWidget(self.buttons)
+        self.progress = holding(across((self.bar, 1), self.doing, self.cancel))
+        about = across((self.facts, 1), self.columns_button)
+        split = (self.split, 1)
+        self.setLayout(
+            down(
+                *(self.title, about, self.controls, split, self.words, self.progress, self.buttons),
+                around=16,
+            )
+        )
         self._order_keys()
 
     def _order_keys(self) -> None:

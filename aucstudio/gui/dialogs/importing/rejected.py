@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import LEFT, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.background import Background
@@ -42,13 +43,7 @@ class RejectedRows(QWidget):
         plain_tooltip(self.export, "Line, reason and text of all such rows of the file, as CSV")
         self.told = label("", "muted", wrap=True, name="import_rejected_told")
         self.export.clicked.connect(self._on_export)
-        lines = QVBoxLayout(self)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(8)
-        lines.addWidget(self.heading)
-        lines.addWidget(self.rows)
-        lines.addWidget(self.export, alignment=Qt.AlignmentFlag.AlignLeft)
-        lines.addWidget(self.told)
+        self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.told))
 
     @property
     def busy(self) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QWidget
 
+from aucstudio.gui.common.boxes import down
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
@@ -75,12 +76,8 @@ class AllowedColumns(QWidget):
         self._area.setWidget(self._inner)
         self._area.setWidgetResizable(True)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.sentence)
-        layout.addWidget(label("To score the table, check what applies:"))
-        layout.addWidget(self._area)
+        what = label("To score the table, check what applies:")
+        self.setLayout(down(self.sentence, what, self._area, gap=4))
         self.hide()
 
     def accepted(self) -> Accepted:

@@ -8,10 +8,11 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
+from aucstudio.gui.common.boxes import STRETCH, down
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
@@ -108,12 +109,7 @@ class CurvePreview(QWidget):
         for edge in self.band.lines:
             edge.setPen(pen(faded(theme.band, 90), 1.0))
         self.words = label("", "muted", wrap=True, name="score_curve_words")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.plot)
-        layout.addWidget(self.words)
-        layout.addStretch(1)
+        self.setLayout(down(self.plot, self.words, STRETCH, gap=4))
         self.setFixedWidth(_SIDE)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:

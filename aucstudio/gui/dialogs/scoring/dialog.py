@@ -12,16 +12,15 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import across, down, holding
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
 from aucstudio.gui.dialogs.scoring.form import ScoreForm
@@ -78,31 +77,15 @@ class ScoreTableDialog(QDialog):
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(16, 16, 16, 8)
-        column.setSpacing(8)
-        column.addLayout(self.form.layout)
-        column.addWidget(self.allowed)
-        column.addWidget(self.report, stretch=1)
-        column.addWidget(self.hint, stretch=1)
+        above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
+        inner = holding(down(*above, around=(16, 16, 16, 8)))
         self.area = named(QScrollArea(), "score_area", "What is scored, and what was met")
         self.area.setWidget(inner)
         self.area.setWidgetResizable(True)
         # What is said and what is pressed stay in view on a low screen.
-        below = QVBoxLayout()
-        below.setContentsMargins(16, 0, 16, 16)
-        below.setSpacing(8)
-        below.addWidget(self.words)
-        below.addWidget(self._progress_row())
-        row = QHBoxLayout()
-        row.addWidget(self.format)
-        row.addWidget(self.buttons, stretch=1)
-        below.addLayout(row)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.area, stretch=1)
-        layout.addLayout(below)
+        ends = across(self.format, (self.buttons, 1))
+        below = down(self.words, self._progress_row(), ends, around=(16, 0, 16, 16))
+        self.setLayout(down((self.area, 1), below))
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
@@ -119,7 +102,6 @@ class ScoreTableDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
 
     def _progress_row(self) -> QWidget:
-        self.progress = QWidget()
         self.bar = named(QProgressBar(), "score_progress", "Progress of scoring")
         self.bar.setTextVisible(False)
         self.bar.setRange(0, _STEPS)
@@ -127,12 +109,7 @@ class ScoreTableDialog(QDialog):
         self.cancel = named(QPushButton("Ca&ncel"), "score_cancel_button", "Cancel scoring")
         self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self._on_cancel)
-        row = QHBoxLayout(self.progress)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.bar, stretch=1)
-        row.addWidget(self.doing)
-        row.addWidget(self.cancel)
+        self.progress = holding(across((self.bar, 1), self.doing, self.cancel))
         return self.progress
 
     # ------------------------------------------------------------- state

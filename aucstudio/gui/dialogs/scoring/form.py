@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import across
+from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
+from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
 from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
 from aucstudio.gui.state.session import Session, ShownRun
@@ -82,14 +84,13 @@ class ScoreForm(QObject):
         # The model that `train --save-model` takes away.
         if len(run.record.splits) > 1 and self.choice.kinds.button(ANEW).isEnabled():
             self.choice.kinds.button(ANEW).setChecked(True)
-        self.layout = fields_grid()
+        self.layout = Form()
         self._add_table()
         self._add_model(run)
-        self._add_threshold()
-        self.identifier = self._add_combo(3, "Identifier", "score_identifier")
-        plain_tooltip(self.identifier, "A column to be carried along beside each score")
-        self.label = self._add_combo(4, "Label", "score_label")
-        plain_tooltip(self.label, "The column that holds the class, for the AUC")
+        self.layout.add("Threshold", self.choice.chooser)
+        self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
+        self.layout.add("Identifier", self.identifier, "A column to be kept beside each score")
+        self.layout.add("Label", self.label, "The column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)
         self.identifier.currentIndexChanged.connect(self.changed)
@@ -102,7 +103,7 @@ class ScoreForm(QObject):
         self.table_name.setObjectName("score_table_name")
         self.choose_table = named(QPushButton("&Choose…"), "score_table_button", "Choose the table")
         self.choose_table.clicked.connect(self._on_choose_table)
-        self._add_row(0, "Table", _with_button(self.table_name, self.choose_table))
+        self.layout.add("Table", _with_button(self.table_name, self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
         text = "From a file"
@@ -121,14 +122,7 @@ class ScoreForm(QObject):
         file = _with_button(self.file_name, self.choose_model)
         file.insertWidget(0, self.from_file)
         kinds.addLayout(file)
-        self._add_row(1, "Model", kinds)
-
-    def _add_threshold(self) -> None:
-        self.threshold_title = field_label("Threshold")
-        self.threshold_title.setMinimumHeight(_KIND_HEIGHT)
-        top = Qt.AlignmentFlag.AlignTop
-        self.layout.addWidget(self.threshold_title, 2, 0, top)
-        self.layout.addWidget(self.choice.chooser, 2, 1)
+        self.layout.add("Model", kinds)
 
     def order_tabs(self) -> None:
         """Let the tabulator follow the reading order; the first step has the focus."""
@@ -138,24 +132,6 @@ class ScoreForm(QObject):
         for one, other in itertools.pairwise(fields):
             QWidget.setTabOrder(one, other)
         self.choose_table.setFocus()
-
-    def _add_row(self, row: int, text: str, fields: QVBoxLayout | QHBoxLayout) -> None:
-        title = field_label(text)
-        title.setMinimumHeight(_KIND_HEIGHT)
-        top = Qt.AlignmentFlag.AlignTop if isinstance(fields, QVBoxLayout) else Qt.AlignmentFlag(0)
-        self.layout.addWidget(title, row, 0, top)
-        self.layout.addLayout(fields, row, 1)
-
-    def _add_combo(self, row: int, text: str, name: str) -> QComboBox:
-        combo = named(ElidedCombo(), name, text)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumWidth(_FIELD_WIDTH)
-        combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        title = field_label(text)
-        title.setBuddy(combo)
-        self.layout.addWidget(title, row, 0)
-        self.layout.addWidget(combo, row, 1)
-        return combo
 
     # ------------------------------------------------------------- reading
 
@@ -240,8 +216,7 @@ class ScoreForm(QObject):
 
     def _on_choice(self) -> None:
         from_file = not self.choice.is_of_run
-        for widget in (self.threshold_title, self.choice.chooser):
-            widget.setVisible(not from_file)
+        self.layout.setRowVisible(self.choice.chooser, not from_file)
         if from_file and self._file is None:
             self._on_choose_model()
         elif from_file != self._was_from_file:
@@ -262,12 +237,16 @@ class ScoreForm(QObject):
             self.choice.kinds.button(0).setChecked(True)
 
 
+def _combo(name: str) -> QComboBox:
+    combo = named(ElidedCombo(), name, name.removeprefix("score_").capitalize())
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumWidth(_FIELD_WIDTH)
+    combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return combo
+
+
 def _with_button(name: ElidedLabel, button: QPushButton) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    row.addWidget(name, stretch=1)
-    row.addWidget(button)
-    return row
+    return across((name, 1), button)
 
 
 def _show_path(target: ElidedLabel, path: Path) -> None:

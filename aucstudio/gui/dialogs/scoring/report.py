@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.common.sheet_model import Row, SheetModel
-from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.common.boxes import across, down
+from aucstudio.gui.common.table import Row, SheetModel, TableView
+from aucstudio.gui.common.widgets import label, tell
 from aucstudio.gui.dialogs.scoring.curve import CurvePreview, TableRanking
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
@@ -29,22 +30,11 @@ class ScoreReport(QWidget):
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
         self.model = SheetModel(_HEADS, {}, (0, 2), self)
-        self.view = named(QTableView(), "score_report", "Input check of the table")
-        self.view.setModel(self.model)
-        list_rows(self.view, _HEIGHT)
-        fit_columns(self.view, 2)
+        self.view = TableView("score_report", "Input check of the table", self.model, _HEIGHT, 2)
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
-        layout = QVBoxLayout()
-        layout.setSpacing(4)
-        layout.addWidget(self.figure)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.view, stretch=1)
-        columns = QHBoxLayout(self)
-        columns.setContentsMargins(0, 0, 0, 0)
-        columns.setSpacing(16)
-        columns.addLayout(layout, stretch=1)
-        columns.addWidget(self.curve)
+        words = down(self.figure, self.sentence, (self.view, 1), gap=4)
+        self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
         """Show which columns of a table a model knows, before any row is read."""

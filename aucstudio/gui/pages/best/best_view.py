@@ -7,17 +7,14 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     hint_label,
     label,
-    make_buddy,
-    make_combo,
     named,
     primary,
 )
@@ -76,25 +73,32 @@ class BestView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.begin = primary(named(QPushButton("Find the best…"), "best_begin_button", "Begin"))
-        plain_tooltip(self.begin, "Choose the range and the time limit, and begin")
-        self.begin.clicked.connect(self.session.best_asked)
-        self.stop = named(QPushButton("Stop"), "best_stop_button", "Stop looking for the best")
-        plain_tooltip(self.stop, "Tests and keeps the finished models; pressed again, ends at once")
-        self.stop.clicked.connect(self.session.stop_tournament)
-        self.doing = label("", "muted", name="best_doing")
-        self.which: QComboBox = make_combo("best_which_combo", "Which tournament")
+        row = self.controls
+        self.begin = primary(
+            row.button(
+                "best_begin_button",
+                "Find the best…",
+                "Choose the range and the time limit, and begin",
+                self.session.best_asked.emit,
+            )
+        )
+        self.stop = row.button(
+            "best_stop_button",
+            "Stop",
+            "Tests and keeps the finished models; pressed again, ends at once",
+            self.session.stop_tournament,
+        )
+        self.doing = row.put(label("", "muted", name="best_doing"))
+        self.which = row.choice("best_which_combo", "", "", says="Which search for the best")
         self.which.activated.connect(self.mark_stale)
-        self.picture: QComboBox = make_combo("best_picture_combo", "Picture")
-        self.picture.addItem("Measure against time", COURSE)
-        self.picture.addItem("ROC curve of the best", CURVE)
+        row.addStretch(1)
+        self.picture = row.choice(
+            "best_picture_combo",
+            "Picture",
+            "The ranking criterion over time, or the ROC curve of the best model",
+            (("Measure against time", COURSE), ("ROC curve of the best", CURVE)),
+        )
         self.picture.activated.connect(self.mark_stale)
-        self._picture_words = make_buddy("Picture", self.picture)
-        for widget in (self.begin, self.stop, self.doing, self.which):
-            self.controls.addWidget(widget)
-        self.controls.addStretch(1)
-        self.controls.addWidget(self._picture_words)
-        self.controls.addWidget(self.picture)
 
     def _lay_out(self) -> None:
         self.nothing = hint_label("best_course_hint")
@@ -159,8 +163,8 @@ class BestView(PageView):
         known = self.standings is not None and bool(self.standings.entries)
         self.hint.setVisible(not known)
         self.all.setVisible(known)
-        for widget in (self._picture_words, self.picture):
-            widget.setVisible(self.standings is not None and bool(self.standings.best))
+        has_best = self.standings is not None and bool(self.standings.best)
+        self.controls.show(has_best, self.picture)
         if self.standings is None:
             self._show_nothing()
         else:

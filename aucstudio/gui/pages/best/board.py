@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
-from PySide6.QtWidgets import QTableView, QWidget
 
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.pages.best.words import (
     AREA_COLUMN,
     HEADS,
@@ -37,7 +35,7 @@ _WAYS: tuple[tuple[int, tuple[int, ...]], ...] = (
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
-class LeaderboardTable(QTableView):
+class LeaderboardTable(TableView):
     """Entries in rows, the best first; one of them is chosen.
 
     Attributes
@@ -52,14 +50,9 @@ class LeaderboardTable(QTableView):
     chosen = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "best_table", "Leaderboard")
-        self.sheet = SheetModel(HEADS, TIPS, (0, 1, len(HEADS) - 1), self)
-        self.setModel(self.sheet)
-        list_rows(self, _LINE)
-        fit_columns(self, _SETTINGS)
+        self.sheet = SheetModel(HEADS, TIPS, (0, 1, len(HEADS) - 1), None)
+        super().__init__("best_table", "Leaderboard", self.sheet, _LINE, _SETTINGS)
         self.horizontalHeader().setMinimumSectionSize(scaled(44))
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
         self._entries: tuple[Standing, ...] = ()
         self._standings: Standings | None = None
         self._method = ""

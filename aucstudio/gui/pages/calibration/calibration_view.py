@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label, make_buddy, make_combo, named
+from aucstudio.gui.common.widgets import hint_label
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
 from aucstudio.gui.pages.calibration.figures import CalibrationTable
 from aucstudio.gui.state.background import Background
@@ -53,25 +52,20 @@ class CalibrationView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.map_combo: QComboBox = make_combo("calibration_map_combo", "Calibrated by")
-        plain_tooltip(
-            self.map_combo,
+        self.map_combo = self.controls.choice(
+            "calibration_map_combo",
+            "Calibrated by",
             "How scores become probabilities: each way rises with the score and keeps the ranking",
+            [(title, kind) for kind, title in TITLES.items()],
+            self.mark_stale,
         )
-        for kind, title in TITLES.items():
-            self.map_combo.addItem(title, kind)
         self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
-        self.map_combo.currentIndexChanged.connect(self.mark_stale)
-        self.before_check = named(
-            QCheckBox("Uncalibrated too"),
+        self.before_check = self.controls.check(
             "calibration_before_check",
-            "Uncalibrated scores too",
+            "Uncalibrated too",
+            "Dotted: the raw scores read as log-odds",
+            self.mark_stale,
         )
-        plain_tooltip(self.before_check, "Dotted: the raw scores read as log-odds")
-        self.before_check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(make_buddy("Calibrated by", self.map_combo))
-        self.controls.addWidget(self.map_combo)
-        self.controls.addWidget(self.before_check)
         self.controls.addStretch(1)
 
     def _lay_out(self) -> None:

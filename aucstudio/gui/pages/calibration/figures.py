@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QTableView, QWidget
 
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
 from aucstudio.project.words import figure_words
@@ -33,7 +31,7 @@ _SHARE = 0.3  # of the page: the pictures come first
 Found = Mapping[tuple[str, str], JudgedMaps | str]
 
 
-class CalibrationTable(QTableView):
+class CalibrationTable(TableView):
     """Figures of the checked runs with every map.
 
     Attributes
@@ -46,14 +44,9 @@ class CalibrationTable(QTableView):
     chosen = Signal(str, str)
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "calibration_table", "Figures of the probabilities")
-        self.sheet = SheetModel(_HEADS, _TIPS, (0, 1), self)
-        self.setModel(self.sheet)
-        list_rows(self, 26)
-        fit_columns(self, 0)
+        self.sheet = SheetModel(_HEADS, _TIPS, (0, 1), None)
+        super().__init__("calibration_table", "Figures of the probabilities", self.sheet, 26, 0)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ at their ends
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
         self._places: list[tuple[str, str]] = []
         self.clicked.connect(self._on_click)
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
-    QWidget,
 )
 
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label, label, named, tell
+from aucstudio.gui.common.widgets import hint_label, label, tell
 from aucstudio.gui.pages.compare import saving
 from aucstudio.gui.pages.compare import words as saying
 from aucstudio.gui.pages.compare.groups import GroupsPage
@@ -66,7 +62,6 @@ class CompareView(PageView):
         self.shown: ShownComparison | None = None
         self._known: dict[Key, ShownComparison] = {}
         self._filled: object = None
-        self._of_runs: list[QWidget] = []  # controls of what compares runs
         self._work = Background(self, self._land)
         self._make_controls()
         self._make_pages()
@@ -80,52 +75,42 @@ class CompareView(PageView):
         self.show_switch.offer(_SHOWN, PICTURE)
         self.show_switch.chosen.connect(self._on_show)
         self.controls.addWidget(self.show_switch)
-        self.measure_combo = self._combo(
-            "&Compare",
+        self.measure_combo = self.controls.choice(
             "measure_combo",
-            "Measure that is compared",
+            "&Compare",
             "What orders the runs and is tested pair by pair: the whole area or the FPR range's",
+            (("AUC", comparison.AUC), ("pAUC", comparison.PAUC)),
+            self.mark_stale,
+            says="Measure that is compared",
         )
-        for text, data in (("AUC", comparison.AUC), ("pAUC", comparison.PAUC)):
-            self.measure_combo.addItem(text, data)
-        self.correction_combo = self._combo(
-            "C&orrection",
+        self.correction_combo = self.controls.choice(
             "correction_combo",
-            "Correction for many pairs",
-            "Correction of p-values for testing several pairs; Holm is at least as powerful "
-            "as Bonferroni at the same error rate",
+            "C&orrection",
+            "How p-values are corrected because many pairs are tested at once; Holm's is at least "
+            "as powerful as Bonferroni's at the same error rate",
+            [(text, key) for key, text in CORRECTION_NAMES.items()],
+            self.mark_stale,
+            says="Correction for many pairs",
         )
-        for data, text in CORRECTION_NAMES.items():
-            self.correction_combo.addItem(text, data)
-        for combo in (self.measure_combo, self.correction_combo):
-            combo.currentIndexChanged.connect(self.mark_stale)
-        self.groups = GroupsPage(self.session)
+        self.groups = GroupsPage(self.session, self.controls)
         self.groups.said.connect(self._on_said)
-        for control in self.groups.controls():
-            self.controls.addWidget(control)
         self.groups.show_controls(False)
         self.controls.addStretch(1)
-        self._make_buttons()
+        self.copy_tables = self._export("copy_tables", "Copy tables", self._on_copy)
+        self.save_tables = self._export("save_tables", "Save tables…", self._on_save)
 
-    def _combo(self, text: str, name: str, accessible: str, tip: str) -> QComboBox:
-        combo = named(QComboBox(), name, accessible)
-        plain_tooltip(combo, tip)
-        words = PlainLabel(text)
-        words.setBuddy(combo)
-        self.controls.addWidget(words)
-        self._of_runs += [words, combo]
-        self.controls.addWidget(combo)
-        return combo
+    def _export(self, name: str, words: str, verb: Callable[[], None]) -> QAction:
+        action = QAction(words, self)
+        action.setObjectName(name)
+        action.triggered.connect(verb)
+        return action
 
-    def _make_buttons(self) -> None:
-        self.copy_button = named(QPushButton("Cop&y"), "copy_table_button", "Copy the tables")
-        plain_tooltip(self.copy_button, "Both tables with full figures, for a spreadsheet")
-        self.copy_button.clicked.connect(self._on_copy)
-        self.save_button = named(QPushButton("&Save…"), "save_table_button", "Save the tables")
-        plain_tooltip(self.save_button, "As CSV, Markdown or LaTeX, by the ending of the name")
-        self.save_button.clicked.connect(self._on_save)
-        self.controls.addWidget(self.copy_button)
-        self.controls.addWidget(self.save_button)
+    def exports(self) -> Sequence[QAction]:
+        return self.copy_tables, self.save_tables
+
+    def _offer_exports(self, offered: bool) -> None:
+        for action in self.exports():
+            action.setEnabled(offered)
 
     def _make_pages(self) -> None:
         self.picture, self.tables = PicturePage(), TablesPage()
@@ -218,14 +203,12 @@ class CompareView(PageView):
         self.pages.show()
         self.footnote_label.hide()
         self.groups.refresh()
-        for button in (self.copy_button, self.save_button):
-            button.setEnabled(bool(self.groups.data()))
+        self._offer_exports(bool(self.groups.data()))
 
     def _on_said(self, words: Any) -> None:
         if self.shows_groups:
             self.sentence.setText(words)
-            for button in (self.copy_button, self.save_button):
-                button.setEnabled(bool(self.groups.data()))
+            self._offer_exports(bool(self.groups.data()))
 
     def _on_focus(self) -> None:
         if self.shows_groups:
@@ -252,8 +235,7 @@ class CompareView(PageView):
         self.tables.show_comparison(found, looks, band)
         self.pages.setVisible(bool(found.runs))
         self.hint.setVisible(not found.runs)
-        for button in (self.copy_button, self.save_button):
-            button.setEnabled(bool(found.runs))
+        self._offer_exports(bool(found.runs))
         tell(self.footnote_label, saying.footnote(found, band))
         self._fit()
 
@@ -302,8 +284,7 @@ class CompareView(PageView):
     def _on_show(self) -> None:
         self.pages.setCurrentIndex([key for key, _words in _SHOWN].index(self.show_switch.current))
         groups = self.shows_groups
-        for control in self._of_runs:
-            control.setVisible(not groups)
+        self.controls.show(not groups, self.measure_combo, self.correction_combo)
         if groups:
             self.refresh()
             return

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSplitter, QTableView, QWidget
+from PySide6.QtWidgets import QLineEdit, QSplitter
 
 from aucstudio.engine.inference import Interval
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import make_plot, pen, run_pen
-from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import ElidedCombo, fit_columns, list_rows, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -65,7 +65,7 @@ class GroupsPage(QSplitter):
 
     said = Signal(object)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, row: ControlRow) -> None:
         super().__init__(Qt.Orientation.Vertical)
         named(self, "groups_page", "Subgroups")
         self.session = session
@@ -73,7 +73,7 @@ class GroupsPage(QSplitter):
         self._run: ShownRun | None = None
         self._columns: tuple[str, ...] = ()
         self._work = Background(self, self._land)
-        self._make_controls()
+        self._make_controls(row)
         self.plot = make_plot("groups_plot", "False-positive rate", "True-positive rate")
         self.legend = Legend(self.plot)
         self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
@@ -84,11 +84,7 @@ class GroupsPage(QSplitter):
         self.plot.addItem(self.band, ignoreBounds=True)
         self.lines: list[pg.PlotCurveItem] = []
         self.sheet = SheetModel(_HEADS, _TIPS, (0,), self)
-        self.table = named(QTableView(), "groups_table", "Figures of the levels")
-        self.table.setModel(self.sheet)
-        list_rows(self.table, _ROW)
-        fit_columns(self.table, 0)
-        self.table.setCornerWidget(QWidget())
+        self.table = TableView("groups_table", "Figures of the levels", self.sheet, _ROW, 0)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(8)
@@ -97,30 +93,29 @@ class GroupsPage(QSplitter):
         self.setStretchFactor(0, 3)
         self.setStretchFactor(1, 2)
 
-    def _make_controls(self) -> None:
-        self.by_combo = named(ElidedCombo(), "groups_by_combo", "Column that defines subgroups")
-        plain_tooltip(self.by_combo, "A feature or not: its levels divide the held-out rows")
-        self.by_combo.activated.connect(lambda _k: self._on_column())
-        self.by_label = PlainLabel("&By")
-        self.by_label.setBuddy(self.by_combo)
-        self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cuts of the numbers")
-        plain_tooltip(
-            self.cuts_field,
-            "Cut points, e.g. 40, 65; empty: quartiles, or the values themselves where there "
-            "are at most {MOST_LEVELS}",
+    def _make_controls(self, row: ControlRow) -> None:
+        self.by_combo = row.choice(
+            "groups_by_combo",
+            "&By",
+            "A column whose levels define the subgroups, whether or not methods learn from it",
+            says="Column that defines subgroups",
+            elided=True,
         )
-        self.cuts_field.setPlaceholderText("cuts, as 40, 65")
-        self.cuts_field.setMaximumWidth(140)
+        self.by_combo.activated.connect(lambda _k: self._on_column())
+        self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cut points")
+        row.put(
+            self.cuts_field,
+            tip="Cut points of a column of numbers, e.g. 40, 65; empty: quartiles, or the values "
+            f"where there are at most {MOST_LEVELS}",
+        )
+        self.cuts_field.setPlaceholderText("cut points, e.g. 40, 65")
+        self.cuts_field.setMaximumWidth(180)
         self.cuts_field.editingFinished.connect(self.refresh)
-
-    def controls(self) -> Sequence[QWidget]:
-        """List what stands above the page."""
-        return self.by_label, self.by_combo, self.cuts_field
+        self._controls = row
 
     def show_controls(self, shown: bool) -> None:
-        """Show them, or not; cuts are for numbers."""
-        for control in (self.by_label, self.by_combo):
-            control.setVisible(shown)
+        """Show its controls above the page, or hide them; cut points are for numbers."""
+        self._controls.show(shown, self.by_combo)
         self.cuts_field.setVisible(shown and self._is_number())
 
     def busy(self) -> bool:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.sheet_model import SheetModel
+from aucstudio.gui.common.table import SheetModel, TableView
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.compare import sheets, words
 from aucstudio.gui.pages.compare.forest import ForestPlot
@@ -123,11 +123,11 @@ class TablesPage(QWidget):
         self._found = Comparison([], [])
         self.runs_model = SheetModel(sheets.RUN_HEADS, sheets.RUN_TIPS, (0,), self)
         self.pairs_model = SheetModel(sheets.PAIR_HEADS, sheets.PAIR_TIPS, (0, 1, 6), self)
-        self.runs_table = named(
-            sheets.make_table(self.runs_model, 0), "compare_runs_table", "Checked runs"
+        self.runs_table = TableView(
+            "compare_runs_table", "Checked runs", self.runs_model, sheets.ROW, 0
         )
-        self.pairs_table = named(
-            sheets.make_table(self.pairs_model, 6), "compare_pairs_table", "Every pair"
+        self.pairs_table = TableView(
+            "compare_pairs_table", "Every pair", self.pairs_model, sheets.ROW, 6
         )
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QTableView
 
-from aucstudio.gui.common.plotting import SWATCH
-from aucstudio.gui.common.sheet_model import Row, SheetModel
-from aucstudio.gui.common.widgets import fit_columns, list_rows
+from aucstudio.gui.common.table import Row, SheetModel
 from aucstudio.gui.pages.compare.words import MARK
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
@@ -18,7 +16,7 @@ from aucstudio.project.results.comparison import Comparison, PairComparison, Run
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.runs.experiments.experiment import Band
 
-_ROW = 28
+ROW = 28
 _MOST_SURELY_SEEN = 3
 
 RUN_HEADS = (
@@ -50,24 +48,14 @@ PAIR_TIPS = {
 }
 
 
-def make_table(model: SheetModel, stretched: int) -> QTableView:
-    """Make a table whose rows are chosen whole."""
-    table = QTableView()
-    table.setModel(model)
-    list_rows(table, _ROW)
-    fit_columns(table, stretched)
-    table.setIconSize(SWATCH)
-    return table
-
-
 def fill(table: QTableView, model: SheetModel, rows: list[Row]) -> None:
     """Show rows, and take no more height than they need; the same rows stay untouched."""
     if rows == model.rows:
         return
     model.show_rows(rows)
     head = table.horizontalHeader().sizeHint().height()
-    table.setMaximumHeight(head + _ROW * len(rows) + 4)
-    table.setMinimumHeight(head + _ROW * min(len(rows), _MOST_SURELY_SEEN) + 4)
+    table.setMaximumHeight(head + ROW * len(rows) + 4)
+    table.setMinimumHeight(head + ROW * min(len(rows), _MOST_SURELY_SEEN) + 4)
 
 
 def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, raw: bool) -> None:

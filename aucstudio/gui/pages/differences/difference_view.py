@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import follow_check, named
+from aucstudio.gui.common.widgets import follow_check
 from aucstudio.gui.pages.differences import words
 from aucstudio.gui.pages.differences.close_up import CloseUp
 from aucstudio.gui.pages.differences.cloud import CloudItems
@@ -64,7 +63,6 @@ class DifferenceView(PlaneView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Difference vectors")
         self._make_controls()
-        self.controls.addStretch(0)
         self.cloud = CloudItems(self.plot)
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
@@ -83,51 +81,52 @@ class DifferenceView(PlaneView):
     # ------------------------------------------------------------- controls
 
     def _make_controls(self) -> None:
-        self.pairs_combo = self.add_combo("pairs_combo", "P&airs", "Which rows the pairs are of")
-        self.pairs_combo.addItem("Held-out", True)
-        self.pairs_combo.addItem("Training", False)
-        self.pairs_combo.currentIndexChanged.connect(self.mark_stale)
-        self.compare_combo = self.add_combo(
+        row = self.controls
+        self.pairs_combo = row.choice(
+            "pairs_combo",
+            "P&airs",
+            "Which rows the pairs are of",
+            (("Held-out", True), ("Training", False)),
+            self.mark_stale,
+        )
+        self.compare_combo = row.choice(
             "compare_combo",
             "Besi&de",
             "A second run, for its hyperplane in the same plane",
+            verb=self._on_compare,
             elided=True,
         )
-        self.compare_combo.currentIndexChanged.connect(self._on_compare)
-        self.all_check = self._add_check(
-            "All r&uns",
-            "all_runs_check",
-            "Draw the line of equal scores of every checked run that is linear",
+        self.all_check, self.errors_check, self.spread_check = (
+            row.check(name, words, tip, self.mark_stale)
+            for name, words, tip in (
+                (
+                    "all_runs_check",
+                    "All r&uns",
+                    "Draw the line of equal scores of every checked run that is linear",
+                ),
+                (
+                    "misranked_check",
+                    "&Misranked pairs",
+                    "Draw pairs whose positive does not score above its negative, one by one",
+                ),
+                (
+                    "spread_check",
+                    "&Spread",
+                    "Draw the mean of all pairs, and the ellipses of their covariance Σ",
+                ),
+            )
         )
-        self.errors_check = self._add_check(
-            "&Misranked pairs",
-            "misranked_check",
-            "Draw pairs whose positive does not score above its negative, one by one",
-        )
-        self.spread_check = self._add_check(
-            "&Spread",
-            "spread_check",
-            "Draw the mean of all pairs, and the ellipses of their covariance Σ",
-        )
-        self.follow_check = follow_check("difference_follow_check")
-        self.follow_check.setChecked(True)
+        self.follow_check = row.put(follow_check("difference_follow_check"))
         self.follow_check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(self.follow_check)
-        self.worst_button = named(
-            QPushButton("&Worst pair"), "worst_pair_button", "Show the pair that is ranked worst"
+        self.worst_button = row.button(
+            "worst_pair_button",
+            "&Worst pair",
+            "The two rows of the lowest margin, side by side (F8)",
+            self._on_worst,
         )
-        plain_tooltip(self.worst_button, "The two rows of the lowest margin, side by side (F8)")
-        self.controls.addWidget(self.worst_button)
-
-    def _add_check(self, words: str, name: str, tip: str) -> QCheckBox:
-        check = named(QCheckBox(words), name, tip)
-        plain_tooltip(check, tip)
-        check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(check)
-        return check
+        row.addStretch(0)
 
     def _make_keys(self) -> None:
-        self.worst_button.clicked.connect(self._on_worst)
         for key, by in (("F8", 1), ("Shift+F8", -1)):
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -138,8 +137,7 @@ class DifferenceView(PlaneView):
         session = self.session
         others = [run for run in session.checked_runs() if run.record.id != session.selected]
         has_run = subject is not None and subject.run is not None
-        self.show_control(self.compare_combo, has_run)
-        self.show_control(self.pairs_combo, has_run)
+        self.controls.show(has_run, self.compare_combo, self.pairs_combo)
         self.all_check.setVisible(has_run and len(others) > 1)
         self.worst_button.setVisible(has_run and subject is not None and subject.in_table)
         self.errors_check.setVisible(has_run)

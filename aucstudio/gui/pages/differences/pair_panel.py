@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel
 from aucstudio.gui.common.widgets import data_button, label, named, tell
 from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.background import Background

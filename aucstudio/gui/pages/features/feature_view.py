@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.features import words
 from aucstudio.gui.pages.features.boundaries import Boundaries
 from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions
@@ -85,7 +83,6 @@ class FeatureView(PlaneView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "feature_view", "Feature space")
         self._make_controls()
-        self.controls.addStretch(0)
         self.shading = Shading(self.plot)
         self.shapes = ClassShapes(self.plot)
         self.marks = RowMarks(self.plot, self._choose_row)
@@ -103,29 +100,39 @@ class FeatureView(PlaneView):
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
 
     def _make_controls(self) -> None:
-        self.rows_combo = self.add_combo("rows_combo", "Ro&ws", "Which rows are drawn")
-        self.rows_combo.addItem("Held-out", True)
-        self.rows_combo.addItem("Training", False)
-        self.rows_combo.currentIndexChanged.connect(self.mark_stale)
-        self.rows_check = self._add_check(
-            "Si&ngle rows", "feature_rows_check", "Draw rows one by one, of very many a sample"
+        row = self.controls
+        self.rows_combo = row.choice(
+            "feature_rows_combo",
+            "Ro&ws",
+            "Which rows are drawn",
+            (("Held-out", True), ("Training", False)),
+            self.mark_stale,
         )
-        self.rows_check.toggled.connect(self._on_rows)
         self._rows_wanted: bool | None = None  # None: as it suits their number
-        self.shade_check = self._add_check(
-            "Shad&ing", "feature_shade_check", "Shade the plane by the chosen run's score"
+        self.rows_check, self.shade_check, self.support_check = (
+            row.check(f"feature_{name}_check", words, tip, verb, on=True)
+            for name, words, tip, verb in (
+                (
+                    "rows",
+                    "Si&ngle rows",
+                    "Draw rows one by one, of very many a sample",
+                    self._on_rows,
+                ),
+                (
+                    "shade",
+                    "Shad&ing",
+                    "Shade the plane by the chosen run's score",
+                    self.mark_stale,
+                ),
+                (
+                    "support",
+                    "S&upport",
+                    "Mark the training rows that the fit rests on",
+                    self.mark_stale,
+                ),
+            )
         )
-        self.support_check = self._add_check(
-            "S&upport", "feature_support_check", "Mark the training rows that the fit rests on"
-        )
-
-    def _add_check(self, text: str, name: str, tip: str) -> QCheckBox:
-        check = named(QCheckBox(text), name, text.replace("&", ""))
-        plain_tooltip(check, tip)
-        check.setChecked(True)
-        check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(check)
-        return check
+        row.addStretch(0)
 
     def busy(self) -> bool:
         return super().busy() or self.mapper.busy()
@@ -205,8 +212,9 @@ class FeatureView(PlaneView):
             return self._rows_wanted
         return len(picture.places) <= POINTS_DRAWN
 
-    def _on_rows(self, wanted: bool) -> None:
-        self._rows_wanted = wanted
+    def _on_rows(self) -> None:
+        self._rows_wanted = self.rows_check.isChecked()
+        self.mark_stale()
 
     def _wanted_surfaces(self) -> list[Any]:
         """Give what must be mapped: a line needs no map unless it is shaded about."""

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
-    QComboBox,
     QGraphicsItem,
     QHBoxLayout,
     QStackedWidget,
@@ -15,11 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.choices import SplitCombo
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import follow_check, hint_label, named
+from aucstudio.gui.common.widgets import follow_check, hint_label
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
 from aucstudio.gui.pages.model.live_weights import is_linear
 from aucstudio.gui.pages.model.members import MembersPart
@@ -78,34 +77,26 @@ class ModelView(PageView):
         self.body.addWidget(self.stack)
 
     def _make_controls(self) -> None:
-        self.picture_combo = named(QComboBox(), "model_picture_combo", "Picture")
-        plain_tooltip(self.picture_combo, "What to see of the model")
+        row = self.controls
+        self.picture_combo = row.choice(
+            "model_picture_combo", "P&icture", "What to see of the model"
+        )
         self.picture_combo.activated.connect(self._on_picture)
-        self.picture_label = PlainLabel("P&icture")
-        self.picture_label.setBuddy(self.picture_combo)
-        self.split_combo = SplitCombo("model_split_combo", "Which fit of the run")
+        self.split_combo = row.put(
+            SplitCombo("model_split_combo", "Which fit of the run"), "S&plit"
+        )
         self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
-        self.split_label = PlainLabel("S&plit")
-        self.split_label.setBuddy(self.split_combo)
-        self.follow_check = follow_check("model_follow_check")
+        self.follow_check = row.put(follow_check("model_follow_check"))
         self.follow_check.toggled.connect(self.mark_stale)
-        for widget in (
-            self.picture_label,
-            self.picture_combo,
-            self.split_label,
-            self.split_combo,
-            self.follow_check,
-        ):
-            self.controls.addWidget(widget)
         self.controls.addStretch(1)
         # A row of their own: the centre may be narrow.
-        row, layout = QHBoxLayout(), self.layout()
+        below, layout = QHBoxLayout(), self.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.insertLayout(1, row)
+        layout.insertLayout(1, below)
         for part in self.parts:
             part.bar.setVisible(False)
-            row.addWidget(part.bar)
-        row.addStretch(0)
+            below.addWidget(part.bar)
+        below.addStretch(0)
 
     def figure(self) -> Plot:
         return self.part.plot
@@ -129,8 +120,7 @@ class ModelView(PageView):
         if live is not None:
             self._turn_to_flight(live)
             return
-        for widget in (self.picture_label, self.picture_combo):
-            widget.setVisible(run is not None)
+        self.controls.show(run is not None, self.picture_combo)
         if run is None:
             self._show_nothing()
             return
@@ -179,8 +169,7 @@ class ModelView(PageView):
 
     def _turn_to_flight(self, live: LiveRun) -> None:
         """Show the weights of the run in progress, which has no other pictures or splits yet."""
-        for widget in (self.picture_label, self.picture_combo, self.split_label, self.split_combo):
-            widget.setVisible(False)
+        self.controls.show(False, self.picture_combo, self.split_combo)
         for part in self.parts:
             part.bar.setVisible(False)
         if self.part is not self.weights:
@@ -194,8 +183,7 @@ class ModelView(PageView):
         return run if run is not None and run.record.splits else None
 
     def _show_nothing(self) -> None:
-        for widget in (self.split_label, self.split_combo, *(part.bar for part in self.parts)):
-            widget.setVisible(False)
+        self.controls.show(False, self.split_combo, *(part.bar for part in self.parts))
         for part in self.parts:
             part.leave()
         self.stack.setCurrentWidget(self.hint)
@@ -230,8 +218,7 @@ class ModelView(PageView):
 
     def _offer_splits(self, count: int, index: int) -> None:
         shown = count > 1 and self.part.of_one_split
-        for widget in (self.split_label, self.split_combo):
-            widget.setVisible(shown)
+        self.controls.show(shown, self.split_combo)
         self.split_combo.offer(count, index)
 
     def _on_picture(self, index: int) -> None:

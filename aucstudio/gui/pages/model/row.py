@@ -17,8 +17,16 @@ from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, ModelSubject
 from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.explain.one_row import Moved, RowDetail, explain_row
-from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, headline, tip
+from aucstudio.project.explain.one_row import (
+    CSV_HEAD,
+    Moved,
+    RowDetail,
+    about,
+    as_lines,
+    explain_row,
+    headline,
+    tip,
+)
 from aucstudio.project.runs.record import RunRecord
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.common.choices import SplitCombo, fill_names
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import ElidedCombo, named
 from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -28,50 +26,38 @@ class PlaneControls(PageView):
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
-        self._labels: dict[str, QLabel] = {}
         self._wanted: tuple[str, str] | None = None
         self._chosen_for: str | None = None
         self._make_plane_controls()
 
     def _make_plane_controls(self) -> None:
-        self.plane_combo = self.add_combo("plane_combo", "&Plane", "Where the rows are seen from")
-        for kind, words in self.planes.items():
-            self.plane_combo.addItem(words, kind)
+        row = self.controls
+        self.plane_combo = row.choice(
+            f"{self.prefix}plane_combo",
+            "&Plane",
+            "Where the rows are seen from",
+            [(words, kind) for kind, words in self.planes.items()],
+            self._on_plane,
+        )
         self.x_feature, self.y_feature = (
-            self.add_combo(f"{axis}_feature", words, f"The feature that runs {where}", elided=True)
-            for axis, words, where in (("x", "Right", "right"), ("y", "Up", "upwards"))
+            row.choice(
+                f"{self.prefix}{axis}_feature",
+                words,
+                f"The feature that runs {where}",
+                verb=functools.partial(self._on_feature, k),
+                elided=True,
+            )
+            for k, (axis, words, where) in enumerate(
+                (("x", "Right", "right"), ("y", "Up", "upwards"))
+            )
         )
-        self.split_combo = SplitCombo(
-            f"{self.prefix}split", "Which fit of the run: each has its own training rows"
+        self.split_combo = row.put(
+            SplitCombo(
+                f"{self.prefix}split", "Which fit of the run: each has its own training rows"
+            ),
+            "Split",
         )
-        self._add(self.split_combo, "Split")
-        self.plane_combo.currentIndexChanged.connect(self._on_plane)
         self.split_combo.currentIndexChanged.connect(self._on_split)
-        self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
-        self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(1))
-
-    def add_combo(self, name: str, words: str, tip: str, *, elided: bool = False) -> QComboBox:
-        """Add a choice with its label to the controls; ``elided`` if its texts may be long."""
-        combo = named(
-            ElidedCombo() if elided else QComboBox(), self.prefix + name, words.replace("&", "")
-        )
-        plain_tooltip(combo, tip)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._add(combo, words)
-        return combo
-
-    def _add(self, combo: QComboBox, words: str) -> None:
-        combo.setMinimumWidth(80)
-        combo.setMaximumWidth(320)
-        label = self._labels[combo.objectName()] = PlainLabel(words)
-        label.setBuddy(combo)
-        self.controls.addWidget(label)
-        self.controls.addWidget(combo)
-
-    def show_control(self, combo: QComboBox, shown: bool) -> None:
-        """Show a choice with its label only where it means something."""
-        combo.setVisible(shown)
-        self._labels[combo.objectName()].setVisible(shown)
 
     def _on_plane(self) -> None:
         # What is chosen for one table means little on another.
@@ -117,14 +103,14 @@ class PlaneControls(PageView):
         kind = self.plane_combo.currentData()
         names = [] if subject is None else subject.preparation.feature_names
         for combo in (self.x_feature, self.y_feature):
-            self.show_control(combo, kind == FEATURES and len(names) > 1)
+            self.controls.show(kind == FEATURES and len(names) > 1, combo)
             fill_names(combo, names)
         if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
             with QSignalBlocker(self.y_feature):
                 self.y_feature.setCurrentIndex(int(not self.x_feature.currentIndex()))
         run = self.session.run(self.session.selected)
         splits = 0 if run is None else len(run.record.splits)
-        self.show_control(self.split_combo, splits > 1)
+        self.controls.show(splits > 1, self.split_combo)
         self.split_combo.offer(splits, self.session.focus.split)
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:

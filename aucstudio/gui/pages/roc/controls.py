@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.edge_box import make_edge_box
+from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import make_buddy, make_combo, named
 from aucstudio.gui.pages.roc.layers import bands
@@ -61,8 +61,8 @@ class RocControls:
             "The mean over the splits at each place, or the curve of every split; scores of "
             "different splits have no common scale and are not pooled",
         )
-        self.band_low = make_edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
-        self.band_high = make_edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
+        self.band_low = edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
+        self.band_high = edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
         self.zoom_button = QPushButton("&Zoom in")
         named(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
         plain_tooltip(self.zoom_button, "Show the FPR range alone, or the whole curve")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QLocale, QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox
 
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.widgets import FIELD_MARGINS, follow_check, named
 from aucstudio.gui.pages.scores.plot import COUNTS, DENSITY
 from aucstudio.project.results.distribution import ScoreDistribution
@@ -26,33 +26,33 @@ class ScoreControls:
     follow_check : QCheckBox
     """
 
-    def __init__(self, layout: QHBoxLayout) -> None:
-        self.split_combo = named(QComboBox(), "scores_split_combo", "Split")
-        plain_tooltip(
-            self.split_combo, "Each split has a model, and so a scale of scores, of its own"
+    def __init__(self, row: ControlRow) -> None:
+        self._row = row
+        self.split_combo = row.choice(
+            "scores_split_combo",
+            "S&plit",
+            "Each split has a model, and so a scale of scores, of its own",
         )
-        self.split_label = _buddy("S&plit", self.split_combo)
-        self.threshold_box = _threshold_box()
-        self.threshold_label = _buddy("&Threshold", self.threshold_box)
-        button = QPushButton("&Model's own")
-        self.own_button = named(button, "own_threshold_button", "Model's own threshold")
-        plain_tooltip(self.own_button, "Back to 0, where the model itself decides")
-        self.scale_combo = named(QComboBox(), "scores_scale_combo", "Heights")
-        self.scale_combo.addItem("Density", DENSITY)
-        self.scale_combo.addItem("Count, log", COUNTS)
-        plain_tooltip(
-            self.scale_combo,
+        self.threshold_box = row.put(
+            _threshold_box(),
+            "&Threshold",
+            "The positive class is predicted where the score exceeds this",
+        )
+        self.own_button = row.button(
+            "own_threshold_button",
+            "&Model's own",
+            "Back to 0, where the model itself decides",
+            lambda: self.threshold_box.setValue(0.0),
+        )
+        self.scale_combo = row.choice(
+            "scores_scale_combo",
+            "Hei&ghts",
             "Density makes both classes equally large; counts on a logarithmic axis show how rare "
             "one of them is, and its single rows",
+            (("Density", DENSITY), ("Count, log", COUNTS)),
         )
-        self.scale_label = _buddy("Hei&ghts", self.scale_combo)
-        self.follow_check = follow_check("scores_follow_check")
-        for widget in (self.split_label, self.split_combo, self.threshold_label):
-            layout.addWidget(widget)
-        for control in (self.threshold_box, self.own_button, self.scale_label, self.scale_combo):
-            layout.addWidget(control)
-        layout.addWidget(self.follow_check)
-        layout.addStretch(1)
+        self.follow_check = row.put(follow_check("scores_follow_check"))
+        row.addStretch(1)
 
     def offer_splits(self, count: int, chosen: int) -> None:
         """Offer so many splits, one of them chosen."""
@@ -79,11 +79,8 @@ class ScoreControls:
 
     def show_parts(self, decided: bool, *, threshold: bool) -> None:
         """Show what belongs to a finished run, the threshold too, or what any picture has."""
-        several = decided and self.split_combo.count() > 1
-        for widget in (self.split_label, self.split_combo):
-            widget.setVisible(several)
-        for control in (self.threshold_label, self.threshold_box, self.own_button):
-            control.setVisible(decided and threshold)
+        self._row.show(decided and self.split_combo.count() > 1, self.split_combo)
+        self._row.show(decided and threshold, self.threshold_box, self.own_button)
 
 
 def _threshold_box() -> QDoubleSpinBox:
@@ -95,11 +92,4 @@ def _threshold_box() -> QDoubleSpinBox:
     box.setRange(-1e9, 1e9)
     box.setMinimumWidth(64)
     box.setMaximumWidth(112)
-    plain_tooltip(box, "The positive class is predicted where the score exceeds this")
     return box
-
-
-def _buddy(text: str, widget: QWidget) -> QLabel:
-    made = PlainLabel(text)
-    made.setBuddy(widget)
-    return made

@@ -117,7 +117,6 @@ class ScoresView(PageView):
         over = self.over
         over.split_combo.currentIndexChanged.connect(lambda k: session.point_at(split=k))
         over.threshold_box.valueChanged.connect(self.set_threshold)
-        over.own_button.clicked.connect(lambda: self.set_threshold(0.0))
         over.scale_combo.currentIndexChanged.connect(self._on_scale)
         over.follow_check.toggled.connect(self.mark_stale)
         self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))

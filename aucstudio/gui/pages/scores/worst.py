@@ -10,21 +10,18 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     data_button,
     explain_button,
-    fit_columns,
     label,
-    list_rows,
     named,
     tell,
 )
@@ -112,7 +109,7 @@ class WorstRows(QWidget):
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
         self.model = SheetModel(_HEADS, _TIPS, (), self)
-        self.list = _sheet(self.model, 1, "worst_table", "Rows ranked worst")
+        self.list = TableView("worst_table", "Rows ranked worst", self.model, _LINE, 1)
         self.list.selectionModel().currentRowChanged.connect(self._on_row)
         self.list.activated.connect(self._on_activated)
         self.data_button = data_button("worst_data_button")
@@ -121,7 +118,7 @@ class WorstRows(QWidget):
         self.explain_button.clicked.connect(self._on_explain)
         self.about = label("", "muted", wrap=True, name="row_about")
         self.cells = SheetModel(("Column", "Cell"), {}, (0,), self)
-        self.sheet = _sheet(self.cells, 0, "row_cells", "Cells of the row")
+        self.sheet = TableView("row_cells", "Cells of the row", self.cells, _LINE, 0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -212,12 +209,3 @@ def _cell(kind: str, value: object) -> str:
     if value is None or value != value:  # NaN
         return "–"
     return f"{value:.6g}".replace("-", "−") if kind == "number" else str(value)
-
-
-def _sheet(model: SheetModel, stretched: int, name: str, accessible: str) -> QTableView:
-    table = named(QTableView(), name, accessible)
-    table.setModel(model)
-    list_rows(table, _LINE)
-    fit_columns(table, stretched)
-    table.setMinimumHeight(3 * _LINE)
-    return table

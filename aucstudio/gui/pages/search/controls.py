@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel
 
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
-from aucstudio.gui.common.widgets import follow_check, named
+from aucstudio.gui.common.control_row import ControlRow
+from aucstudio.gui.common.widgets import follow_check
 from aucstudio.gui.pages.search.standing import Setting, over_splits
 from aucstudio.project.runs.tuning import Search
 
@@ -28,20 +27,22 @@ class SearchControls(QObject):
 
     changed = Signal(bool)
 
-    def __init__(self, row: QHBoxLayout) -> None:
+    def __init__(self, row: ControlRow) -> None:
         super().__init__(row)
-        self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
-        plain_tooltip(
-            self.split_combo, "Settings are tuned again in the training rows of each split"
+        self._row = row
+        self.split_combo = row.choice(
+            "search_split_combo",
+            "&Split",
+            "Settings are searched in the training rows of each split",
+            verb=lambda: self.changed.emit(True),
         )
-        self.along_label, self.along_combo = _combo("&Across", "search_along_combo", "Across")
-        plain_tooltip(self.along_combo, "The setting on the horizontal axis")
-        self.split_combo.currentIndexChanged.connect(lambda: self.changed.emit(True))
-        self.along_combo.currentIndexChanged.connect(lambda: self.changed.emit(False))
-        self.follow_check = follow_check("search_follow_check")
-        for widget in (self.split_label, self.split_combo, self.along_label, self.along_combo):
-            row.addWidget(widget)
-        row.addWidget(self.follow_check)
+        self.along_combo = row.choice(
+            "search_along_combo",
+            "&Across",
+            "The setting on the horizontal axis",
+            verb=lambda: self.changed.emit(False),
+        )
+        self.follow_check = row.put(follow_check("search_follow_check"))
         row.addStretch(1)
 
     def offer(self, searches: Sequence[Search], settings: Sequence[Setting]) -> None:
@@ -64,12 +65,8 @@ class SearchControls(QObject):
 
     def show(self, shown: bool, settings: int) -> None:
         """Show the lists in which there is a choice."""
-        several = shown and self.split_combo.count() > 1
-        ways = shown and settings > 1
-        for widget in (self.split_label, self.split_combo):
-            widget.setVisible(several)
-        for widget in (self.along_label, self.along_combo):
-            widget.setVisible(ways)
+        self._row.show(shown and self.split_combo.count() > 1, self.split_combo)
+        self._row.show(shown and settings > 1, self.along_combo)
 
     @property
     def is_over_splits(self) -> bool:
@@ -85,11 +82,3 @@ class SearchControls(QObject):
         """List the settings, that of the horizontal axis first."""
         name = self.along_combo.currentData()
         return sorted(settings, key=lambda setting: setting.name != name)
-
-
-def _combo(text: str, name: str, accessible: str) -> tuple[QLabel, QComboBox]:
-    combo = named(QComboBox(), name, accessible)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    label = PlainLabel(text)
-    label.setBuddy(combo)
-    return label, combo

@@ -11,52 +11,46 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt
 
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel
 from aucstudio.gui.pages.search.standing import CandidateStanding, Setting
 from aucstudio.project.runs.tuning import METRICS, Candidate
 from aucstudio.project.words import figure_words
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
+_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 
 
 @dataclasses.dataclass(frozen=True)
 class CandidateSheet:
-    """The table of candidates, and by what each column sorts; None sorts last."""
+    """The table of candidates."""
 
     heads: tuple[str, ...]
     tips: Mapping[int, str]
     rows: tuple[Row, ...]
-    keys: tuple[tuple[Any, ...], ...]
 
 
 class CandidateModel(SheetModel):
-    """Candidates, sorted by a column; a row that is selected stays so wherever it goes.
+    """Candidates, sorted by a column; a row that is selected stays so wherever it goes."""
 
-    Attributes
-    ----------
-    order : list of int
-        Candidate of each row.
-    """
-
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject | None) -> None:
         super().__init__((), {}, (), parent)
-        self.order: list[int] = []
-        self._sheet = CandidateSheet((), {}, (), ())
-        self._by, self._down = -1, False
+
+    @property
+    def order(self) -> list[int]:
+        """Candidate of each row."""
+        return self.shown
 
     def show_sheet(self, sheet: CandidateSheet) -> bool:
         """Show candidates; True if the table has another shape and must be sorted anew."""
-        same = sheet.heads == self.heads and len(sheet.rows) == len(self.rows)
-        self._sheet = sheet
-        if same:
-            self._arrange()
+        if sheet.heads == self.heads and len(sheet.rows) == len(self.items):
+            self.items = list(sheet.rows)
+            self.sort(self.by, _DOWN if self.backwards else _UP)
             return False
         self.beginResetModel()
-        self.heads, self.tips = sheet.heads, dict(sheet.tips)
-        self._words = frozenset({len(sheet.heads) - 1})
-        self.order, self._by = list(range(len(sheet.rows))), -1
-        self.rows = list(sheet.rows)
+        self.tips, self.words = dict(sheet.tips), frozenset({len(sheet.heads) - 1})
+        self.heads = sheet.heads
+        self.by, self.items, self.shown = -1, list(sheet.rows), list(range(len(sheet.rows)))
         self.endResetModel()
         return True
 
@@ -64,32 +58,13 @@ class CandidateModel(SheetModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         text = super().headerData(section, orientation, role)
-        if role != Qt.ItemDataRole.DisplayRole or text is None or section != self._by:
+        if role != Qt.ItemDataRole.DisplayRole or text is None or section != self.by:
             return text
-        return f"{text} {'▾' if self._down else '▴'}"
+        return f"{text} {'▾' if self.backwards else '▴'}"
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; what has no value there comes last either way."""
-        self._by, self._down = column, order == Qt.SortOrder.DescendingOrder
-        self._arrange()
+        super().sort(column, order)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
-
-    def _arrange(self) -> None:
-        keys = self._sheet.keys
-        known: list[int] = []
-        unknown: list[int] = []
-        for k in range(len(keys)):
-            is_known = 0 <= self._by < len(keys[k]) and keys[k][self._by] is not None
-            (known if is_known else unknown).append(k)
-        known.sort(key=lambda k: keys[k][self._by], reverse=self._down)
-        self.layoutAboutToBeChanged.emit()
-        before, old = self.persistentIndexList(), self.order
-        self.order = known + unknown
-        self.rows = [self._sheet.rows[k] for k in self.order]
-        rows = {candidate: row for row, candidate in enumerate(self.order)}
-        after = [self.index(rows[old[index.row()]], index.column()) for index in before]
-        self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,11 +93,14 @@ def candidate_sheet(
         columns.append(_Column("Chosen", tip, cells, chosen.tolist()))
     columns.append(_Column("Remark", "", remarks, [remark or None for remark in remarks]))
     lines = zip(*(column.cells for column in columns), strict=True)
+    keys = zip(*(column.keys for column in columns), strict=True)
     return CandidateSheet(
         tuple(column.head for column in columns),
         {k: column.tip for k, column in enumerate(columns) if column.tip},
-        tuple(Row(cells, strong=k == standing.top) for k, cells in enumerate(lines)),
-        tuple(zip(*(column.keys for column in columns), strict=True)),
+        tuple(
+            Row(cells, strong=k == standing.top, keys=by)
+            for k, (cells, by) in enumerate(zip(lines, keys, strict=True))
+        ),
     )
 
 

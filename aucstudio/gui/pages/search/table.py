@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QTableView, QWidget
 
-from aucstudio.gui.common.widgets import list_rows, named
+from aucstudio.gui.common.table import TableView
 from aucstudio.gui.pages.search.sheet import CandidateModel, CandidateSheet
 
 _LEAST_HEIGHT = 96
 _CELL_AIR = 16
 
 
-class CandidateTable(QTableView):
+class CandidateTable(TableView):
     """Candidates in rows, sorted by a click on a head; one of them is chosen.
 
     Attributes
@@ -26,13 +25,9 @@ class CandidateTable(QTableView):
     chosen = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "search_table", "Candidates")
-        self.candidates = CandidateModel(self)
-        self.setModel(self.candidates)
-        list_rows(self, 26)
+        self.candidates = CandidateModel(None)
+        super().__init__("search_table", "Candidates", self.candidates, 26)
         self.setMinimumHeight(_LEAST_HEIGHT)
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         self.setSortingEnabled(True)

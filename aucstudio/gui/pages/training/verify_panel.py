@@ -8,16 +8,15 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study import Study
@@ -60,10 +59,7 @@ class VerifyPanel(QWidget):
         self.destroyed.connect(self._background.stop)
         self._make_button()
         self.model = SheetModel(HEADINGS, {}, (0,), self)
-        self.table = named(QTableView(), "verify_table", "What verifying found")
-        self.table.setModel(self.model)
-        list_rows(self.table, _LINE)
-        fit_columns(self.table, 0)
+        self.table = TableView("verify_table", "What verifying found", self.model, _LINE, 0)
         self.verdict = label("", wrap=True, name="verify_verdict")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -115,8 +115,8 @@ def under_headline(found: CardFigures) -> str:
     return f"{top.interval} · {few}"
 
 
-def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[TableLine]:
-    """Put the figures into lines; those that are still to come are dots."""
+def key_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[TableLine]:
+    """Put AUC and TPR, with their intervals, into lines; what is still to come is dots."""
     count = len(record.splits)
     mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
     lines = [
@@ -137,6 +137,12 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
                 f"positive{mean}. Beside it the 95 % interval.",
             )
         )
+    return lines
+
+
+def other_lines(record: RunRecord, found: CardFigures | None) -> list[TableLine]:
+    """Put the other figures into lines; what is still to come is dots."""
+    count, lines = len(record.splits), []
     gap = math.nan if found is None else found.training - found.area.value
     lines.append(
         TableLine(
@@ -145,7 +151,7 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
             "",
             "By how much the AUC is higher on the rows it was trained on"
             + ("" if found is None else f", where it is {figure_words(found.training)}")
-            + ": a much larger one suggests overfitting.",
+            + ": a large difference indicates overfitting.",
         )
     )
     for name, (title, tip) in _MEASURES.items():

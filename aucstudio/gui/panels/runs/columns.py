@@ -229,7 +229,7 @@ COLUMNS = (
     ListColumn(
         "gap",
         "Gap",
-        "AUC on the training rows minus AUC on held-out rows: a large one suggests overfitting",
+        "AUC on the training rows minus AUC on held-out rows: a large gap suggests overfitting",
         *_GAP,
         "+0.0001",
         is_figure=True,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QPushButton, QToolButton
 
+from aucstudio.gui.common.boxes import LEFT, TOP, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 
@@ -25,14 +25,8 @@ class RepeatNotice(QFrame):
         plain_tooltip(self.again, "It would give the same figures once more")
         self.again.clicked.connect(self._on_again)
         self.close_button.clicked.connect(self.hide)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 6, 4, 8)
-        column.setSpacing(4)
-        top = QHBoxLayout()
-        top.addWidget(self.words, stretch=1)
-        top.addWidget(self.close_button, alignment=Qt.AlignmentFlag.AlignTop)
-        column.addLayout(top)
-        column.addWidget(self.again, alignment=Qt.AlignmentFlag.AlignLeft)
+        top = across((self.words, 1), (self.close_button, TOP))
+        self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
         self.hide()
 
     def offer(self, name: str, again: Callable[[], object]) -> None:

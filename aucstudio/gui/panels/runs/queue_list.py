@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
@@ -13,19 +12,18 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QPushButton,
-    QTableView,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plain import plain_tooltip, tip_text
-from aucstudio.gui.common.plotting import SWATCH, swatch
+from aucstudio.gui.common.boxes import STRETCH, across, down
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import swatch
+from aucstudio.gui.common.table import LEFT, RIGHT, Column, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session import Session
@@ -39,48 +37,33 @@ _MOST_SEEN = 5
 _Select = QItemSelectionModel.SelectionFlag
 
 
-class QueueModel(QAbstractTableModel):
+class QueueModel(TableModel):
     """A row for each run in progress, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        columns = Column("", _name, about=_about), Column("", _progress, about=_about)
+        super().__init__(columns, session)
         self.session = session
-        self.entries: list[Entry] = []
 
     def refresh(self) -> bool:
-        """Take the runs from the session; tells whether they are others than before."""
+        """Take the runs from the session; return whether they are others than before."""
         entries: list[Entry] = [*self.session.flights, *self.session.queue]
-        if [id(one) for one in entries] == [id(one) for one in self.entries]:
-            if entries:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(entries) - 1, 1))
+        if [id(one) for one in entries] == [id(one) for one in self.items]:
+            self.touch()
             return False
-        self.beginResetModel()
-        self.entries = entries
-        self.endResetModel()
+        self.show_items(entries)
         return True
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        return 0 if parent.isValid() else len(self.entries)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else 2
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.entries):
-            return None
-        entry, column = self.entries[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _name(entry) if column == 0 else _progress(entry)
-        if role == Qt.ItemDataRole.DecorationRole and column == 0:
+        entry = self.item(index.row())
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             return swatch(entry.look)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            doing = entry.words if isinstance(entry, LiveRun) else "waits for its turn"
-            return tip_text(f"{settings_sentence(entry.experiment)}\n{doing}")
-        if role == Qt.ItemDataRole.TextAlignmentRole and column == 1:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ForegroundRole and not isinstance(entry, LiveRun):
             return QBrush(QColor(current_theme().muted))
-        return None
+        return super().data(index, role)
+
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        return RIGHT if column else LEFT
 
 
 class QueueList(QWidget):
@@ -90,12 +73,8 @@ class QueueList(QWidget):
         super().__init__()
         self.session = session
         self.model = QueueModel(session)
-        self.view = named(_QueueView(self), "queue_table", "Runs in training and waiting")
-        self.view.setModel(self.model)
-        list_rows(self.view, self.view.fontMetrics().height() + _AIR)
-        fit_columns(self.view, 0)
+        self.view = _QueueView(self)
         self.view.horizontalHeader().hide()
-        self.view.setIconSize(SWATCH)
         self.stop_this = named(QPushButton("Stop this"), "queue_stop_this", "Stop this run")
         self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
         self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
@@ -108,16 +87,8 @@ class QueueList(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.stop_this, self.up, self.down):
-            buttons.addWidget(widget)
-        buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 6)
-        column.setSpacing(4)
-        column.addWidget(self.view)
-        column.addLayout(buttons)
+        buttons = across(self.stop_this, self.up, self.down, STRETCH)
+        self.setLayout(down(self.view, buttons, gap=4, around=(0, 0, 0, 6)))
 
     # ------------------------------------------------------------- what is shown
 
@@ -126,7 +97,7 @@ class QueueList(QWidget):
         chosen = self.chosen()
         if self.model.refresh():
             self._choose(chosen)
-        count = len(self.model.entries)
+        count = len(self.model.items)
         row = self.view.fontMetrics().height() + _AIR
         self.view.verticalHeader().setDefaultSectionSize(row)
         self.view.setFixedHeight(row * min(count, _MOST_SEEN) + 2)
@@ -136,12 +107,12 @@ class QueueList(QWidget):
     def chosen(self) -> Entry | None:
         """Give the run whose row is chosen."""
         row = self.view.currentIndex().row()
-        return self.model.entries[row] if 0 <= row < len(self.model.entries) else None
+        return self.model.items[row] if 0 <= row < len(self.model.items) else None
 
     def _choose(self, entry: Entry | None) -> None:
-        if not self.model.entries:
+        if not self.model.items:
             return
-        same = [k for k, one in enumerate(self.model.entries) if one is entry]
+        same = [k for k, one in enumerate(self.model.items) if one is entry]
         index = self.model.index(same[0] if same else 0, 0)
         marks = self.view.selectionModel()
         marks.setCurrentIndex(index, _Select.ClearAndSelect | _Select.Rows)
@@ -176,11 +147,12 @@ class QueueList(QWidget):
             self.session.move(chosen, up=up)
 
 
-class _QueueView(QTableView):
+class _QueueView(TableView):
     """Hands the keys on that end and move a run."""
 
     def __init__(self, queue: QueueList) -> None:
-        super().__init__()
+        height = queue.fontMetrics().height() + _AIR
+        super().__init__("queue_table", "Runs in training and waiting", queue.model, height, 0)
         self._queue = queue
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -196,6 +168,11 @@ class _QueueView(QTableView):
 def _name(entry: Entry) -> str:
     title = METHODS[entry.experiment.method].title
     return entry.look.name if title in entry.look.name else f"{entry.look.name} · {title}"
+
+
+def _about(entry: Entry) -> str:
+    doing = entry.words if isinstance(entry, LiveRun) else "waits for its turn"
+    return f"{settings_sentence(entry.experiment)}\n{doing}"
 
 
 def _progress(entry: Entry) -> str:

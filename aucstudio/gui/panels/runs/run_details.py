@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
+    QSizePolicy,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.boxes import STRETCH, TOP, across, down, holding
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.widgets import Card, label, named, tell
+from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
 from aucstudio.gui.panels.runs.card_figures import (
     CardFigures,
     card_figures,
-    figure_lines,
     headline_words,
+    key_lines,
+    other_lines,
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
@@ -81,10 +81,7 @@ class RunDetails(Card):
         self.rows.addWidget(label("CHOSEN RUN", "heading"))
         self.line = label(name="run_line")
         self.name = label("", "title", wrap=True, name="run_name")
-        row = QHBoxLayout()
-        row.addWidget(self.line, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.name, stretch=1)
-        self.rows.addLayout(row)
+        self.rows.addLayout(across((self.line, TOP), (self.name, 1)))
 
     def _add_body(self) -> None:
         self.figure = label("", "figure", name="run_figure")
@@ -94,46 +91,39 @@ class RunDetails(Card):
         self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
+        self.others = FigureTable("run_other_figures")
         self.settings = FigureTable("run_settings", wrap=True)
         self.remarks = label("", "muted", wrap=True, name="run_remarks")
         self.notes = NotesEdit(self.session)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.figure, alignment=Qt.AlignmentFlag.AlignBottom)
-        top.addWidget(self.measure, stretch=1, alignment=Qt.AlignmentFlag.AlignBottom)
-        body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
-        column.addLayout(top)
-        for widget in (
+        self.measure.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        top = across((self.figure, bottom), (self.measure, bottom))
+        self.all_figures = Fold("run_all_figures_button", "All figures", [self.others])
+        all_settings = Fold("run_settings_button", "Settings", [self.settings, self.remarks])
+        body = down(
+            top,
             self.sure,
             self.error,
             self.trace,
             self.warnings,
             self.table,
-            _rule(),
-            self.settings,
-            self.remarks,
+            self.all_figures,
+            all_settings,
             self.notes,
-        ):
-            column.addWidget(widget)
-        column.addStretch(1)
+            STRETCH,
+            around=(0, 0, 8, 0),
+        )
         self.area = QScrollArea()
         self.area.setObjectName("run_card_area")
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(body)
+        self.area.setWidget(holding(body))
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
         self.reuse = named(QPushButton("Use settings"), "reuse_button", "Use these settings")
         self.export = named(QPushButton("Export model…"), "export_button", "Export model")
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 0, 8, 0)
-        buttons.addWidget(self.reuse)
-        buttons.addWidget(self.export)
-        self.rows.addLayout(buttons)
+        self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
         self.trace.clicked.connect(self._on_trace)
         self.reuse.clicked.connect(self._on_reuse)
 
@@ -162,7 +152,7 @@ class RunDetails(Card):
             return
         record, band = shown.record, self.session.plan.band
         has_figures = bool(record.splits)
-        for widget in (self.figure, self.measure, self.sure, self.table):
+        for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
             widget.setVisible(has_figures)
         found = self.figures.of(record) if has_figures else None
         if not self.figures.is_current(record):
@@ -175,7 +165,8 @@ class RunDetails(Card):
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
         self.sure.setText("" if found is None else under_headline(found))
-        self.table.show_lines(figure_lines(record, found, band))
+        self.table.show_lines(key_lines(record, found, band))
+        self.others.show_lines(other_lines(record, found))
 
     def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
         record = shown.record
@@ -191,9 +182,8 @@ class RunDetails(Card):
 
     def text(self) -> str:
         """Give all that is said, line by line."""
-        lines = [
-            " ".join(filter(None, line)) for line in self.table.lines() + self.settings.lines()
-        ]
+        tables = self.table, self.others, self.settings
+        lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
         told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
         return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
@@ -226,9 +216,8 @@ class _Warnings(QWidget):
         super().__init__()
         self.setObjectName("run_warnings")
         self.sentences: list[str] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column = down(gap=4)
+        self.setLayout(self._column)
         self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
 
     def show_sentences(self, sentences: list[str]) -> None:
@@ -244,23 +233,12 @@ class _Warnings(QWidget):
                 words.setText(sentences[k])
 
     def _add_line(self) -> None:
-        line, sign = QWidget(), label()
+        sign = label()
         words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
         sign.setAccessibleName("Warning")
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(sign, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(words, stretch=1)
+        line = holding(across((sign, TOP), (words, 1), gap=6))
         self._column.addWidget(line)
         self._lines.append((line, sign, words))
-
-
-def _rule() -> QFrame:
-    made = QFrame()
-    made.setProperty("role", "rule")
-    made.setFixedHeight(1)
-    return made
 
 
 def _settings_lines(shown: ShownRun) -> list[TableLine]:

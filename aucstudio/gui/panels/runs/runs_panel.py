@@ -11,10 +11,10 @@ from PySide6.QtWidgets import (
     QMenu,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import Card, clearable, label, named, tell
@@ -61,11 +61,8 @@ class RunsPanel(QWidget):
         card.rows.addLayout(self._head())
         self.notice = RepeatNotice()
         self.queue = QueueList(self.session)
-        card.rows.addWidget(self.notice)
-        card.rows.addWidget(self.queue)
-        card.rows.addWidget(self.filter)
-        card.rows.addWidget(self.empty)
-        card.rows.addWidget(self.unfound)
+        for widget in (self.notice, self.queue, self.filter, self.empty, self.unfound):
+            card.rows.addWidget(widget)
         card.rows.addWidget(self.view, stretch=1)
         # Keeps the sentence at the top while there is no list to take the room.
         self._spacer = QWidget()
@@ -77,9 +74,7 @@ class RunsPanel(QWidget):
         halves.addWidget(card)
         halves.addWidget(self.details)
         halves.setStretchFactor(0, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(halves)
+        self.setLayout(down(halves))
 
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
@@ -92,13 +87,8 @@ class RunsPanel(QWidget):
         self.list_menu = QMenu(self.menu_button)
         self.list_menu.setObjectName("runs_list_menu")
         self.menu_button.setMenu(self.list_menu)
-        row = QHBoxLayout()
-        row.setContentsMargins(4, 0, 0, 0)
-        row.addWidget(label("RUNS", "heading"))
-        row.addStretch(1)
-        row.addWidget(self.count)
-        row.addWidget(self.menu_button)
-        return row
+        heading = label("RUNS", "heading")
+        return across(heading, STRETCH, self.count, self.menu_button, around=(4, 0, 0, 0))
 
     def _connect(self) -> None:
         session, view = self.session, self.view
@@ -126,7 +116,7 @@ class RunsPanel(QWidget):
 
     def _on_moved(self) -> None:
         listed, made = self.model.rowCount() > 0, bool(self.model.runs)
-        self.empty.setVisible(not made and not self.queue.model.entries)
+        self.empty.setVisible(not made and not self.queue.model.items)
         self.filter.setVisible(made)
         self.menu_button.setVisible(made)
         self.view.setVisible(listed)

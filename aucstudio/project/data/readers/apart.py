@@ -42,7 +42,6 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
     InputError
         If the file cannot be read, or reading it exceeded a limit or ended the process.
     """
-    assert form.write is not None
     limits = limits_of(path.stat().st_size)
     last = 0.0
 
@@ -54,7 +53,7 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
         tell(last)
         return False
 
-    arguments = form.write.__module__, form.key, path, target, wish, limits.written
+    arguments = form.writer, path, target, wish, limits.written
     prepare = functools.partial(_limit, limits)
     try:
         written: Written = call(_write, arguments, advance, poll, prepare=prepare, quiet=True)
@@ -98,7 +97,7 @@ def damaged(path: Path, form: Format, reason: str) -> InputError:
 
 
 def _write(
-    module: str, key: str, path: Path, target: Path, wish: Wish, most: int, report: Reporter
+    writer: str, path: Path, target: Path, wish: Wish, most: int, report: Reporter
 ) -> Written:
     """Write a file; what a library raises becomes one of a few errors."""
     last = 0.0
@@ -110,8 +109,8 @@ def _write(
             report(share)
 
     try:
-        formats = importlib.import_module(module).FORMATS
-        write = next(form.write for form in formats if form.key == key)
+        module, function = writer.split(":")
+        write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
         written: Written = write(path, target, wish, tell)
         _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:

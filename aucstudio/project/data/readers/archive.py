@@ -10,13 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
-from aucstudio.project.data.readers.format import FILE, Advance, Format, Wish, Written, begins
+from aucstudio.project.data.readers.format import FILE, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
 from aucstudio.project.errors import InputError
 
 _CHUNK = 1 << 20
 _LOCKED = 1
-_TAR = slice(257, 262)
 # What archives hold beside tables.
 _CLUTTER = ("__macosx", ".")
 _DOCUMENT = re.compile(
@@ -33,7 +32,7 @@ _TABLE = re.compile(
 )
 
 
-def _write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
 
@@ -49,7 +48,7 @@ def _write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         return _write(path, target, wish, tell, sizes, member)
 
 
-def _write_tar(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_tar(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     with tarfile.open(path, "r:") as archive:
         infos = {info.name.removeprefix("./"): info for info in archive if info.isfile()}
 
@@ -106,26 +105,3 @@ def _write(
 
 def _is_clutter(name: str) -> bool:
     return name.lower().startswith(_CLUTTER) or PurePosixPath(name).name.startswith(".")
-
-
-FORMATS = (
-    Format(
-        key="zip",
-        title="a zip archive",
-        plural="Packed tables",
-        endings=(".zip",),
-        recognises=begins(b"PK\x03\x04", b"PK\x05\x06"),
-        write=_write_zip,
-        part="member",
-        swelling=5.0,
-    ),
-    Format(
-        key="tar",
-        title="a tar archive",
-        plural="Packed tables",
-        endings=(".tar",),
-        recognises=lambda _path, head: head[_TAR] == b"ustar",
-        write=_write_tar,
-        part="member",
-    ),
-)

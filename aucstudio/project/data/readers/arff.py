@@ -23,7 +23,6 @@ from aucstudio.project.data.readers.format import (
     MATRIX,
     NAMED_ROWS,
     Advance,
-    Format,
     Wish,
     Written,
 )
@@ -38,7 +37,7 @@ _TELL_EVERY = 5_000
 _REMEMBERED = 100_000
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     from aucstudio.project.data.readers.arff_sparse import Gathering
 
     encoding = wish.encoding or _encoding(path)
@@ -180,34 +179,3 @@ def _dense(text: str, width: int) -> list[str]:
 
 
 _WEIGHT = re.compile(r"[,\s]\s*\{\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*\}\s*$")
-_RELATION = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:%[^\r\n]*)?[\r\n]+)*[ \t]*@relation\b", re.I)
-_ATTRIBUTES = re.compile(rb"^[ \t]*@(?:input|output)s?\b", re.I | re.M)
-
-
-def _is_arff(path: Path, head: bytes) -> bool:
-    if _RELATION.match(head):
-        return True
-    # A long comment may stand above.
-    return path.suffix.lower() == ".arff" and head.lstrip().startswith(b"%")
-
-
-def _is_keel(path: Path, head: bytes) -> bool:
-    return _is_arff(path, head) and _ATTRIBUTES.search(head) is not None
-
-
-def _format(key: str, title: str, plural: str, endings: tuple[str, ...], keel: bool) -> Format:
-    return Format(
-        key=key,
-        title=title,
-        plural=plural,
-        endings=endings,
-        recognises=_is_keel if keel else _is_arff,
-        write=_write,
-        encodings=True,
-    )
-
-
-FORMATS = (
-    _format("keel", "a KEEL file", "ARFF and KEEL files", (".keel", ".dat"), True),
-    _format("arff", "an ARFF file", "ARFF and KEEL files", (".arff",), False),
-)

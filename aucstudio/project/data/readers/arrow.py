@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.paths import duckdb_on
-from aucstudio.project.data.readers.arrow_levels import GOES_ON, packs_levels, unpack_levels
-from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.arrow_levels import packs_levels, unpack_levels
+from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
+from aucstudio.project.data.readers.recognition import ARROW_FILE
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
-_FILE = b"ARROW1\0\0"
 _SPELLED = {"e": "float16"}
 _STRANGE = re.compile(r"(\w+) not yet supported|Unsupported Internal Arrow Type (\w+)")
 
@@ -31,12 +31,12 @@ class _Source:
         return InputStream.from_readable(file).__arrow_c_stream__(requested_schema)
 
 
-def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     import duckdb
 
     # A file is a stream with a frame around it.
     with path.open("rb") as file:
-        start = len(_FILE) if file.read(len(_FILE)) == _FILE else 0
+        start = len(ARROW_FILE) if file.read(len(ARROW_FILE)) == ARROW_FILE else 0
     source = path
     if packs_levels(path, start):
         source = target.with_suffix(".plain.arrows")
@@ -58,20 +58,3 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
                 file=str(path),
             ) from error
     return Written(PARQUET)
-
-
-def _is_arrow(_path: Path, head: bytes) -> bool:
-    return head.startswith((_FILE, GOES_ON))
-
-
-FORMATS = (
-    Format(
-        key="arrow",
-        title="an Arrow or Feather file",
-        plural="Arrow and Feather files",
-        endings=(".feather", ".arrow", ".arrows", ".ipc"),
-        recognises=_is_arrow,
-        write=_write,
-        swelling=4.0,
-    ),
-)

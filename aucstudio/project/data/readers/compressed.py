@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from aucstudio.project.data.readers.format import FILE, Advance, Format, Wish, Written, begins
+from aucstudio.project.data.readers.format import FILE, Advance, Wish, Written
 from aucstudio.project.data.readers.rows import leave_room
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
@@ -115,21 +115,4 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
     return write
 
 
-def _format(key: str, endings: tuple[str, ...], magic: bytes, unpack: Unpack) -> Format:
-    return Format(
-        key=key,
-        title=f"a file packed by {key}",
-        plural="Packed tables",
-        endings=endings,
-        recognises=begins(magic),
-        write=_write(unpack),
-        swelling=5.0,
-    )
-
-
-FORMATS = (
-    _format("gzip", (".gz", ".tgz"), b"\x1f\x8b\x08", _gzip),
-    _format("bzip2", (".bz2",), b"BZh", _bzip2),
-    _format("xz", (".xz",), b"\xfd7zXZ\0", _xz),
-    _format("zstd", (".zst",), b"\x28\xb5\x2f\xfd", _zstd),
-)
+write_gzip, write_bzip2, write_xz, write_zstd = map(_write, (_gzip, _bzip2, _xz, _zstd))

@@ -17,10 +17,8 @@ from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     PARQUET,
     Advance,
-    Format,
     Wish,
     Written,
-    begins,
 )
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
@@ -36,7 +34,7 @@ _ACCOUNTS = re.compile(
 )
 
 
-def _write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise InputError(
             f"{path} is an AUC Studio project and no table; open it as a project", file=str(path)
@@ -133,7 +131,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     import duckdb
 
     with duckdb_on(target.parent, database=path, read_only=True) as connection:
@@ -187,29 +185,3 @@ def _reaches_out(path: Path, name: str, error: Exception) -> InputError:
         file=str(path),
         setting="sheet",
     )
-
-
-def _is_duckdb(_path: Path, head: bytes) -> bool:
-    return head[8:12] == b"DUCK"
-
-
-FORMATS = (
-    Format(
-        key="sqlite",
-        title="a SQLite database",
-        plural="Databases",
-        endings=(".sqlite", ".sqlite3", ".db", ".db3"),
-        recognises=begins(b"SQLite format 3\0"),
-        write=_write_sqlite,
-        part="table",
-    ),
-    Format(
-        key="duckdb",
-        title="a DuckDB database",
-        plural="Databases",
-        endings=(".duckdb", ".ddb"),
-        recognises=_is_duckdb,
-        write=_write_duckdb,
-        part="table",
-    ),
-)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.readers.compressed import check_swelling
-from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import (
     MOST_CODES,
     WIDE,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Row = list[Any]
 Cell = tuple[int, int]
 
-_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What a workbook with a password lies in.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _TELL_EVERY = 5_000
@@ -40,7 +39,7 @@ _ERROR = re.compile("Err:5[0-9]{2}")
 _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     from aucstudio.project.data.readers.workbook_looks import columns_never_computed, looks
 
     book = _open(path)
@@ -235,49 +234,3 @@ def _note_of_merged(filled: int) -> list[str]:
 def any_value(row: Row) -> bool:
     """Tell whether a cell of a row has a value."""
     return any(cell != "" for cell in row)
-
-
-def _holds(*members: str) -> Callable[[Path, bytes], bool]:
-    def recognises(path: Path, head: bytes) -> bool:
-        if not head.startswith(_ZIP):
-            return False
-        try:
-            with zipfile.ZipFile(path) as archive:
-                names = set(archive.namelist())
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
-            return False
-        return not names.isdisjoint(members)
-
-    return recognises
-
-
-def _is_excel(path: Path, head: bytes) -> bool:
-    return head.startswith(_OLE) or _holds("xl/workbook.xml", "xl/workbook.bin")(path, head)
-
-
-def _is_open_document(path: Path, head: bytes) -> bool:
-    return head[:200].find(b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet") > 0
-
-
-FORMATS = (
-    Format(
-        key="excel",
-        title="an Excel workbook",
-        plural="Excel workbooks",
-        endings=(".xlsx", ".xlsm", ".xlsb", ".xls"),
-        recognises=_is_excel,
-        write=_write,
-        part="sheet",
-        swelling=8.0,
-    ),
-    Format(
-        key="opendocument",
-        title="an OpenDocument spreadsheet",
-        plural="OpenDocument spreadsheets",
-        endings=(".ods",),
-        recognises=_is_open_document,
-        write=_write,
-        part="sheet",
-        swelling=8.0,
-    ),
-)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from aucstudio.project.data.readers.recognition import Recognise
+
 # Told the fraction done; may raise to stop.
 Advance = Callable[[float], None]
 
@@ -125,9 +127,10 @@ class Format:
     recognises : callable
         Given a file and its first bytes, tells whether it is of this format; cheap, as it is asked
         of every file.
-    write : callable or None
-        Writes it as a file that the readers take, in a process of its own; None if it is one.
-        May raise anything, and take any memory and time.
+    writer : str
+        ``module:function`` of this package, which writes it as a file that the readers take, in a
+        process of its own; empty if it is one. It may raise anything, and take any memory and
+        time. The module is imported there alone.
     part : str
         What ``--sheet`` names in it: "sheet", "table" or "member"; empty if it has one table.
     encodings : bool
@@ -140,13 +143,8 @@ class Format:
     title: str
     plural: str
     endings: tuple[str, ...]
-    recognises: Callable[[Path, bytes], bool]
-    write: Write | None = None
+    recognises: Recognise
+    writer: str = ""
     part: str = ""
     encodings: bool = False
     swelling: float = 1.0
-
-
-def begins(*marks: bytes) -> Callable[[Path, bytes], bool]:
-    """Recognise files by their first bytes."""
-    return lambda _path, head: head.startswith(marks)

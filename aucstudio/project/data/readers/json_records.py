@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from aucstudio.project.data.paths import duckdb_on, linked
-from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
+from aucstudio.project.data.readers.recognition import JSON_LIST
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
@@ -32,20 +33,16 @@ _DEEPEST = 4
 _NAMES = ("name", "id", "fieldName", "field", "key")
 # Lines that were left out, of which so many are named.
 _SHOWN = 20
-_RECORD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"')
-_LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
-_CELL = rb'\s*(?:"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)\s*'
 _OPEN = b"{\n", b"{\r\n"
-_LISTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[" + _CELL + rb"(?:," + _CELL + rb")+\]\s*,\s*\[")
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     import duckdb
 
     _check(path)
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    is_list = _LIST.match(head) is not None
+    is_list = JSON_LIST.match(head) is not None
     if head.startswith(codecs.BOM_UTF8):
         path = _without_mark(path, target.with_suffix(".bare.json"))
     part, parts, nameless = "", tuple[str, ...](), list[str]()
@@ -289,21 +286,3 @@ def _named_rows(lists: Sequence[list[Any]]) -> _Rows | None:
         if len(tables) == 1 and len(set(names)) == len(names) > 1:
             return [dict(zip(names, row, strict=True)) for row in tables[0]]
     return None
-
-
-def _is_json(_path: Path, head: bytes) -> bool:
-    return any(way.match(head) for way in (_RECORD, _LIST, _LISTS))
-
-
-FORMATS = (
-    Format(
-        key="json",
-        title="a JSON file of records",
-        plural="JSON records",
-        endings=(".json", ".jsonl", ".ndjson"),
-        recognises=_is_json,
-        write=_write,
-        part="list",
-        swelling=1.5,
-    ),
-)

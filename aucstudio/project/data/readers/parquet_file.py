@@ -11,7 +11,7 @@ from typing import Any
 
 from aucstudio.project.data.parquet_fields import quoted
 from aucstudio.project.data.paths import WITHOUT_EXTENSIONS, for_duckdb
-from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written, begins
+from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
@@ -90,17 +90,6 @@ def _items(cell: str, kind: Any, depth: int) -> str:
     return f"({count} + coalesce(list_sum(list_transform({cell}, lambda {item}: {length})), 0))"
 
 
-def _as_it_is(_path: Path, _target: Path, _wish: Wish, _tell: Advance) -> Written:
+def write(_path: Path, _target: Path, _wish: Wish, _tell: Advance) -> Written:
+    """Write nothing: the file is read as it is."""
     return Written(PARQUET)
-
-
-FORMATS = (
-    Format(
-        key="parquet",
-        title="a Parquet file",
-        plural="Parquet files",
-        endings=(".parquet", ".pq"),
-        recognises=begins(b"PAR1"),
-        write=_as_it_is,
-    ),
-)

@@ -136,7 +136,7 @@ def make_plain(
     parts: tuple[str, ...] = ()
     wrappings: list[str] = []
     sha256 = ""
-    while found.write is not None:
+    while found.writer:
         if not (sha256 or found is PARQUET_FORMAT):
             sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
         if len(wrappings) == _MOST_WRAPPINGS:
@@ -163,7 +163,7 @@ def make_plain(
             file=str(path),
             setting="sheet",
         )
-    kind = TEXT if found.write is None else written.kind
+    kind = written.kind if found.writer else TEXT
     known = _known(written)
     parts_given = {name: value for name, value in given.items() if name != "sheet"}
     _check_given(path, found, known, parts_given)
@@ -224,7 +224,7 @@ def _check_given(
     path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
     """Refuse parts of a dialect that a file does not have."""
-    if found.write is None or found is PARQUET_FORMAT:
+    if not found.writer or found is PARQUET_FORMAT:
         return
     usual = {**dataclasses.asdict(Dialect()), **known}
     for part, value in given.items():

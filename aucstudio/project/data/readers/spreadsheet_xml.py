@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.recognition import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.rows import RowWriter
 from aucstudio.project.errors import InputError
 
-_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
-_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml")
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
 _TELL_EVERY = 5_000
 _Rows = list[list[str]]
 
 
 def _tag(name: str) -> str:
-    return f"{{{_SPACE}}}{name}"
+    return f"{{{SPREADSHEET_SPACE}}}{name}"
 
 
 _WORKSHEET, _ROW, _CELL, _DATA = map(_tag, ("Worksheet", "Row", "Cell", "Data"))
 _NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type"))
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     sheets = _sheets(path, tell)
     name = pick_part(path, "sheet", list(sheets), wish, lambda one: _holds_table(sheets[one]))
     with RowWriter(target) as out:
@@ -97,24 +95,3 @@ def _whole(number: str | None) -> int:
 
 def _holds_table(rows: _Rows) -> bool:
     return sum(sum(map(bool, row)) > 1 for row in rows) > 1
-
-
-def _is_sheet(_path: Path, head: bytes) -> bool:
-    # Of two bytes a letter, every second one is zero.
-    letters = head.replace(b"\0", b"") if head.startswith((b"\xff\xfe", b"\xfe\xff")) else head
-    letters = letters.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
-    return _BEGIN.match(letters) is not None and _SPACE.encode() in letters
-
-
-FORMATS = (
-    Format(
-        key="excel-xml",
-        title="an XML spreadsheet",
-        plural="Excel workbooks",
-        endings=(".xml", ".xls"),
-        recognises=_is_sheet,
-        write=_write,
-        part="sheet",
-        swelling=4.0,
-    ),
-)

@@ -9,15 +9,12 @@ from typing import Any
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     Advance,
-    Format,
     Wish,
     Written,
-    begins,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
 from aucstudio.project.errors import InputError
 
-_SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
 _TELL_EVERY = 5_000
 _MOST_TOLD = 5
 # As SPSS itself takes columns of so few different numbers for nominal ones.
@@ -29,9 +26,6 @@ _STATA_UNITS = {
     "%th": "half-years since the first of 1960",
     "%tb": "days of a business calendar",
 }
-# Before Stata 13 a file begins with its version, the order of bytes, and 1.
-_STATA_VERSIONS = bytes([104, 105, 108, 110, 111, 112, 113, 114, 115])
-_STATA_ORDERS = b"\1\2"
 
 
 def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
@@ -167,52 +161,8 @@ def _distinct(labels: Mapping[Any, str]) -> dict[Any, str]:
     }
 
 
-def _is_stata(path: Path, head: bytes) -> bool:
-    if head.startswith(b"<stata_dta>"):
-        return True
-    old = len(head) > 4 and head[0] in _STATA_VERSIONS and head[1] in _STATA_ORDERS
-    return old and head[2] == 1 and path.suffix.lower() == ".dta"
-
-
-def _is_portable(_path: Path, head: bytes) -> bool:
-    return b"SPSS PORT FILE" in head[:500]
-
-
-def _format(
-    key: str, title: str, plural: str, endings: tuple[str, ...], recognises: Any, reader: str
-) -> Format:
-    return Format(
-        key=key,
-        title=title,
-        plural=plural,
-        endings=endings,
-        recognises=recognises,
-        write=_write(key.split("-")[0], reader),
-        encodings=True,
-        swelling=3.0,
-    )
-
-
-FORMATS = (
-    _format("sas", "a SAS table", "SAS tables", (".sas7bdat",), begins(_SAS), "read_sas7bdat"),
-    _format(
-        "sas-transport",
-        "a SAS transport file",
-        "SAS tables",
-        (".xpt", ".xport"),
-        begins(b"HEADER RECORD*******LIB"),
-        "read_xport",
-    ),
-    _format("stata", "a Stata file", "Stata files", (".dta",), _is_stata, "read_dta"),
-    _format(
-        "spss",
-        "an SPSS file",
-        "SPSS files",
-        (".sav", ".zsav"),
-        begins(b"$FL2", b"$FL3"),
-        "read_sav",
-    ),
-    _format(
-        "spss-portable", "an SPSS portable file", "SPSS files", (".por",), _is_portable, "read_por"
-    ),
-)
+write_sas = _write("sas", "read_sas7bdat")
+write_sas_transport = _write("sas", "read_xport")
+write_stata = _write("stata", "read_dta")
+write_spss = _write("spss", "read_sav")
+write_spss_portable = _write("spss", "read_por")

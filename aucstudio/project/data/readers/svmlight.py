@@ -6,24 +6,19 @@ mentioned is zero, in a later file too.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import scipy
 
-from aucstudio.project.data.readers.format import MATRIX, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import MATRIX, Advance, Wish, Written
 from aucstudio.project.data.readers.sparse_file import SparseFile
 from aucstudio.project.errors import InputError
 
 LABEL, QUERY = "label", "qid"
-_LINE = re.compile(
-    r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:,[0-9.]+)*(?:\s+qid:[0-9]+)?((?:\s+[0-9]+:[^\s:]+)*)\s*(?:#.*)?"
-)
-_LINES = 20
 
 
-def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
     from sklearn.datasets import load_svmlight_file
 
     with path.open("rb") as file:
@@ -63,33 +58,3 @@ def _with_several_labels(path: Path) -> InputError | None:
                     line=line,
                 )
     return None
-
-
-def _is_svmlight(_path: Path, head: bytes) -> bool:
-    """Tell whether the first lines are all of a class and pairs of index and value."""
-    try:
-        text = head.decode("ascii")
-    except UnicodeDecodeError:
-        return False
-    lines = [line for line in text.split("\n")[:_LINES] if line.strip()]
-    if len(head) == HEAD_BYTES and len(lines) > 1:
-        lines = lines[:-1]
-    lines = [line for line in lines if not line.lstrip().startswith("#")]
-    found = [_LINE.fullmatch(line.strip()) for line in lines]
-    return bool(found) and all(found) and any(one and one[1].count(":") > 1 for one in found)
-
-
-# What a format is given of a file to be recognised.
-HEAD_BYTES = 1 << 16
-
-FORMATS = (
-    Format(
-        key="svmlight",
-        title="an svmlight file",
-        plural="svmlight files",
-        endings=(".svm", ".svmlight", ".libsvm"),
-        recognises=_is_svmlight,
-        write=_write,
-        swelling=10.0,
-    ),
-)

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.recognition import encoding_of_page
 from aucstudio.project.data.readers.rows import RowWriter
 
-_PAGE = re.compile(
-    r"\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html|table|meta|style)\b",
-    re.I | re.S,
-)
-_TABLE = re.compile(r"<table\b", re.I)
-_CHARSET = re.compile(rb"""charset\s*=\s*["']?([\w-]+)""", re.I)
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _PIECE = 1 << 16
 # A cell that says it is wider or higher than any table is not believed.
 _WIDEST = 10_000
@@ -140,7 +129,7 @@ def _span(given: str | None) -> int:
     return min(max(int(number), 1), _WIDEST) if number.isascii() and number.isdigit() else 1
 
 
-def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     page = _Page()
     for done, text in _pieces(path, wish.encoding):
         page.feed(text)
@@ -165,46 +154,9 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw:
-        encoding = encoding or _encoding(raw.read(_PIECE))
+        encoding = encoding or encoding_of_page(raw.read(_PIECE))
         raw.seek(0)
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         for piece in iter(lambda: raw.read(_PIECE), b""):
             yield raw.tell() / size, decoder.decode(piece)
         yield 1.0, decoder.decode(b"", True)
-
-
-def _encoding(head: bytes) -> str:
-    for mark, name in _MARKS:
-        if head.startswith(mark):
-            return name
-    said = _CHARSET.search(head)
-    if said is not None:
-        try:
-            return codecs.lookup(said[1].decode()).name
-        except LookupError:
-            pass
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
-
-
-def _is_page(_path: Path, head: bytes) -> bool:
-    text = head.decode(_encoding(head), "replace")
-    return _PAGE.match(text) is not None and _TABLE.search(text) is not None
-
-
-FORMATS = (
-    Format(
-        key="html",
-        title="a web page",
-        plural="Web pages with a table",
-        endings=(".html", ".htm"),
-        recognises=_is_page,
-        write=_write,
-        part="table",
-        encodings=True,
-        swelling=4.0,
-    ),
-)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from aucstudio.engine import DECLARED
+from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import NUMERIC_ROLES
@@ -184,12 +185,16 @@ class DataReference:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> DataReference:
-        """Rebuild what :meth:`as_json` returned."""
-        schema = Schema.from_json(document["schema"])
-        given = tuple(ScoreFile(**one) for one in document.get("scores", ()))
-        return cls(document["path"], schema, document["label"], document["positive"], given)
+        """Rebuild what :meth:`as_json` returned; ValueError if it is not laid out so."""
+        found = typed.convert({**document, "schema": {"columns": ()}}, cls)
+        return dataclasses.replace(found, schema=Schema.from_json(document["schema"]))
 
 
+_PARTS: dict[str, Any] = {
+    "validation": Validation,
+    "tuning": Tuning,
+    "preparation": PreparationChoice,
+}
 _SAME_NOTATION = "write the test file as the training table is written"
 
 
@@ -213,8 +218,7 @@ class Experiment:
     name : str
         What a person calls the run; it decides nothing.
     test : DataReference or None
-        The table that the scheme ``"file"`` tests on; None for other schemes, until it is read,
-        and in records of earlier programs.
+        The table that the scheme ``"file"`` tests on; None for other schemes, and until it is read.
     preparation : PreparationChoice
         What is done with missing values, scales and levels before the fit.
     members : tuple of str
@@ -369,21 +373,19 @@ class Experiment:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Experiment:
-        """Rebuild what :meth:`as_json` returned."""
+        """Rebuild what :meth:`as_json` returned; ValueError if it is not laid out so."""
+        for part, kind in _PARTS.items():
+            unknown = set(document.get(part) or ()) - set(kind.__dataclass_fields__)
+            if unknown:
+                raise ValueError(f"{part} has unknown keys: {', '.join(sorted(unknown))}")
+        tables = {key: document[key] for key in ("data", "test") if document.get(key) is not None}
+        blank = {"path": "", "schema": {"columns": ()}, "label": "", "positive": ""}
+        found = typed.convert({**document, **dict.fromkeys(tables, blank)}, cls)
+        read: dict[str, Any] = {
+            key: DataReference.from_json(value) for key, value in tables.items()
+        }
         params = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in document["params"].items()
+            for name, value in found.params.items()
         }
-        tuning, test = document.get("tuning"), document.get("test")
-        return cls(
-            DataReference.from_json(document["data"]),
-            Validation.from_json(document["validation"]),
-            document["method"],
-            params,
-            (float(document["band"][0]), float(document["band"][1])),
-            None if tuning is None else Tuning(**tuning),
-            document.get("name", ""),
-            None if test is None else DataReference.from_json(test),
-            PreparationChoice.of(document.get("preparation", {})),
-            tuple(document.get("members", ())),
-        )
+        return dataclasses.replace(found, params=params, **read)

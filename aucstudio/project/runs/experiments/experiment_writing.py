@@ -1,9 +1,10 @@
-"""Experiments written as a file that people read and change."""
+"""Experiments written as a file that people read and change, and that repeats them in a shell."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -148,3 +149,20 @@ def _plain(declared: Param, value: Any) -> Any:
     if isinstance(value, tuple):
         return [float(end) for end in value]
     return declared.spell(value) if value is None else value
+
+
+_FILE = "experiment.toml"
+
+
+def command_line(experiment: Experiment) -> str:
+    """Return the shell commands that repeat an experiment to the same numbers."""
+    if experiment.members:
+        band = ",".join(repr(float(end)) for end in experiment.band)
+        words = ["aucstudio", "combine", "PROJECT", *experiment.members, "--fpr-range", band]
+        return (
+            "# Combines finished runs, named here by their ids, of the project that holds them.\n"
+            f"{shlex.join(words)}"
+        )
+    study = write_study([experiment], None)
+    end = next(word for word in ("END", "END_OF_STUDY") if word not in study.splitlines())
+    return f"cat > {_FILE} <<'{end}'\n{study}{end}\naucstudio run {_FILE}"

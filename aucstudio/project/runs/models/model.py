@@ -13,7 +13,7 @@ from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.acceptance import UNKNOWN, Refusal, RefusedColumnsError
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _CHUNK = 65_536
 _CELLS = 1 << 23  # of rows that are written out
 _SHOWN = 5
+_NO_SCHEMA = Schema(())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,14 +70,9 @@ class Model:
     trained_on: str
     threshold: float = 0.0
     threshold_rule: str = "as trained"
-    schema: Schema = dataclasses.field(default_factory=lambda: Schema(()))
+    schema: Schema = _NO_SCHEMA
     calibration: Calibration | None = None
     calibrated_on: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.schema.columns:
-            derived = schema_without(self.preparation, self.label)
-            object.__setattr__(self, "schema", derived)
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
@@ -94,8 +90,7 @@ class Model:
             If one was read as something else than in training.
         """
         names = {column.name: column for column in table.columns}
-        # An earlier program did not write down whether a category was read as numbers.
-        known = self.schema.by_name if self.schema.sha256 else {}
+        known = self.schema.by_name
         absent = [name for name in self.feature_columns if name not in names]
         if absent:
             shown = ", ".join(map(repr, absent[:_SHOWN]))
@@ -204,17 +199,3 @@ def _clear_of(scores: Array, threshold: float) -> float:
     if high - low <= 2 * step:
         return low + (high - low) / 2
     return float(np.clip(threshold, low + step, high - step))
-
-
-def schema_without(preparation: Preparation, label: str) -> Schema:
-    """Make the schema of a model that an earlier program stored without one.
-
-    Its preprocessing tells numbers from texts, and no more; the rest is guessed of each file.
-    """
-    return Schema(
-        (
-            *(ColumnSchema(name, "number", "number") for name in preparation.numbers),
-            *(ColumnSchema(name, "category", "text") for name in preparation.categories),
-            *([ColumnSchema(label, "label")] if label else []),
-        )
-    )

@@ -34,16 +34,14 @@ from aucstudio.project.data.table import (
 from aucstudio.project.data.text.notation import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.models.input_check import (
-    check_table,
-    what_was_met,
-    with_allowed_columns,
-)
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import (
     Area,
     ScoringReport,
+    check_table,
     rows_words,
+    what_was_met,
+    with_allowed_columns,
 )
 
 Array = NDArray[np.float64]

@@ -1,10 +1,10 @@
-"""Everything that a project file holds, each part read by itself: what is damaged is told."""
+"""Everything that a project file holds: each part read by itself and put in its place."""
 
 from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +15,9 @@ from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.database import FAILURES
+from aucstudio.project.store.project.layout import write_contents
 from aucstudio.project.store.project.run_documents import read_run
-from aucstudio.project.store.project.sealed import parse, unseal
+from aucstudio.project.store.project.sealed import parse, seal, unseal
 from aucstudio.project.store.project.source import ProjectSource
 
 VERIFIED = "verification "
@@ -321,3 +322,70 @@ def _name(row: StoredRow, plan: dict[str, Any]) -> str:
 
 def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in text[:80])
+
+
+def insert_run(
+    database: sqlite3.Connection, run: str, document: dict[str, Any], blobs: dict[bytes, bytes]
+) -> None:
+    """Put a run last."""
+    position = _last_position(database) + 1
+    sealed = seal(document | {"id": run}, "record", position, run)
+    database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
+    for key, data in blobs.items():
+        _put_blob(database, key, data)
+
+
+def _put_blob(database: sqlite3.Connection, key: bytes, data: bytes) -> None:
+    """Store an array under its checksum once; replace one that was damaged there."""
+    held = database.execute("SELECT data FROM blobs WHERE checksum = ?", (key,)).fetchone()
+    if held is None or held[0] != data:
+        database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (key, data))
+
+
+def insert_verification(database: sqlite3.Connection, verification: Verification) -> None:
+    """Put what verifying a run found in place of what was found before."""
+    run = verification.run
+    sealed = seal(verification.as_json(), "verification", run)
+    row = (f"{VERIFIED}{run}", *sealed)
+    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
+
+
+def insert_standings(database: sqlite3.Connection, name: str, document: Mapping[str, Any]) -> None:
+    """Put how a tournament stands in place of how it stood."""
+    row = (f"{STANDINGS}{name}", *seal(dict(document), "standings", name))
+    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
+
+
+class Ids:
+    """The ids of the runs in a file, looked up one by one."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def __contains__(self, run: object) -> bool:
+        query = "SELECT 1 FROM records WHERE id = ?"
+        return self._database.execute(query, (run,)).fetchone() is not None
+
+
+def _last_position(database: sqlite3.Connection) -> int:
+    """Give the place of the last run, be it lost by damage."""
+    amounts = read_amounts(database)
+    last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
+    return max(int(last), 0 if amounts is None else amounts.runs)
+
+
+def plan_of(database: sqlite3.Connection) -> tuple[dict[str, Any], int]:
+    """Give the plan and its version; a damaged plan is empty, and keeps its place in the count."""
+    amounts = read_amounts(database)
+    try:
+        return read_plan(database, amounts)
+    except ValueError:
+        return {}, 0 if amounts is None else amounts.plan
+
+
+def count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
+    """Write down how much there is, after a change."""
+    if plan is None:
+        amounts = read_amounts(database)
+        plan = plan_of(database)[1] if amounts is None else amounts.plan
+    write_contents(database, runs=_last_position(database), plan=plan)

@@ -29,27 +29,24 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.project.contents import (
-    Listing,
-    read_contents,
-)
-from aucstudio.project.store.project.creation import create_whole
-from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.flights import (
-    Flights,
-    forget_flights,
-    note_flight,
-    read_flights,
-)
-from aucstudio.project.store.project.layout import check_format, empty_project
-from aucstudio.project.store.project.owner import Owner
-from aucstudio.project.store.project.rows import (
     Ids,
+    Listing,
     count_anew,
     insert_run,
     insert_standings,
     insert_verification,
     plan_of,
+    read_contents,
 )
+from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
+from aucstudio.project.store.project.flights import (
+    Flights,
+    Owner,
+    forget_flights,
+    note_flight,
+    read_flights,
+)
+from aucstudio.project.store.project.layout import check_format, create_whole, empty_project
 from aucstudio.project.store.project.run_documents import run_document
 from aucstudio.project.store.project.sealed import DamagedError, plain, seal
 from aucstudio.project.store.project.source import ProjectSource

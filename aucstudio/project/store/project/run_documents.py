@@ -12,13 +12,10 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import read_notice
 from aucstudio.project import typed
-from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.tuning import Search, Tuning
+from aucstudio.project.runs.tuning import Search
 from aucstudio.project.store.project.sealed import SIZE, checksum
 from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
@@ -42,9 +39,9 @@ class SplitDocument(msgspec.Struct):
     n_train: Count
     n_test: Count
     parts: dict[str, str]
-    trained_range: tuple[float, float] | None = None
-    needed: float | None = None
-    weight_kind: Literal["sampling", "frequency"] = "sampling"
+    trained_range: tuple[float, float] | None
+    needed: float | None
+    weight_kind: Literal["sampling", "frequency"]
 
 
 class SearchDocument(msgspec.Struct):
@@ -57,31 +54,6 @@ class SearchDocument(msgspec.Struct):
     seconds: float
 
 
-class DataDocument(msgspec.Struct):
-    """The table that an experiment refers to."""
-
-    path: Text
-    label: Text
-    positive: Text
-    schema: dict[str, Any]
-    scores: list[ScoreFile] = []
-
-
-class StoredExperiment(msgspec.Struct):
-    """An experiment; its own reader makes it."""
-
-    data: DataDocument
-    validation: dict[str, Any]
-    method: Text
-    params: dict[str, Any]
-    band: tuple[float, float]
-    tuning: dict[str, Any] | None = None
-    preparation: dict[str, Any] = {}
-    name: Text = ""
-    test: DataDocument | None = None
-    members: list[Text] = []
-
-
 class RunDocument(msgspec.Struct):
     """A run without its arrays."""
 
@@ -92,9 +64,9 @@ class RunDocument(msgspec.Struct):
     seconds: float
     versions: dict[str, str]
     splits: list[SplitDocument]
-    error: Text = ""
-    traceback: Text = ""
-    searches: list[SearchDocument] = []
+    error: Text
+    traceback: Text
+    searches: list[SearchDocument]
 
 
 def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]:
@@ -158,20 +130,17 @@ def read_experiment(document: Any) -> Experiment:
     ------
     ValueError
     """
-    checked = _converted(document, StoredExperiment)
-    _converted(checked.validation, Validation)
-    if checked.tuning is not None:
-        _converted(checked.tuning, Tuning)
-    _converted(checked.preparation, PreparationChoice)
-    if checked.method not in DECLARED:
-        raise ValueError(f"this program has no method {checked.method!r}")
-    check_band(checked.band)
-    for settings in (checked.params,):
-        _check_settings(checked.method, settings)
     try:
-        return Experiment.from_json(document)
-    except (TypeError, KeyError, AttributeError) as error:
+        experiment = Experiment.from_json(document)
+    except InputError:
+        raise
+    except (TypeError, KeyError, AttributeError, msgspec.ValidationError) as error:
         raise ValueError(f"the experiment is not laid out as one ({error})") from error
+    if experiment.method not in DECLARED:
+        raise ValueError(f"this program has no method {experiment.method!r}")
+    check_band(experiment.band)
+    _check_settings(experiment.method, experiment.params)
+    return experiment
 
 
 def _converted(document: Any, kind: Any) -> Any:

@@ -6,7 +6,8 @@ import contextlib
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,40 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.store.project.database import FAILURES, connect, explained, grant
 from aucstudio.project.store.project.layout import check_format
 from aucstudio.project.store.project.sealed import checksum
-from aucstudio.project.store.shelf import Shelf
 
 _SHELF_BYTES = 512 << 20
+
+
+class Shelf:
+    """The values used most recently; safe from any number of threads.
+
+    Parameters
+    ----------
+    most : int
+        Bytes that all values together may take.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._held: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Any:
+        """Return a value, None if it is not held."""
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][0]
+
+    def put(self, key: Hashable, value: Any, size: int) -> None:
+        """Hold a value of so many bytes, and drop those not used for longest."""
+        with self._lock:
+            self._bytes += size - self._held.pop(key, (None, 0))[1]
+            self._held[key] = value, size
+            while self._bytes > self._most and len(self._held) > 1:
+                self._bytes -= self._held.popitem(last=False)[1][1]
+
 
 _shelf = Shelf(_SHELF_BYTES)
 

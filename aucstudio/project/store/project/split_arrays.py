@@ -44,7 +44,8 @@ _VALUES = (
     "trained_range",
     "weight_kind",
 )
-REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
+_STAGES = ("stages.name", "stages.seconds")
+REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), *_STAGES, _MODEL)
 """Parts without which a split is not whole."""
 
 
@@ -115,7 +116,7 @@ def _looks_arrays(split: SplitResult) -> dict[str, NDArray[Any]]:
 
 
 class StoredParts:
-    """Reads the parts of one split; what an earlier program did not write is left out.
+    """Reads the parts of one split.
 
     Parameters
     ----------
@@ -148,8 +149,6 @@ class StoredParts:
                 return self._kept[attribute]
             if attribute in (_MODEL, "support_pairs"):
                 return self._model() if attribute == _MODEL else self._pairs()
-            if attribute == "weight_kind":  # in records of earlier programs
-                return "sampling"
             if attribute in _SAMPLING and attribute not in self._parts:
                 return None
             return self._side(attribute.partition("_")[0])[attribute]
@@ -202,13 +201,9 @@ class StoredParts:
         ]
         if len({len(array) for array in steps}) > 1:
             raise ValueError("the course of training is not of one length")
-        stages: tuple[Stage, ...] = ()
-        if "stages.name" in self._parts:
-            names, began = (
-                self._array("stages.name", _texts),
-                self._array("stages.seconds", _numbers),
-            )
-            stages = tuple(map(Stage, names.tolist(), began.tolist()))
+        names = self._array("stages.name", _texts)
+        began = self._array("stages.seconds", _numbers)
+        stages = tuple(map(Stage, names.tolist(), began.tolist()))
         iteration, seconds, objective, gap = steps
         return TrainingCurve(iteration, seconds, objective, gap, stages)
 

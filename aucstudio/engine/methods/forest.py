@@ -13,10 +13,9 @@ import numpy as np
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
-from aucstudio.engine.methods.trees._growth import ABOVE_ALL
+from aucstudio.engine.methods.baseline_settings import ClassWeightSettings
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 
@@ -97,8 +96,8 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         }
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        low, span = _extent(X)
-        cells = _single(X, low, span)
+        low, span = extent(X)
+        cells = in_single(X, low, span)
         library = self._grower(self.weigh(self.classes_, positive, context.weights))
         at_once = max(1, min(_TREES_AT_ONCE, int(_CELLS_AT_ONCE / cells.size)))
         trees: list[EnsembleScorer] = []
@@ -123,7 +122,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         return Fit(scorer(), impurity / len(trees), len(trees), intercept=-0.5)
 
 
-def _extent(X: Array) -> tuple[Array, Array]:
+def extent(X: Array) -> tuple[Array, Array]:
     """Give the least value of each feature and half of what it spans (0 where it does not vary)."""
     low, high = np.fmin.reduce(X, axis=0) / 2, np.fmax.reduce(X, axis=0) / 2
     none = np.isnan(low)
@@ -131,7 +130,7 @@ def _extent(X: Array) -> tuple[Array, Array]:
     return low, high - low
 
 
-def _single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
+def in_single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Put the rows on [0, 1]: the library computes in single precision."""
     cells = np.empty(X.shape, dtype=np.float32)
     width = np.where(span > 0, span, 1.0)

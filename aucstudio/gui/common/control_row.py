@@ -1,0 +1,101 @@
+"""The row of controls above a picture: choices with their labels, switches and buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton, QWidget
+
+from aucstudio.gui.common.choices import SplitCombo
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named
+from aucstudio.gui.common.wrapping import WrappingRow
+
+_WIDEST = 320  # pixels of a list whose texts may be long
+
+Verb = Callable[[], object]
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+class ControlRow(WrappingRow):
+    """Makes each control with its name, label and tooltip, and shows or hides it with its label."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSpacing(8)
+        self._labels: dict[QWidget, QLabel] = {}
+
+    def choice(
+        self,
+        name: str,
+        label: str,
+        tip: str,
+        items: Iterable[tuple[str, object]] = (),
+        verb: Verb | None = None,
+        *,
+        says: str = "",
+        elided: bool = False,
+    ) -> QComboBox:
+        """Add a list to choose from.
+
+        Parameters
+        ----------
+        name : str
+        label : str
+            With the accelerator; empty for a list that says by itself what it is.
+        tip : str
+        items : iterable of (str, object)
+            Words and data.
+        verb : callable, optional
+            Called when another item is chosen.
+        says : str
+            Its name for screen readers; the label where it is empty.
+        elided : bool
+            Whether its texts may be long.
+        """
+        combo = ElidedCombo() if elided else QComboBox()
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        for words, value in items:
+            combo.addItem(words, value)
+        if elided:
+            combo.setMaximumWidth(_WIDEST)
+        if verb is not None:
+            combo.currentIndexChanged.connect(lambda _index: verb())
+        return self.put(named(combo, name, says or label.replace("&", "")), label, tip)
+
+    def splits(self, name: str, tip: str, verb: Verb, *, every: bool = False) -> SplitCombo:
+        """Add the splits of a run; ``every`` if all of them together can be chosen."""
+        combo = self.put(SplitCombo(name, tip, every=every), "S&plit")
+        combo.currentIndexChanged.connect(lambda _index: verb())
+        return combo
+
+    def check(self, name: str, words: str, tip: str, verb: Verb, *, on: bool = False) -> QCheckBox:
+        """Add a switch."""
+        box = named(QCheckBox(words), name, words.replace("&", ""))
+        box.setChecked(on)
+        box.toggled.connect(lambda _on: verb())
+        return self.put(box, "", tip)
+
+    def button(self, name: str, words: str, tip: str, verb: Verb) -> QPushButton:
+        """Add a button."""
+        button = named(QPushButton(words), name, words.replace("&", "").rstrip("…"))
+        button.clicked.connect(lambda _on: verb())
+        return self.put(button, "", tip)
+
+    def put(self, widget: Kind, label: str = "", tip: str = "") -> Kind:
+        """Add a control, and its label before it."""
+        if label:
+            self._labels[widget] = make_buddy(label, widget)
+            self.addWidget(self._labels[widget])
+        if tip:
+            plain_tooltip(widget, tip)
+        self.addWidget(widget)
+        return widget
+
+    def show(self, shown: bool, *controls: QWidget) -> None:
+        """Show controls with their labels, or hide them."""
+        for control in controls:
+            control.setVisible(shown)
+            if control in self._labels:
+                self._labels[control].setVisible(shown)

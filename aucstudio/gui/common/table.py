@@ -1,0 +1,297 @@
+"""A table: columns that are declared, items in an order, and a view whose rows are copied."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+)
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QTableView, QWidget
+
+from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plotting import SWATCH, swatch
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.state.plan import RunLook
+
+Index = QModelIndex | QPersistentModelIndex
+Role = Qt.ItemDataRole
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One column of a table; the functions are given an item.
+
+    Attributes
+    ----------
+    head : str
+    text : callable
+        What a cell says.
+    tip : str
+        What the head explains.
+    order : callable, optional
+        What rows are sorted by, None last; else the text.
+    about : callable, optional
+        What a cell's tooltip says; else the text.
+    is_figure : bool
+        Whether cells end at the right edge, and the best comes first when sorted.
+    """
+
+    head: str
+    text: Callable[[Any], str]
+    tip: str = ""
+    order: Callable[[Any], Any] | None = None
+    about: Callable[[Any], str] | None = None
+    is_figure: bool = False
+
+
+class TableModel(QAbstractTableModel):
+    """Items in rows: sorted and filtered through one array, which says where each stands.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    items : list
+        All of them, as they were given.
+    shown : list of int
+        Place in ``items`` of each row.
+    by, backwards : int, bool
+        The column that rows are sorted by, -1 for none, and whether from the largest down.
+    """
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self.items: list[Any] = []
+        self.shown: list[int] = []
+        self.by, self.backwards = -1, False
+        self._keep: Callable[[Any], bool] | None = None
+
+    def show_items(self, items: Sequence[Any]) -> None:
+        """Show other items, in the order and with the filter that there are."""
+        self.beginResetModel()
+        self.items = list(items)
+        self.shown = self._arranged()
+        self.endResetModel()
+
+    def filter(self, keep: Callable[[Any], bool] | None) -> None:
+        """Show only items for which a function is true."""
+        self.beginResetModel()
+        self._keep = keep
+        self.shown = self._arranged()
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column, items without a value last; by -1 as the items were given.
+
+        A row that is selected stays so wherever it goes.
+        """
+        self.by, self.backwards = column, order == Qt.SortOrder.DescendingOrder
+        self.layoutAboutToBeChanged.emit()
+        before, old = self.persistentIndexList(), self.shown
+        self.shown = self._arranged()
+        rows = {item: row for row, item in enumerate(self.shown)}
+        after = [self.index(rows[old[index.row()]], index.column()) for index in before]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+    def item(self, row: int) -> Any:
+        """Return the item of a row."""
+        return self.items[self.shown[row]]
+
+    def touch(self) -> None:
+        """Have every row painted again, as items say something else."""
+        if self.shown:
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(self.shown) - 1, len(self.columns) - 1)
+            )
+
+    def _arranged(self) -> list[int]:
+        keep = self._keep
+        found = [k for k, item in enumerate(self.items) if keep is None or keep(item)]
+        if not 0 <= self.by < len(self.columns):
+            return found
+        column = self.columns[self.by]
+        keys = {k: (column.order or column.text)(self.items[k]) for k in found}
+        known = [k for k in found if keys[k] is not None]
+        known.sort(key=keys.__getitem__, reverse=self.backwards)
+        return known + [k for k in found if keys[k] is None]
+
+    # ------------------------------------------------------------- Qt
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if parent.isValid() else len(self.shown)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        column, side = self.columns[section], Qt.SortOrder
+        if role == Role.DisplayRole:
+            return column.head
+        if role == Role.ToolTipRole:
+            return tip_text(column.tip)
+        if role == Role.InitialSortOrderRole:
+            return side.DescendingOrder if column.is_figure else side.AscendingOrder
+        return self.side(section) if role == Role.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.shown):
+            return None
+        item, column = self.item(index.row()), self.columns[index.column()]
+        if role == Role.DisplayRole:
+            return column.text(item)
+        if role == Role.ToolTipRole:
+            return tip_text((column.about or column.text)(item))
+        return self.side(index.column()) if role == Role.TextAlignmentRole else None
+
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        """Return the edge at which the cells of a column begin."""
+        return RIGHT if self.columns[column].is_figure else LEFT
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of a table: its cells, the run's line before the first, and whether it is bold.
+
+    ``keys`` are what it is sorted by in each column; without them, its cells are.
+    """
+
+    cells: tuple[str, ...]
+    look: RunLook | None = None
+    strong: bool = False
+    keys: tuple[Any, ...] = ()
+
+
+class SheetModel(TableModel):
+    """Rows of text.
+
+    Parameters
+    ----------
+    heads : sequence of str
+    tips : dict of int to str
+        By column.
+    words : sequence of int
+        Columns that read from the left.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[str],
+        tips: dict[int, str],
+        words: Sequence[int],
+        parent: QObject | None,
+    ) -> None:
+        super().__init__((), parent)
+        self.tips, self.words = tips, frozenset(words)
+        self.heads = tuple(heads)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as they are shown."""
+        return [self.items[k] for k in self.shown]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads of the columns."""
+        return tuple(column.head for column in self.columns)
+
+    @heads.setter
+    def heads(self, heads: Sequence[str]) -> None:
+        self.columns = tuple(
+            Column(head, _cell(k), self.tips.get(k, ""), _key(k), is_figure=k not in self.words)
+            for k, head in enumerate(heads)
+        )
+
+    def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
+        """Show other rows, under other heads if there are any."""
+        if heads is not None and tuple(heads) != self.heads:
+            self.heads = tuple(heads)
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
+        self.show_items(rows)
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        row = self.item(index.row())
+        if role == Role.DecorationRole and index.column() == 0 and row.look is not None:
+            return swatch(row.look)
+        if role == Role.FontRole and row.strong:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Role.ForegroundRole and row.cells[index.column()] == "–":
+            return QColor(current_theme().muted)
+        return super().data(index, role)
+
+
+def _cell(column: int) -> Callable[[Row], str]:
+    return lambda row: row.cells[column]
+
+
+def _key(column: int) -> Callable[[Row], Any]:
+    return lambda row: (row.keys or row.cells)[column]
+
+
+class TableView(QTableView):
+    """A list of rows, which are chosen whole and copied as text.
+
+    Parameters
+    ----------
+    name, accessible : str
+    model : QAbstractItemModel
+    height : int
+        Of a row, in pixels at ordinary text.
+    stretched : int, optional
+        The column that takes what the others leave; without it, widths are set by hand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        accessible: str,
+        model: QAbstractItemModel,
+        height: int,
+        stretched: int | None = None,
+    ) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        if model.parent() is None:
+            model.setParent(self)
+        self.setModel(model)
+        list_rows(self, height)
+        if stretched is not None:
+            fit_columns(self, stretched)
+        self.setIconSize(SWATCH)
+        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_rows()
+        else:
+            super().keyPressEvent(event)
+
+    def copy_rows(self) -> None:
+        """Copy the selected rows, else all, with their heads: tabs between cells."""
+        model = self.model()
+        selected = sorted(index.row() for index in self.selectionModel().selectedRows())
+        places = [k for k in range(model.columnCount()) if not self.isColumnHidden(k)]
+        heads = [model.headerData(k, Qt.Orientation.Horizontal) for k in places]
+        lines = [[str(head or "").replace("\n", " ") for head in heads]]
+        for row in selected or range(model.rowCount()):
+            cells = [model.index(row, k).data() for k in places]
+            lines.append([str("" if cell is None else cell) for cell in cells])
+        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))

@@ -1,0 +1,101 @@
+"""The user guide: chapters from ``resources/help``, and a chapter for each method.
+
+The help window and the static site show the same pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from aucstudio import __version__
+from aucstudio.engine import METHODS
+from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
+from aucstudio.engine.params import Param, declared_params
+from aucstudio.project.resources import resource_path
+from aucstudio.project.words import cost_words, range_words
+
+CHAPTERS = (
+    "first-steps",
+    "data",
+    "formats",
+    "validation",
+    "method",
+    "page-roc",
+    "page-training",
+    "page-search",
+    "page-feature-space",
+    "page-differences",
+    "page-scores",
+    "page-calibration",
+    "page-model",
+    "page-best",
+    "page-compare",
+    "page-data",
+    "statistics",
+    "export",
+    "window",
+    "command-line",
+    "options",
+    "json",
+    "engine",
+    "notebook",
+    "glossary",
+)
+"""The chapters of the guide, in reading order; ``options`` is written by ``packaging/docs``."""
+
+_SIZES = ((100, 900, 20), (1_000, 99_000, 20))  # positives, negatives, features
+_OBJECTIVE = re.compile(r"Minimises.*?(?=\n\n|\Z)", re.DOTALL)
+
+
+def page(name: str) -> str:
+    """Return a page of the guide as Markdown.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`CHAPTERS`, "manual" (all chapters), "methods", "whatsnew" or "about".
+    """
+    if name == "manual":
+        return "\n\n".join(map(page, CHAPTERS))
+    if name == "methods":
+        return "\n\n".join(map(method_page, METHODS))
+    text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
+    return text.replace("{version}", __version__)
+
+
+def method_page(key: str) -> str:
+    """Return the chapter of a method, made from its declaration."""
+    method = METHODS[key]
+    costs = "; ".join(
+        f"{positives + negatives:,} rows × {features} columns: "
+        f"{cost_words(method().estimate(positives, negatives, features))}"
+        for positives, negatives, features in _SIZES
+    )
+    parts = [
+        f"## {method.title}",
+        f"**{method.in_words}** (`{key}`). {method.summary}",
+        f"**When to use.** {method.use_when}",
+        f"**Trains for** {AIMS[method.trains_for]}; {shape_words(method)}. {_objective(key)}",
+        f"**Cost on this machine.** {costs}.",
+        method.weights_words(),
+        f"*{FAMILIES[method.family]}; {method.source}*",
+    ]
+    rows = [_setting_row(declared) for declared in declared_params(method).values()]
+    head = ["| Setting | Symbol | Values | Default | |", "|---|---|---|---|---|"]
+    return "\n\n".join([*parts, "\n".join([*head, *rows])])
+
+
+def _objective(key: str) -> str:
+    """Return the objective as its docstring states it, with one mark for code as Markdown has."""
+    found = _OBJECTIVE.search(inspect.getdoc(METHODS[key]) or "")
+    words = re.sub(r":class:`~?(?:\w+\.)*(\w+)`", r"`\1`", found.group() if found else "")
+    return re.sub(r"(?<!`)``(?!`)", "`", " ".join(words.split()))
+
+
+def _setting_row(declared: Param) -> str:
+    default = declared.none if declared.default is None else declared.spell(declared.default)
+    if declared.kind == "range" and declared.default is not None:
+        default = range_words(declared.default)
+    cells = [declared.label, declared.symbol, declared.allowed(), default, declared.help]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
