@@ -146,7 +146,7 @@ def _save_model(board: Leaderboard, path: str | None) -> str:
     The one that was trained on all rows; where there was no time for that, the one that was judged
     on the held-out rows. Returns why it could not be saved.
     """
-    from aucstudio.project.runs.models.take_model import validated_model
+    from aucstudio.project.runs.models.final_model import validated_model
     from aucstudio.project.tournament.verdict import threshold_rule
 
     record = None if board.best is None else board.best.record

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
     """Return the model that was judged; after several splits, one of all rows."""
     from aucstudio.project.combination.combining import combine_anew
-    from aucstudio.project.runs.models.take_model import validated_model
+    from aucstudio.project.runs.models.final_model import validated_model
 
     if len(record.splits) == 1:
         return validated_model(record, 0, None)

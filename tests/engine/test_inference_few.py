@@ -166,7 +166,7 @@ def test_the_bounds_of_the_auc_reach_as_far_as_its_standard_error_says():
         (100, 50, (0.0, 0.02), "only 1 negative in the range"),
         (100, 50, (0.0, 0.04), "only 2 negatives in the range"),
         (100, 50, (0.97, 1.0), "only 1.5 negatives in the range"),
-        (4, 200, (0.0, 0.2), "less than one positive in the range"),
+        (4, 200, (0.0, 0.2), "only 1 positive in the range"),
     ],
 )
 def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason):
@@ -186,7 +186,7 @@ def test_where_three_negatives_decide_the_few_positives_are_named():
     b = np.where(np.arange(64) == 0, -4.5, a)  # negatives begin at -4
     found = inference.pauc_test(y, a, b, 0.0, 0.05)
     assert found.difference == pytest.approx(1 / 4 - 1 / 6)
-    assert found.reason == "less than one positive in the range"
+    assert found.reason == "only 1 positive in the range"
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4)])
@@ -285,3 +285,33 @@ def test_repeated_splits_without_signal_are_not_told_apart(scheme):
     areas, share = grid.split_areas(scheme, 0.0, 150)
     p = np.array([inference.splits_test(a, b, 1 - share, share).p for a, b in areas])
     assert (p < 0.05).sum() <= 150 - least(0.94, 150)
+
+
+def test_positives_decide_a_band_that_they_are_inside():
+    # The curve climbs from 0 to 7 of 8 positives within the band; 3 of 8 are missed on average.
+    y = np.repeat([True, False], [8, 100])
+    negatives = np.arange(100)[::-1] / 100
+    a = np.append([0.98, 0.95, 0.93, 0.88, 0.85, 0.8, 0.7, 0.2], negatives)
+    b = np.append([0.99, 0.9, 0.96, 0.85, 0.86, 0.7, 0.75, 0.3], negatives)
+    assert 0 < inference.pauc_test(y, a, b, 0.0, 0.4).p <= 1
+    # Where all but two are above the whole band, these two decide.
+    few = (
+        np.append([2.0] * 6 + [0.95, 0.5], negatives),
+        np.append([2.0] * 6 + [0.5, 0.9], negatives),
+    )
+    found = inference.pauc_test(y, *few, 0.0, 0.4)
+    assert math.isnan(found.p)
+    assert found.reason == "2 positives decide this band"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n", "end"), [(8, 100, 0.4), (6, 300, 0.05), (12, 60, 0.2)])
+def test_tests_that_few_positives_decide_keep_their_level(m, n, end):
+    shares = [
+        grid.rejections(m, n, (0.0, end), grid.NORMAL, mu, rho, 100)
+        for mu in (1.5, 2.5)
+        for rho in (0.0, 0.8)
+    ]
+    levels, silent = np.array(shares).T
+    assert levels.sum() * 100 <= 400 - least(0.95, 400)
+    assert silent.mean() < 0.6

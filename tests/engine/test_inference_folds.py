@@ -107,7 +107,7 @@ def test_rows_in_groups_count_as_groups():
 @pytest.mark.parametrize("design", [(10, 100, 5), (20, 60, 5), (20, 100, 10), (50, 500, 5)])
 @pytest.mark.parametrize("auc", [0.76, 0.92])
 def test_partial_areas_over_folds_hold_the_truth(design, auc):
-    # The resampled t held it in .45 to .72 of the first three designs.
+    # Normal bounds from added variances held it in .45 to .72 of the first three designs.
     covered = simulated.folds_coverage(*design, NORMAL, auc, 100)[1]
     assert covered >= 0.95 - 3.5 * math.sqrt(0.95 * 0.05 / 100)
 

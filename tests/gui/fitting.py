@@ -62,6 +62,8 @@ def _needed(widget):
         return min(_LEAST_COMBO, widget.sizeHint().width())
     if isinstance(widget, QAbstractSpinBox):
         return widget.fontMetrics().horizontalAdvance(widget.text()) + 24
+    if isinstance(widget, QLabel) and isinstance(widget.buddy(), QComboBox) and not widget.width():
+        return None  # it gave way: the list says what it is
     if isinstance(widget, QLabel) and not isinstance(widget, ElidedLabel | Sentence):
         if widget.wordWrap() or not widget.text() or widget.textFormat() == Qt.TextFormat.RichText:
             return None

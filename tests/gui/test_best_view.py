@@ -16,7 +16,7 @@ from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.tournament.beside import TournamentOrder
+from aucstudio.project.tournament.background import TournamentOrder
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
 from aucstudio.project.tournament.standings import (
@@ -65,7 +65,7 @@ class Ended:
         )
         self.standings = told[-1]
 
-    def take_off(self, experiment):
+    def begin_run(self, experiment):
         pass
 
     def add_run(self, record):

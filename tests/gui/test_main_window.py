@@ -504,6 +504,16 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
 
 
+@pytest.mark.slow
+def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
+    window.open_data(table_file)
+    button = window.findChild(QPushButton, "strip_run")
+    assert button.text() == "Run AUC-RLS"
+    combo = window.findChild(QComboBox, "method_combo")
+    combo.setCurrentIndex(combo.findData("logistic"))
+    assert button.text() == button.accessibleName() == "Run Logistic regression"
+
+
 def test_enter_presses_run_where_a_new_table_puts_the_keys(window, qtbot, table_file):
     window.open_data(table_file)
     button = window.findChild(QPushButton, "strip_run")

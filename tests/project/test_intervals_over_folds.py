@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import inference, roc
+from aucstudio.notices import CAUTION
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.documents import results_table
 from aucstudio.project.results.report import write_report
 from aucstudio.project.results.summary import (
     auc_summary,
     pauc_summary,
+    range_notices,
     run_as_json,
     tpr_summary,
 )
@@ -42,6 +44,18 @@ def test_the_partial_area_over_folds_has_the_interval_of_drawn_curves(table, pla
     area = auc_summary(record)
     t = inference.splits_interval(area.per_split, 0.95, 0.25, disjoint=True)
     assert (area.low, area.high) == pytest.approx((t.low, t.high), abs=0.002)
+
+
+def test_few_negatives_in_the_range_are_a_caution(table, plan):
+    record = execute(plan(scheme="folds", folds=5), table)
+    negatives = min(int((~split.test_positive).sum()) for split in record.splits)
+    few = (0.0, 3.5 / negatives)
+    (found,) = range_notices(record, few)
+    assert (found.code, found.severity) == ("few_negatives_in_range", CAUTION)
+    assert [one["code"] for one in run_as_json(record, few)["pauc"]["notices"]] == [found.code]
+    assert str(found) in results_table([record], few)
+    assert range_notices(record, (0.0, 0.9)) == []
+    assert range_notices(record, (0.0, 1.0)) == []
 
 
 def test_the_bounds_of_repeats_are_averaged(table, plan):

@@ -143,7 +143,7 @@ def _too_few(one: Placements) -> str:
         return reason
     rows = deciding(*one.variance.sizes, *one.band, 0.5)
     whole = one.band == (0, 1)
-    return "" if whole or rows.negatives >= LEAST else few_words(rows)
+    return "" if whole or rows.negatives >= LEAST else few_words(rows.negatives)
 
 
 def _spread(drawn: Array) -> float:

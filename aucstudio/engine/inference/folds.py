@@ -152,9 +152,9 @@ class FoldedArea:
 
     @cached_property
     def by_fold(self) -> list[Deciding]:
-        """The rows that decide the range in each fold."""
+        """The rows that decide the range in each fold; where they come in groups, the groups."""
         return [
-            deciding_of(fold.ranking, *fold.band, fold.area, fold.variance.sizes)
+            deciding_of(fold.ranking, *fold.band, fold.area, fold.sampling.groups)
             for fold in self.folds
         ]
 
@@ -173,7 +173,7 @@ class FoldedArea:
         """Return the interval by drawn curves; None where plenty of rows decide every fold."""
         rows = self.deciding
         if rows.negatives < 1:
-            return absent_interval(self.value, level, few_words(rows))
+            return absent_interval(self.value, level, few_words(rows.negatives))
         if min(rows.low, rows.high) >= PLENTY and self.fewest >= LEAST_IN_FOLD:
             return None
         drawn = self._drawn()

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
@@ -33,7 +34,6 @@ from aucstudio.engine.inference.results import (
 from aucstudio.engine.inference.sampling import Components, Sampling, Variance
 from aucstudio.engine.inference.spacings import DRAWS
 from aucstudio.engine.inference.staircases import (
-    Deciding,
     bounds,
     decided_by,
     deciding_of,
@@ -50,6 +50,7 @@ LEAST = 3
 LEAST_OF_CLASS = 5
 """Rows of each class for a test of whole areas to speak."""
 
+_ROUNDING = 1e-9
 _FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"
 _DRAWN = f"order statistics, {DRAWS} draws"
 
@@ -159,7 +160,7 @@ def area_interval(
         decided_by(m, n, n, band, value) if whole else deciding_of(ranking(), *band, value, sizes)
     )
     if rows.negatives < 1:
-        return absent_interval(value, level, few_words(rows))
+        return absent_interval(value, level, few_words(rows.negatives))
     method = "DeLong" if whole else "placements"
     if se == 0 and (whole or len(ranking().curve.corners().fp) == 2):  # all scores are equal
         return binomial_interval(value, level, method, _trials(ranking(), *band, sizes))
@@ -291,9 +292,10 @@ class Placements:
             return plain
         sizes = self._sizes(other)
         rows = deciding_of(self.ranking, *self.band, (self.area + other.area) / 2, sizes)
+        positives = self._deciding_positives(other, sizes)
+        if min(rows.negatives, positives) < LEAST:
+            return silent(difference, level, few_words(rows.negatives, positives))
         fewest = min(rows.negatives, rows.positives)
-        if fewest < LEAST:
-            return silent(difference, level, few_words(rows))
         few = fewest < PLENTY and plain.se > 0
         drawn = drawn_areas([self.ranking, other.ranking], *self.band, sizes) if few else None
         if drawn is None:
@@ -301,8 +303,23 @@ class Placements:
         (lower_a, upper_a), (lower_b, upper_b) = drawn
         middle = (lower_a + upper_a - lower_b - upper_b) / 2
         spread = variance.widening * float(middle.std(ddof=1))
-        degrees = min(variance.degrees, 2 * fewest)
+        degrees = min(variance.degrees, max(2 * fewest, 1.0))
         return studentised(difference, float(middle.mean()), spread, level, degrees)
+
+    def _deciding_positives(self, other: Placements, sizes: tuple[float, float]) -> float:
+        """Count the positives by which two scorers may differ within the band.
+
+        By either score they are above some of its negatives, or below some, whichever are fewer:
+        where both rank all positives above all negatives of the band, none decides it.
+        """
+        a, b = self.psi[0], other.psi[0]
+        above = np.maximum(a, b) > _ROUNDING
+        below = np.minimum(a, b) < 1 - _ROUNDING
+        if self.sampling.shares is None:
+            fewer = min(np.count_nonzero(above), np.count_nonzero(below))
+            return fewer * sizes[0] / self.sampling.rows[0]
+        of_rows = self.sampling.shares[0]
+        return min(float(of_rows[above].sum()), float(of_rows[below].sum())) * sizes[0]
 
     def _sizes(self, other: Placements) -> tuple[float, float]:
         """Count the rows of both classes; in groups, by the larger design effect of the two."""
@@ -345,12 +362,10 @@ def _degrees(sampling: Sampling, variance: Variance, *, few: bool = False) -> fl
     return variance.degrees if few and min(units) < PLENTY else math.inf
 
 
-def few_words(rows: Deciding) -> str:
+def few_words(negatives: float, positives: float = math.inf) -> str:
     """Return how few rows the area rests on: ``only 2 negatives in the range``."""
-    few_negatives = rows.negatives < LEAST
-    row, count = ("negative", rows.negatives) if few_negatives else ("positive", rows.positives)
+    row, count = ("negative", negatives) if negatives < LEAST else ("positive", positives)
     if count < 1:
         return f"less than one {row} in the range"
-    # Positives are parts of rows summed up: a broken number of them would puzzle.
-    number = f"{count:.2g}" if few_negatives else f"fewer than {math.floor(count) + 1}"
+    number = f"{count:.2g}"
     return f"only {number} {row}{'' if number == '1' else 's'} in the range"

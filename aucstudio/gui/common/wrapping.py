@@ -12,8 +12,9 @@ _AROUND_WORDS = 46  # of a list: its frame and its arrow
 class WrappingRow(QHBoxLayout):
     """Lays out like any row while there is room.
 
-    Where there is none, lists first become as narrow as their chosen words, then what is left
-    goes on below. A label stays beside its control.
+    Where there is none, lists first become as narrow as their chosen words, then labels of lists
+    give way, which say by themselves what they are, if that saves a line. What is left goes on
+    below. A label stays beside its control.
     """
 
     _laid_in = _WIDE
@@ -40,8 +41,12 @@ class WrappingRow(QHBoxLayout):
         if self._room(widths) <= rect.width():
             super().setGeometry(rect)
             return
-        top = rect.top()
-        for line in self._lines(rect.width()):
+        top, lines = rect.top(), self._lines(rect.width())
+        seen = {id(item) for line in lines for item in line}
+        for item in (item for group in self._groups() for item in group):
+            if id(item) not in seen:
+                item.setGeometry(QRect(rect.topLeft(), QSize(0, 0)))
+        for line in lines:
             left, height = rect.left(), _height(line)
             for item in line:
                 width = min(_compact(item), rect.right() + 1 - left)
@@ -66,8 +71,14 @@ class WrappingRow(QHBoxLayout):
         return groups
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        groups = self._groups()
+        whole = self._wrapped(groups, width)
+        bare = self._wrapped([_without_label(group) for group in groups], width)
+        return bare if len(bare) < len(whole) else whole
+
+    def _wrapped(self, groups: list[list[QLayoutItem]], width: int) -> list[list[QLayoutItem]]:
         lines: list[list[QLayoutItem]] = []
-        for group in self._groups():
+        for group in groups:
             longer = [*lines[-1], *group] if lines else []
             if longer and self._room([_compact(item) for item in longer]) <= width:
                 lines[-1] = longer
@@ -89,6 +100,12 @@ def _compact(item: QLayoutItem) -> int:
         return width
     words = box.fontMetrics().horizontalAdvance(box.currentText()) + _AROUND_WORDS
     return min(width, max(words, box.minimumWidth()))
+
+
+def _without_label(group: list[QLayoutItem]) -> list[QLayoutItem]:
+    """Leave out the label of a list."""
+    is_list = len(group) > 1 and isinstance(group[-1].widget(), QComboBox)
+    return group[1:] if is_list else group
 
 
 def _least(item: QLayoutItem) -> int:

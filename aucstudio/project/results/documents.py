@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from aucstudio.notices import texts
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
+from aucstudio.project.results.summary import (
+    auc_summary,
+    pauc_summary,
+    range_notices,
+    run_as_json,
+)
 from aucstudio.project.runs.experiments.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import interval_words, suggestion, titled
@@ -77,17 +83,21 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
     lines = [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *no_intervals(records, band)])
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *doubts(records, band)])
 
 
-def no_intervals(records: Sequence[RunRecord], band: Band) -> list[str]:
-    """List why figures have no interval: ``No interval: fewer than 3 splits: SVM (AUC).``."""
+def doubts(records: Sequence[RunRecord], band: Band) -> list[str]:
+    """List why figures have no interval, and what puts partial areas in doubt.
+
+    As in ``No interval: fewer than 3 splits: SVM (AUC).``
+    """
     reasons: dict[str, list[str]] = {}
     for record in records:
         for name, found in (("AUC", auc_summary(record)), ("pAUC", pauc_summary(record, band))):
             if found.reason:
                 reasons.setdefault(found.reason, []).append(f"{record.experiment.title} ({name})")
-    return [f"No interval: {reason}: {', '.join(of)}." for reason, of in reasons.items()]
+    absent = [f"No interval: {reason}: {', '.join(of)}." for reason, of in reasons.items()]
+    return [*absent, *texts(found for record in records for found in range_notices(record, band))]
 
 
 def named_runs(

@@ -11,7 +11,7 @@ from string import Template
 
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
-from aucstudio.project.results.documents import no_intervals
+from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.summary import auc_summary, band_negatives, pauc_summary, train_auc
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.experiment_writing import command_line
@@ -100,7 +100,7 @@ def _sentence(runs: Mapping[str, RunRecord], band: Band) -> str:
         [
             f"pAUC is the area in the false-positive range {band[0]:g} … {band[1]:g}, divided by "
             f"its width; {negatives} held-out negatives in the range{few}.",
-            *no_intervals(list(runs.values()), band),
+            *doubts(list(runs.values()), band),
         ]
     )
 

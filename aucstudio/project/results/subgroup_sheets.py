@@ -36,7 +36,9 @@ def _sheet(found: Subgroups, band: Band) -> str:
     at = f"TPR and FPR at the threshold for FPR {band[1]:g} among all held-out negatives."
     auc = _verdict("AUC", found.p_auc, found.silent)
     tests = f"{auc} {_verdict('pAUC', found.p_pauc, found.silent_pauc)}"
-    return f"{written}\n\n{tests} {at}"
+    doubtful = [group.level for group in found.groups if group.notices]
+    few = f" Estimated too high, with few negatives per split: pAUC of {', '.join(doubtful)}."
+    return f"{written}\n\n{tests} {at}{few if doubtful else ''}"
 
 
 def _rate_words(rate: Rate) -> str:

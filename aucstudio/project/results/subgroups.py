@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc.band import position
+from aucstudio.notices import Notice
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import Rate
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.parting import part_rows
-from aucstudio.project.results.summary import LEVEL, WHOLE, number
+from aucstudio.project.results.summary import LEVEL, WHOLE, few_in_range, number
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -52,6 +53,8 @@ class Subgroup:
         At the thresholds of the whole run, one a split, whose counts are added up.
     curve : (ndarray, ndarray)
         FPR and TPR; the mean of the folds that have both classes.
+    notices : tuple of Notice
+        What puts the partial AUC in doubt.
     """
 
     level: str
@@ -63,6 +66,7 @@ class Subgroup:
     tpr: Rate
     fpr: Rate
     curve: tuple[Array, Array]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -91,7 +95,8 @@ class Subgroup:
             for name, rate in (("tpr", self.tpr), ("fpr", self.fpr))
         }
         threshold = number(self.threshold)
-        return {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
+        found = {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
+        return found | {"notices": [of.as_json() for of in self.notices]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,7 +247,16 @@ def _group(
         _called(parts, thresholds, of=True),
         _called(parts, thresholds, of=False),
         _curve(ranked),
+        _notices(ranked, band),
     )
+
+
+def _notices(ranked: Sequence[roc.Ranking], band: Band) -> tuple[Notice, ...]:
+    """Return what puts the partial AUC of a level in doubt."""
+    if not ranked or band == WHOLE:
+        return ()
+    inside = (roc.partial_auc_of(one.curve, *band).negatives for one in ranked)
+    return tuple(few_in_range(min(inside)))
 
 
 def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:

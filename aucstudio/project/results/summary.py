@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.notices import texts
+from aucstudio.notices import Notice, notice, texts
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
@@ -221,12 +221,26 @@ def train_auc(record: RunRecord) -> float:
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:
-    """Tell how many held-out negatives decide the band, in the smallest split."""
+    """Count the held-out negatives that decide the band, in the smallest split."""
     if record.experiment.weight is not None:
         areas = (roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits)
         return min((area.negatives for area in areas), default=0)
     ranks = [roc.band_ranks(int(np.count_nonzero(~s.test_positive)), *band) for s in record.splits]
     return min((last - first + 1 for first, last in ranks), default=0)
+
+
+def range_notices(record: RunRecord, band: Band) -> list[Notice]:
+    """Return what puts the partial AUC of a range in doubt: few negatives of a split in it."""
+    known = bool(record.splits) and band != WHOLE
+    return few_in_range(band_negatives(record, band)) if known else []
+
+
+def few_in_range(negatives: int) -> list[Notice]:
+    """Return a caution where so few negatives of a split are in a range that its area is biased."""
+    least = inference.LEAST_IN_FOLD
+    if negatives >= least:
+        return []
+    return [notice("few_negatives_in_range", least=least, here=negatives)]
 
 
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
@@ -321,6 +335,7 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
         "mcclish": mean([area.mcclish for area in areas]),
         "negatives": band_negatives(record, band),
         **summary,
+        "notices": [found.as_json() for found in range_notices(record, band)],
     }
 
 

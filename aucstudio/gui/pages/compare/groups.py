@@ -330,12 +330,16 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         head = f"{name} by {found.column}: difference between levels not significant ({p}); {ends}."
     pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
     few = [group.level for group in found.groups if group.few]
+    doubtful = [group.level for group in found.groups if group.notices]
     where = "its own threshold" if target.rule == OWN else "the chosen threshold"
     return Statement.of(
         head,
         f"Equality of the partial areas in FPR {range_words(band)}: {pauc}.",
         f"TPR and FPR are those of {where} in each split.",
         f"Fewer than 10 rows of a class decide at {_listed(few)}." if few else "",
+        f"pAUC estimated too high, with few negatives per split, at {_listed(doubtful)}."
+        if doubtful
+        else "",
         f"{found.merged:,} rare levels are one group." if found.merged else "",
         _left_out(found),
     )

@@ -143,7 +143,7 @@ class DifferenceView(PlaneView):
         self.errors_check.setVisible(has_run)
         self.follow_check.setVisible(is_curved(session.live))
         names = [(run.look.name, run.record.id) for run in others]
-        fill_combo(self.compare_combo, [("none", None), *names])
+        fill_combo(self.compare_combo, [("no second run", None), *names])
         with QSignalBlocker(self.compare_combo):
             self.compare_combo.setCurrentIndex(
                 max(0, self.compare_combo.findData(session.compared))

@@ -48,10 +48,8 @@ class RowDelegate(QStyledItemDelegate):
         self._signs: dict[str, QIcon] = {}
 
     def row_height(self) -> int:
-        """Give the height of two lines."""
-        font = self._view.font()
-        lines = QFontMetrics(font).height() + QFontMetrics(smaller(font)).height()
-        return lines + 2 * _AIR
+        """Return the height of two lines in the view's font."""
+        return two_lines(self._view.font())
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         self.is_editing = True
@@ -127,6 +125,11 @@ class RowDelegate(QStyledItemDelegate):
         line = QRect(area.left(), top + upper.height(), area.width(), lower.height())
         painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, _cut(lower, below, line))
         painter.restore()
+
+
+def two_lines(font: QFont) -> int:
+    """Return the height of a row with a second, smaller line."""
+    return QFontMetrics(font).height() + QFontMetrics(smaller(font)).height() + 2 * _AIR
 
 
 def smaller(font: QFont) -> QFont:

@@ -41,6 +41,7 @@ from aucstudio.project.results.cautions import (
     stopped_words,
     trained_elsewhere_words,
 )
+from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.progress_words import search_result
 from aucstudio.project.runs.tuning import symbols
@@ -176,9 +177,9 @@ class RunDetails(Card):
         if found is not None and ranks_backwards(found.area):
             told.append("Ranks in reverse: check which class is the positive one.")
         elsewhere = trained_elsewhere_words(record, self.session.plan.band)
-        return (
-            told + [*texts(cautions(record))] + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
-        )
+        band = self.session.plan.band
+        told += texts([*cautions(record), *range_notices(record, band)])
+        return told + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
 
     def text(self) -> str:
         """Give all that is said, line by line."""

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu
 
-from aucstudio.gui.common.plotting import SWATCH
+from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import list_rows, named
 from aucstudio.gui.panels.runs.columns import AREA, COLUMNS, KEYS, NAME, PART
 from aucstudio.gui.panels.runs.order import GROUPS
-from aucstudio.gui.panels.runs.row_delegate import RowDelegate
+from aucstudio.gui.panels.runs.row_delegate import RowDelegate, two_lines
 from aucstudio.gui.panels.runs.runs_model import RunsModel
 from aucstudio.gui.state.preferences import TableLook
 from aucstudio.gui.state.session import ShownRun
@@ -26,7 +25,7 @@ _NARROWEST, _WIDEST = 24, 640
 _Trigger = QAbstractItemView.EditTrigger
 
 
-class RunsTable(QTableView):
+class RunsTable(TableView):
     """Rows of runs.
 
     Until somebody chooses columns there are as many as fit, in the order of ``COLUMNS``; the chosen
@@ -48,19 +47,15 @@ class RunsTable(QTableView):
     menu_asked = Signal(QPoint)
 
     def __init__(self, model: RunsModel) -> None:
-        super().__init__()
-        named(self, "runs_table", "Runs")
+        super().__init__("runs_table", "Runs", model, two_lines(QApplication.font()))
         self._model = model
         self._chosen: list[str] | None = None
         self._widths: dict[str, int] = {}
         self._delegate = RowDelegate(self)
-        self.setModel(model)
         self.setItemDelegate(self._delegate)
-        list_rows(self, self._delegate.row_height())
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(_Trigger.DoubleClicked | _Trigger.EditKeyPressed)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setIconSize(SWATCH)
         self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
         self._set_up_header()
         model.moved.connect(self._span_sections)

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search
-from aucstudio.project.store.project.sealed import SIZE, checksum
+from aucstudio.project.store.project.checksums import SIZE, checksum
 from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
 

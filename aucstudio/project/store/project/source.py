@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
+from aucstudio.project.store.project.checksums import checksum
 from aucstudio.project.store.project.database import FAILURES, connect, explained, grant
 from aucstudio.project.store.project.layout import check_format
-from aucstudio.project.store.project.sealed import checksum
 
 _SHELF_BYTES = 512 << 20
 

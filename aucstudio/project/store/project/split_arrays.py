@@ -15,7 +15,7 @@ from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
-from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.project.source import ProjectSource
 
 _ARRAYS = (

@@ -1,0 +1,94 @@
+"""The table that lists share: sorted, filtered and copied by keys and clicks."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.common.table import Column, Row, SheetModel, TableModel, TableView
+
+AREAS = {"AUC-RLS": 0.81, "SVM": None, "logistic": 0.9}
+COLUMNS = (
+    Column("Run", str, order=str.casefold),
+    Column("AUC", lambda run: str(AREAS[run] or "–"), "Held out", AREAS.get, is_figure=True),
+)
+
+
+@pytest.fixture
+def table(qtbot):
+    make_application("light")
+    model = TableModel(COLUMNS, None)
+    model.show_items(list(AREAS))
+    made = TableView("sample_table", "Runs", model, 26, 0)
+    made.setSortingEnabled(True)
+    made.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def runs(table):
+    model = table.model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def click_head(table, column):
+    header = table.horizontalHeader()
+    place = header.sectionViewportPosition(column) + header.sectionSize(column) // 2
+    at = header.viewport().rect().center()
+    at.setX(place)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_a_click_on_a_head_sorts_and_keeps_what_has_no_value_last(table):
+    assert runs(table) == list(AREAS)
+    click_head(table, 1)  # of figures the best comes first
+    assert runs(table) == ["logistic", "AUC-RLS", "SVM"]
+    click_head(table, 1)
+    assert runs(table) == ["AUC-RLS", "logistic", "SVM"]
+
+
+def test_a_row_stays_selected_wherever_it_goes(table):
+    table.selectRow(2)
+    click_head(table, 1)
+    (chosen,) = table.selectionModel().selectedRows()
+    assert chosen.data() == "logistic"
+
+
+def test_a_filter_holds_for_what_is_shown_later(table):
+    table.model().filter(lambda run: AREAS[run] is not None)
+    assert runs(table) == ["AUC-RLS", "logistic"]
+    table.model().show_items(["SVM", "logistic"])
+    assert runs(table) == ["logistic"]
+
+
+@pytest.mark.parametrize(
+    ("selected", "text"),
+    [((), "Run\tAUC\nAUC-RLS\t0.81\nSVM\t–\nlogistic\t0.9"), ((2,), "Run\tAUC\nlogistic\t0.9")],
+)
+def test_rows_are_copied_with_their_heads(table, selected, text):
+    for row in selected:
+        table.selectRow(row)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_figures_end_at_the_right_under_their_heads(table):
+    role, model = Qt.ItemDataRole.TextAlignmentRole, table.model()
+    for column, side in enumerate((Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)):
+        assert model.headerData(column, Qt.Orientation.Horizontal, role) & side
+        assert model.index(0, column).data(role) & side
+
+
+def test_a_sheet_has_a_bold_row_and_other_heads_when_asked(qtbot):
+    model = SheetModel(("A", "B"), {1: "The second"}, (0,), None)
+    model.show_rows([Row(("x", "1"), strong=True), Row(("y", "–"))], ("A", "C"))
+    table = TableView("sheet", "Sheet", model, 26, 0)
+    qtbot.addWidget(table)
+    horizontal = Qt.Orientation.Horizontal
+    assert [model.headerData(k, horizontal) for k in range(2)] == ["A", "C"]
+    assert model.headerData(1, horizontal, Qt.ItemDataRole.ToolTipRole) == "The second"
+    assert model.index(0, 0).data(Qt.ItemDataRole.FontRole).bold()
+    assert model.index(1, 1).data(Qt.ItemDataRole.ForegroundRole) is not None
