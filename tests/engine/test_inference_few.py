@@ -301,7 +301,7 @@ def test_positives_decide_a_band_that_they_are_inside():
     )
     found = inference.pauc_test(y, *few, 0.0, 0.4)
     assert math.isnan(found.p)
-    assert found.reason == "2 positives decide this band"
+    assert found.reason == "only 2 positives in the range"
 
 
 @pytest.mark.slow

@@ -599,7 +599,7 @@ def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
         fill(session, {name: dataclasses.replace(record, **stopped)})
         session.select(name)
         sentence, *_ = panel.details.warnings.sentences
-        assert sentence.startswith(f"Stopped by hand {words}")
+        assert sentence.startswith(f"Stopped {words}")
 
 
 # ----------------------------------------------------------------- the card

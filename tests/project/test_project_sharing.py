@@ -221,7 +221,7 @@ TRAIN = """
     project = ProjectFile.open(sys.argv[1])
     (template,) = project.runs()
     project.begin_run(template.experiment)
-    print("in flight", flush=True)
+    print("in progress", flush=True)
     sys.stdin.readline()
 """
 
