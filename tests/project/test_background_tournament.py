@@ -162,7 +162,7 @@ def test_a_stop_judges_what_is_ready(table):
 def test_ended_at_once_it_stands_with_what_was_told(table):
     kept, end = follow(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
-    assert "before anything was judged" in end.error
+    assert "before anything was tested" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
     assert {one.method: one.state for one in end.entries}["auc-ensemble"] == LEFT
     assert kept.standings[-1] == end

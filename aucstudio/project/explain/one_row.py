@@ -285,9 +285,9 @@ def about(detail: RowDetail) -> Iterator[str]:
             f"{plain_number(worst, 2)}."
         )
     yield (
-        "Each shows how the score changes when the row has its own cell in place of those of other "
-        "rows, with the other columns unchanged (interventional). It describes the model, "
-        "not causes; correlated columns share their effect."
+        "Each is the change of the score when the row has its own cell in place of those of other "
+        "rows, with the other columns unchanged (interventional). It describes the model, not "
+        "causes, and correlated columns may share a contribution."
     )
     if detail.by_weight:
         yield (

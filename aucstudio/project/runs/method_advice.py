@@ -176,4 +176,4 @@ def _wishes(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
     elif rows >= _FEWEST_FOR_TREES:
         yield "gradient-boosting", "A strong baseline on tables."
     else:
-        yield "logistic", f"Only {told}: a simple baseline for few rows."
+        yield "logistic", f"Only {told}: a plain baseline that needs few."

@@ -27,7 +27,7 @@ from aucstudio.project.tournament.hold_out import FOLDS
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_LET_GO = "it was stopped before the first test on held-out rows"
+_LET_GO = "it was stopped before anything was tested on the held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -279,7 +279,7 @@ class _Tournament:
             elif (record := self._record(one)) is not None:
                 judged = Judged.of(record, self._contest.criterion)
                 self._judged[one.member] = judged
-                self._say(f"judged {one.member.method}", None)
+                self._say(f"tested {one.member.method}", None)
                 if one is self._first:
                     self._refit(one, record)
         return [self._entry(one) for one in self._candidates]

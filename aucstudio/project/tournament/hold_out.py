@@ -116,8 +116,8 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(
-            "the training rows cannot be divided into parts with both classes: the search "
-            "needs more rows, or groups, of the rarer class",
+            "the training rows cannot be split so that every part has both classes: a "
+            "tournament needs more rows, or groups, of the rarer class",
             setting="folds",
         )
     return split

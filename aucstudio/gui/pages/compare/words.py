@@ -51,7 +51,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     if pair.alike:
         where = measure.partition(" in ")[2]
         same = f"{pair.a} and {pair.b} rank {rows} alike{f' in {where}' if where else ''}."
-        why = "Both runs order every pair identically: there is nothing to test."
+        why = "Both runs order every pair identically: nothing to test."
         return Statement(same, why)
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)

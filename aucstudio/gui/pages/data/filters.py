@@ -35,7 +35,7 @@ _PARTS = {
 }
 _TIP = (
     "Conditions, separated by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
-    'income missing; income known. Quote names with special characters: "a = b" > 3'
+    'income missing; income known. Names with special characters are quoted: "a = b" > 3'
 )
 
 

@@ -31,11 +31,8 @@ _TIPS = {
     1: "Cells as the table has them",
     2: "Cells as the table has them",
     3: "z: positive minus negative, as preprocessing scales them",
-    4: (
-        "How much the column contributes to the score difference of the pair: w·z for a "
-        "linear score; for other scores, the loss of the difference when the two rows swap "
-        "this column"
-    ),
+    4: "What the column adds to the positive's lead over the negative. Linear scores: w·z. "
+    "Other scores: how much of the lead is lost when the two rows swap this column",
 }
 
 

@@ -30,8 +30,8 @@ _LINE = 22
 _MOST_LINES, _LEAST_LINES = 10, 3
 _SHARE = 0.3  # of the page, for the table: the plots come first
 _TIP = (
-    "Solve this run's problem again with other solvers, recount objective and areas pair by "
-    "pair, and compare. The table must still be in place and unchanged"
+    "Solve this run's problem again with other solvers, count its objective and areas pair by "
+    "pair, and report whether they agree. The table must be where it was, unchanged"
 )
 _BUSY = "Stop verifying; nothing is kept of it"
 

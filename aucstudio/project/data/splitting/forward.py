@@ -1,7 +1,7 @@
 """Forward in time: train on earlier rows, judge on the block that follows.
 
 The rows that have a time, in its order, are cut into blocks of about as many rows; rows of one time
-are never parted. The first block is never judged. Each other one is judged by what was learnt from
+are never parted. The first block is never tested. Each other one is judged by what was learnt from
 rows before it: all of them, or those of a window; a gap may lie between.
 """
 

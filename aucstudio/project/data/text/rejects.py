@@ -192,7 +192,7 @@ def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
     )
     raise InputError(
         f"{shown}, line {first.line}: {first.reason}; {what}: "
-        + ("mend the row, or read without strict" if strict else "choose another delimiter"),
+        + ("correct the row, or read without strict" if strict else "choose another delimiter"),
         file=str(shown),
         line=first.line,
         setting="strict" if strict else "delimiter",

@@ -161,8 +161,8 @@ def _check_validation(
         )
     if tuning is not None:
         raise InputError(
-            "leave-pair-out would test settings on the pairs that chose them: choose another "
-            "scheme to tune, or set them",
+            "leave-pair-out would test settings on the pairs they were chosen by: choose "
+            "another scheme to tune, or give the settings",
             setting="validation",
         )
 

@@ -133,13 +133,13 @@ def _constants(model: Model) -> Iterable[str]:
     yield from _written(model)
     yield "# Name: the column of dates that it is a part of, and what takes it."
     yield _parts(model)
-    yield "# Columns with one more that tells their gaps."
+    yield "# Columns with one more that marks their missing values."
     yield f"INDICATED = {learnt.indicated!r}"
     yield "# Columns in which every other text counts as RARE."
     yield f"REST = {learnt.rest!r}"
     yield f"RARE = {RARE!r}"
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
-    yield "# Name: its levels; any other text is none of them."
+    yield "# Name: its levels; any other text is not one of them."
     yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))
     yield "# Name: levels that are spelled in another way, and as what."
     spelled = {

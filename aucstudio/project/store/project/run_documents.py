@@ -190,4 +190,4 @@ def _search(found: SearchDocument) -> Search:
 
 def _require_finite(*values: float) -> None:
     if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ValueError("it holds a time that is none")
+        raise ValueError("it holds an invalid time")

@@ -105,6 +105,14 @@ class ProjectSource:
             self._shelf.put((key, make), value, size)
         return value
 
+    def remembered(self, key: Hashable, make: Callable[[], tuple[Any, int]]) -> Any:
+        """Return what ``make`` builds of several values, with its size; kept for a while."""
+        value = self._shelf.get(key)
+        if value is None:
+            value, size = make()
+            self._shelf.put(key, value, size)
+        return value
+
     def blob(self, key: bytes) -> bytes:
         """Read the bytes of a checksum."""
         with self._lock:
