@@ -79,7 +79,7 @@ def ended_owner(monkeypatch):
     import os
     import socket
 
-    from aucstudio.project.store.project.flights import Owner
+    from aucstudio.project.store.project.unfinished_runs import Owner
 
     # The number of a process that is there, but that began at another time.
     gone = Owner(os.getpid(), 1.0, socket.gethostname(), "gone", 1.0)

@@ -605,7 +605,7 @@ def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, 
     def no_memory(*_arguments):
         raise MemoryError
 
-    monkeypatch.setattr("aucstudio.project.runs.models.take_model.refit", no_memory)
+    monkeypatch.setattr("aucstudio.project.runs.models.final_model.refit", no_memory)
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--folds", "3",
         "--save-model", tmp_path / "m.aucmodel", "--json",

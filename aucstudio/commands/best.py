@@ -42,24 +42,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--minutes", metavar="M", type=minutes, default=10.0, help="time limit (default 10)"
     )
     held_out = parser.add_mutually_exclusive_group()
-    held_out.add_argument("--test-file", metavar="FILE", help="judge in the end on another table")
+    held_out.add_argument("--test-file", metavar="FILE", help="test the result on another table")
     held_out.add_argument(
         "--test-size",
         metavar="F",
         type=float,
         default=0.25,
-        help="hold out this fraction, which no choice sees (default 0.25)",
+        help="hold out this fraction from every choice (default 0.25)",
     )
     parser.add_argument(
         "--folds",
         metavar="K",
         type=folds,
         default=5,
-        help="parts of the training rows that choices are made by (default 5)",
+        help="folds of the training rows for all choices (default 5)",
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="where chance begins (default 0)"
-    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="random seed (default 0)")
     parser.add_argument("--save-model", metavar="FILE", help="write the best model (*.aucmodel)")
     parser.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
     add_json(parser)
@@ -146,7 +144,7 @@ def _save_model(board: Leaderboard, path: str | None) -> str:
     The one that was trained on all rows; where there was no time for that, the one that was judged
     on the held-out rows. Returns why it could not be saved.
     """
-    from aucstudio.project.runs.models.take_model import validated_model
+    from aucstudio.project.runs.models.final_model import validated_model
     from aucstudio.project.tournament.verdict import threshold_rule
 
     record = None if board.best is None else board.best.record

@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repair",
         action="store_true",
-        help="write what can be read of a project into a new one; FILE is left as it is",
+        help="write what can be read of a project into a new one; FILE is unchanged",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the new project (default NAME.repaired.aucproj)"

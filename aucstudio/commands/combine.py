@@ -24,11 +24,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="runs that held out the same rows, by name or id"
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="what the new run is called")
+    parser.add_argument("--name", metavar="NAME", default="", help="name of the new run")
     parser.add_argument(
         "--fpr-range",
         metavar="A,B",
-        help="range whose partial AUC counts beside the AUC (default: that of the project)",
+        help="range whose partial AUC is part of the criterion (default: of the project)",
     )
     parser.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     add_json(parser)
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
     """Return the model that was judged; after several splits, one of all rows."""
     from aucstudio.project.combination.combining import combine_anew
-    from aucstudio.project.runs.models.take_model import validated_model
+    from aucstudio.project.runs.models.final_model import validated_model
 
     if len(record.splits) == 1:
         return validated_model(record, 0, None)

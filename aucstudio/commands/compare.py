@@ -22,10 +22,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
     parser.add_argument(
-        "--by", metavar="COL", help="each run by the levels of this column, and whether they differ"
+        "--by",
+        metavar="COL",
+        help="results by subgroup of this column, and a test that they are equal",
     )
     parser.add_argument(
-        "--cuts", metavar="X,Y", help="with --by: part the column's numbers here (default quarters)"
+        "--cuts", metavar="X,Y", help="with --by: cut points of a number column (default quartiles)"
     )
     add_cluster_option(parser)
     add_json(parser)

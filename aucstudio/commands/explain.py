@@ -46,9 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the table whose rows it is compared with, such as the training table (default DATA)",
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="where chance begins (default 0)"
-    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="random seed (default 0)")
     parser.add_argument(
         "-o", "--output", metavar="FILE.csv", type=file_or_none, help="write all columns here"
     )

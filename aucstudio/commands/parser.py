@@ -100,7 +100,7 @@ def command_parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.Argumen
 def _global_options() -> OneLineParser:
     """Make what stands before a command or after it."""
     common = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
-    common.add_argument("--debug", action="store_true", help="print the trace of what went wrong")
+    common.add_argument("--debug", action="store_true", help="print the traceback of an error")
     common.add_argument(
         "--quiet", action="store_true", help="no progress and no notes on standard error"
     )

@@ -28,7 +28,7 @@ def _add_scorer_options(train: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--score-column",
         metavar="COL",
-        help="take this column for scores as it is: a marker, or what another program gave",
+        help="use this column as scores: a marker, or scores of another program",
     )
     train.add_argument(
         "--score-file", metavar="FILE", help="the file that --score-column is in, in any format"
@@ -45,14 +45,14 @@ def _add_scorer_options(train: argparse.ArgumentParser) -> None:
         dest="direction",
         action="store_const",
         const="higher",
-        help="of --score-column; else the direction is found on training rows",
+        help="direction of --score-column (default: found on training rows)",
     )
     sign.add_argument(
         "--lower-is-positive",
         dest="direction",
         action="store_const",
         const="lower",
-        help="the other direction",
+        help="the opposite direction",
     )
     train.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="a setting of the method"
@@ -73,12 +73,12 @@ def _add_validation_options(train: argparse.ArgumentParser) -> None:
     scheme.add_argument(
         "--time",
         metavar="COL",
-        help="train on earlier rows and judge on later ones, by this column of dates or numbers",
+        help="train on earlier rows and test on later ones, by this column of dates or numbers",
     )
     for name, words in (
-        ("steps", "with --time: blocks of rows that are judged one after the other (default 5)"),
-        ("gap", "with --time: training rows are at least so much earlier (days, for dates)"),
-        ("window", "with --time: train on rows that reach back so much only, not on all earlier"),
+        ("steps", "with --time: blocks of rows that are tested one after the other (default 5)"),
+        ("gap", "with --time: least distance from training to test rows (days, for dates)"),
+        ("window", "with --time: training window: use only rows this recent"),
     ):
         kind = int if name == "steps" else float
         train.add_argument(f"--{name}", metavar=name[0].upper(), type=kind, help=words)
@@ -87,14 +87,14 @@ def _add_validation_options(train: argparse.ArgumentParser) -> None:
         metavar="R",
         type=int,
         default=1,
-        help="draw the hold-out part or the folds so many times (default 1)",
+        help="repeat the hold-out part or the folds R times (default 1)",
     )
     train.add_argument(
         "--seed",
         metavar="N",
         type=int,
         default=0,
-        help="where the drawing of splits begins (default 0)",
+        help="random seed of the splits (default 0)",
     )
 
 
@@ -121,20 +121,19 @@ def _add_model_options(train: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--calibrate",
         metavar="MAP",
-        help="give the saved model probabilities, learnt from held-out rows: isotonic, platt or "
-        "beta",
+        help="give the saved model probabilities, fitted on held-out rows: isotonic, platt or beta",
     )
     train.add_argument(
         "--threshold",
         metavar="RULE",
-        help="where the saved model begins to say positive: equal-error, min-max, fpr=F, "
+        help="decision threshold of the saved model: equal-error, min-max, fpr=F, "
         "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
         "held-out rows",
     )
 
 
 def _add_preparation_options(train: argparse.ArgumentParser) -> None:
-    ways = train.add_argument_group("how columns are made ready, learnt on the training rows")
+    ways = train.add_argument_group("how columns are prepared, fitted on the training rows")
     ways.add_argument(
         "--impute",
         metavar="WAY",
@@ -150,7 +149,7 @@ def _add_preparation_options(train: argparse.ArgumentParser) -> None:
         "--indicators",
         action="store_true",
         default=None,
-        help="a column beside each number column that tells its missing values",
+        help="a column beside each number column that marks its missing values",
     )
     ways.add_argument(
         "--rare",
@@ -280,7 +279,7 @@ def _check_splits(options: argparse.Namespace) -> None:
     fixed = [name for name in scheme if getattr(options, name, None)]
     if fixed and options.repeats != 1:
         raise InputError(
-            f"--repeats draws the held-out rows anew, and with --{fixed[0].replace('_', '-')} "
+            f"--repeats draws the held-out rows again, and with --{fixed[0].replace('_', '-')} "
             "there is nothing to draw: leave one of them out",
             setting="repeats",
         )

@@ -31,14 +31,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
     parser.add_argument(
-        "data", metavar="DATA", help="a table, which need not have a label; - is the standard input"
+        "data", metavar="DATA", help="a table, with or without a label; - is standard input"
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="SCORES.csv",
         type=file_or_none,
-        help="write the scores here, as Parquet where it ends so; - is the standard output",
+        help="output file, Parquet if the name ends in .parquet; - is standard output",
     )
     parser.add_argument("--id", metavar="COL", help="a column to write beside each score")
     parser.add_argument(

@@ -26,10 +26,10 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 _ROLES = {
-    "ignore": "a column to leave out",
+    "ignore": "a column to ignore",
     "category": "a column of categories, whatever it holds",
     "number": "a column of numbers",
-    "id": "a column that names the rows: kept with scores, not learnt from",
+    "id": "a column that names the rows: kept with scores, not a feature",
     "group": "a column whose equal cells stay together in a split",
     "weight": "a column that weighs the rows: in training, areas, intervals and tests",
 }
@@ -47,7 +47,7 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--merge-spellings",
         action="store_true",
-        help="classes that differ in capitals and blanks alone are one",
+        help="merge classes that differ only in case and spaces",
     )
     for role, words in _ROLES.items():
         parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
@@ -71,19 +71,19 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         metavar="COL=PART,...",
         action="append",
         default=[],
-        help="what to learn of a column of dates: number (days, or hours), year, quarter, month, "
-        "week, day, yearday, weekday, weekend, hour, minute, daytime, and as sine and cosine "
-        "month-circle, weekday-circle, hour-circle",
+        help="features of a date column: number (days, or hours), year, quarter, month, week, day, "
+        "yearday, weekday, weekend, hour, minute, daytime; as sine and cosine: month-circle, "
+        "weekday-circle, hour-circle",
     )
     add_dialect_options(parser)
 
 
 def add_dialect_options(parser: argparse.ArgumentParser) -> None:
     marks = parser.add_argument_group("how the text file is written, where the guess is wrong")
-    marks.add_argument("--delimiter", metavar="MARK", help="what separates cells; tab for tabs")
+    marks.add_argument("--delimiter", metavar="MARK", help="the delimiter; tab for tabs")
     marks.add_argument("--encoding", metavar="NAME", help="such as utf-8 or cp1252")
     marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
-    marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
+    marks.add_argument("--quote", metavar="MARK", help="quote character; none for no quoting")
     marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
     marks.add_argument(
         "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
@@ -92,13 +92,13 @@ def add_dialect_options(parser: argparse.ArgumentParser) -> None:
         "--missing",
         metavar="TEXT",
         action="append",
-        help="a spelling of missing values beside the usual ones",
+        help="another spelling of missing values",
     )
     marks.add_argument(
         "--strict",
         action="store_true",
         default=None,
-        help="refuse the file for the first row that cannot be read, instead of leaving it out",
+        help="refuse the file at the first row that cannot be read",
     )
 
 
@@ -118,7 +118,7 @@ def add_acceptance_options(parser: argparse.ArgumentParser) -> None:
         metavar="COL=FACTOR",
         action="append",
         default=[],
-        help="what the numbers of a column of a text file are multiplied by: rate=0.01",
+        help="multiply a column of a text file by a factor: rate=0.01",
     )
     for kind, words in _ACCEPTED.items():
         group.add_argument(

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""
     if options.save_model and records:
-        from aucstudio.project.runs.models.take_model import take_model
+        from aucstudio.project.runs.models.final_model import take_model
 
         trouble = save_made_model(
             options.save_model, lambda: take_model(plan, records[0], rule, options.calibrate)

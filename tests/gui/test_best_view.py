@@ -16,7 +16,7 @@ from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.tournament.beside import TournamentOrder
+from aucstudio.project.tournament.background import TournamentOrder
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
 from aucstudio.project.tournament.standings import (
@@ -65,7 +65,7 @@ class Ended:
         )
         self.standings = told[-1]
 
-    def take_off(self, experiment):
+    def begin_run(self, experiment):
         pass
 
     def add_run(self, record):
@@ -285,7 +285,7 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     assert standings.ended == "done"
     split = session.records[standings.best].splits[0]
     assert len(split.train_rows) == len(split.test_rows) == session.table.rows
-    assert "judged on the rows of later.csv, which no choice has seen" in shown(view, qtbot)
+    assert "tested on the rows of later.csv, which no choice has seen" in shown(view, qtbot)
     live = dataclasses.replace(RUNNING, validation=tested)
     assert "of later.csv are held out for the end" in statement(live).text
     later.unlink()

@@ -139,7 +139,7 @@ def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot
     session.select(view.shown.looks[2].record.id)
     session.compare_with(view.shown.looks[0].record.id)
     session.selection_changed.connect(lambda: heard.append(1))
-    assert "told apart" in shown(view, qtbot)
+    assert "significant" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
     assert [mark.rect().center().y() for mark in view.picture.forest.marks] == pytest.approx(
@@ -370,7 +370,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
     record = add(name="One")
     put(session, dataclasses.replace(record, id="again"), "Same")
     text = shown(view, qtbot)
-    assert "rank these 40 rows alike. No positive and negative are ordered otherwise" in text
+    assert "rank these 40 rows alike. Both runs order every pair identically" in text
     assert "95 %" not in text
     (pair,) = view.shown.found.pairs
     assert pair.alike
@@ -415,7 +415,7 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: None)
     view.save_tables.trigger()
     assert len(said) == 2
-    assert "table.docx is none of these" in said[0]
+    assert "table.docx has another ending" in said[0]
     assert "cannot write" in said[1]
 
 
@@ -434,7 +434,7 @@ def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
 def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
-        "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows.",
+        "AUC-RLS and AUC-SVM do not differ significantly on these 143 rows.",
         "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.20, Holm-corrected p = 0.41.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)

@@ -286,7 +286,7 @@ def test_type_is_smaller_where_the_layout_would_not_fit(view):
 
 
 def test_any_other_ending_is_refused(view, tmp_path):
-    with pytest.raises(InputError, match=r"picture\.bmp is none of these"):
+    with pytest.raises(InputError, match=r"picture\.bmp has another ending"):
         printing.write_figure(printing.draw(view, Sheet()), tmp_path / "picture.bmp", Sheet())
 
 

@@ -356,8 +356,8 @@ def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, reco
     leader = "RLS" if test.difference > 0 else "Logistic"
     assert f"{leader} leads" in told or "are level" in told
     assert f"p = {test.p:.2f}" in told
-    assert told.count("settled") == 1
-    assert ("not settled" in told) == (test.p >= 0.05)
+    assert told.count("significant") == 1
+    assert ("not significant" in told) == (test.p >= 0.05)
 
 
 def test_the_sentence_settles_what_is_clear(records):
@@ -373,7 +373,7 @@ def test_the_sentence_settles_what_is_clear(records):
         0.5,
     )
     lead = f"{test.difference:.3f}"
-    assert said.headline == f"In FPR 0 … 0.5, Right leads Wrong by {lead}: settled."
+    assert said.headline == f"In FPR 0 … 0.5, Right leads Wrong by {lead}: significant."
     assert "p < 0.001." in said.more
     assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in said.more
 
@@ -419,7 +419,7 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
             told = sentences.roc_sentence(runs, band).text
-            assert (": settled." in told) == pair.settled
+            assert (": significant." in told) == pair.settled
             assert "Holm-corrected p" in told
             found.add((pair.settled, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
@@ -432,7 +432,7 @@ def test_nothing_is_settled_where_too_few_rows_decide(records):
     told = sentences.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith("negatives decide this band") or "decides this band" in reason
-    assert f": not settled. No test: {reason}." in told
+    assert f": not significant. No test: {reason}." in told
     alone = sentences.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative decides this band)" in alone
 
@@ -441,7 +441,7 @@ def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
     told = sentences.roc_sentence(runs, BAND).text
     assert "on different test rows" in told
-    assert "settled" not in told
+    assert "significant" not in told
 
 
 def test_zoom_to_the_band_and_back(view, session, records, qtbot):

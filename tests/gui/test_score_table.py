@@ -24,8 +24,8 @@ from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.choosing import Target
+from aucstudio.project.runs.models.final_model import validated_model
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
-from aucstudio.project.runs.models.take_model import validated_model
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE, choose, make_record, put, train

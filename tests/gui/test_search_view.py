@@ -340,7 +340,7 @@ def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[6] = np.nan
     add(c_search(areas, problems={6: "C is too large for this table"}))
-    assert "1 of 7 candidates could not be judged: C is too large for this table." in shown(
+    assert "1 of 7 candidates could not be tested: C is too large for this table." in shown(
         view, qtbot
     )
     assert cells(view, "Remark")[-1] == "C is too large for this table"
@@ -369,7 +369,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert view.findChild(QLabel, "search_hint").isVisible()
     assert not view.use_button.isVisible()
     add(c_search(np.full((7, 5), np.nan)), splits=(), status="stopped", name="Early")
-    assert "Early was stopped before any candidate was judged" in shown(view, qtbot)
+    assert "Early was stopped before any candidate was tested" in shown(view, qtbot)
     add(splits=(), status="failed", error="nothing could be tuned: too few rows", name="Bad")
     assert shown(view, qtbot).endswith("Nothing could be tuned: too few rows.")
     session.study.table = None

@@ -12,8 +12,8 @@ from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
-from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.unfinished_runs import Owner
 from tests.conftest import write_table
 
 PATIENCE = 30_000
@@ -87,7 +87,7 @@ def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
 def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, ended_owner):
     session.open_data(table_file)
     record = run("auc-rls")
-    session.project.take_off(record.experiment)
+    session.project.begin_run(record.experiment)
     path = session.project.path
     assert "running when the program last ended" in session.open_project(path)[0]
     assert session.open_project(path) == []
@@ -253,11 +253,11 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert ids(session.project) == list(session.records) != []
     assert session.status == "All runs saved in second.aucproj"
-    assert session.project.flights().lost == []
+    assert session.project.unfinished_runs().lost == []
     # The named file of before stays, and does not wait for a run that ended elsewhere.
     first = ProjectFile.open(tmp_path / "first.aucproj")
     assert first.runs() == []
-    assert first.flights().lost == []
+    assert first.unfinished_runs().lost == []
 
 
 def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
@@ -277,7 +277,7 @@ def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
 def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
     session.save_as(tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)
-    lost = ProjectFile.open(tmp_path / "named.aucproj").flights().lost
+    lost = ProjectFile.open(tmp_path / "named.aucproj").unfinished_runs().lost
     assert [experiment.method for experiment in lost] == ["auc-rls"]
 
 

@@ -9,7 +9,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import ElidedCombo
 from aucstudio.gui.common.wrapping import WrappingRow
 
-WORDS = "The first run leads the second by 0.030 in the range: not settled. "
+WORDS = "The first run leads the second by 0.030 in the range: not significant. "
 
 
 def make_controls(texts):

@@ -204,14 +204,10 @@ def said(target, counts, stakes=HERE):
 
 
 def test_a_bound_below_what_one_row_is_worth_is_told():
-    assert "Too few negatives to tell: one of 31 is 0.032." in said(
-        Target("fpr", 0.01), (5, 5, 0, 31)
-    )
+    assert "Too few negatives: one of 31 is 0.032." in said(Target("fpr", 0.01), (5, 5, 0, 31))
     assert "Too few" not in said(Target("fpr", 1 / 31), (5, 5, 1, 30))
-    assert "Too few positives to tell: one of 10 is 0.1." in said(
-        Target("tpr", 0.95), (10, 0, 5, 9)
-    )
-    assert "Too few rows to tell" in said(Target("alerts", 1.0), (1, 5, 0, 9), Stakes(cases=1000.0))
+    assert "Too few positives: one of 10 is 0.1." in said(Target("tpr", 0.95), (10, 0, 5, 9))
+    assert "Too few rows" in said(Target("alerts", 1.0), (1, 5, 0, 9), Stakes(cases=1000.0))
 
 
 def test_who_calls_nobody_and_who_calls_few():

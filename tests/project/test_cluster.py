@@ -18,7 +18,7 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
-from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.cluster_runs import Spread
 from aucstudio.project.work.submit import open_place, run_experiments
 
 pytest.importorskip("distributed")

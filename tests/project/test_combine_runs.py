@@ -364,7 +364,7 @@ def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
         np.testing.assert_allclose(scores[split.test_rows], split.test_scores, rtol=1e-9)
     ranks = PreparationChoice(scale="quantile")
     runs.append(("ranked", made(table, "auc-rls", FOLDS, preparation=ranks)))
-    with pytest.raises(InputError, match="prepares column 'a' in another way"):
+    with pytest.raises(InputError, match="prepares column 'a' differently"):
         combined(runs)
 
 

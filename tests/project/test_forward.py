@@ -241,7 +241,7 @@ def test_a_search_goes_forward_too(dated, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "said", "setting"),
     [
-        ({"time": ""}, "no column is chosen", "time"),
+        ({"time": ""}, "no time column", "time"),
         ({"time": "year"}, "year", None),
         ({"time": "clinic"}, "holds texts", "time"),
         ({"time": "outcome"}, "is the label", "time"),

@@ -181,15 +181,20 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
             Validation(test_size=0.5),
             "smaller class has 1 row,",
         ),
-        ([0, 0, 0, 1, 1], [1, 1, 0, 0, 0], Validation(), "within 1 of the 2 groups"),
-        ([0, 0, 0, 0], [1, 1, 0, 0], Validation(), "within 1 of the 1 groups"),
+        ([0, 0, 0, 1, 1], [1, 1, 0, 0, 0], Validation(), "in only 1 of 2 groups"),
+        ([0, 0, 0, 0], [1, 1, 0, 0], Validation(), "in only 1 of 1 groups"),
         (
             [0, 0, 1, 1, 2, 2, 2, 2],
             [1, 0, 1, 0, 1, 0, 1, 0],
             Validation(scheme="folds", folds=4),
-            "within 3 of the 3 groups; 4 folds, seed 0 needs at least 4",
+            "in only 3 of 3 groups; 4 folds, seed 0 needs 4",
         ),
-        ([0, 1, 2, 3], [1, 1, 0, 0], Validation("leave-pair-out"), "leave-pair-out holds out two"),
+        (
+            [0, 1, 2, 3],
+            [1, 1, 0, 0],
+            Validation("leave-pair-out"),
+            "leave-pair-out trains on other rows",
+        ),
     ],
 )
 def test_what_cannot_keep_groups_is_refused(codes, positive, validation, words):
@@ -250,7 +255,7 @@ def test_columns_that_leave_one_group_together_are_refused(tmp_path):
         tmp_path / "chain.csv", extra=lambda i: {"clinic": f"c{i % 2}"}, patients=5
     )
     table = opened(path, {"patient": "group", "clinic": "group"})
-    with pytest.raises(InputError, match=r"patient and clinic .* 1 of the 1 groups"):
+    with pytest.raises(InputError, match=r"patient and clinic .* 1 of 1 groups"):
         draw_splits(table.is_positive(), Validation(), table.groups)
 
 
@@ -360,7 +365,7 @@ def test_a_search_takes_fewer_folds_or_says_why_not(tmp_path):
 
 def test_leave_pair_out_is_refused_before_anything(patients_file):
     table = opened(patients_file)
-    with pytest.raises(InputError, match="rows of one patient are to be kept together") as caught:
+    with pytest.raises(InputError, match="rows of one patient must stay together") as caught:
         planned(table, Validation("leave-pair-out"))
     assert caught.value.setting == "validation"
     with pytest.raises(InputError, match="tune by auc or pauc") as caught:
@@ -431,7 +436,7 @@ def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
         "[[runs]]\nmethod = 'auc-rls'\n",
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match="of the 3 groups; 5 folds, seed 0 needs at least 5"):
+    with pytest.raises(InputError, match="of 3 groups; 5 folds, seed 0 needs 5"):
         read_study(study)
 
 

@@ -97,7 +97,7 @@ def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
     np.testing.assert_array_equal(
         stored.splits[0].test_scores, job.result.record.splits[0].test_scores
     )
-    assert project.flights().lost == []
+    assert project.unfinished_runs().lost == []
 
 
 def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):

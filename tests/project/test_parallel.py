@@ -20,7 +20,7 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import parallel
-from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.cluster_runs import Spread
 from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 

@@ -19,8 +19,8 @@ from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import source
+from aucstudio.project.store.project.checksums import checksum, seal
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.store.project.sealed import checksum, seal
 from aucstudio.project.store.project.source import Shelf
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
@@ -48,7 +48,7 @@ def stored(tmp_path_factory, table_once):
     runs = [project.add_run(execute(experiment, table_once)) for experiment in planned]
     looks = {run.id: RunLook(f"my {k}", k) for k, run in enumerate(runs)}
     project.set_plan({"window": Plan(method="auc-svm", looks=looks).as_json()})
-    project.take_off(planned[0])
+    project.begin_run(planned[0])
     return path, shown(path)
 
 

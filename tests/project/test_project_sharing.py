@@ -14,9 +14,9 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.project import layout
-from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
+from aucstudio.project.store.project.unfinished_runs import Owner
 
 MOST_SECONDS = 60
 
@@ -201,17 +201,17 @@ def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch
 
 
 def test_a_run_of_a_program_that_ended_is_told_once(project, plan, ended_owner):
-    project.take_off(plan("auc-svm"))
+    project.begin_run(plan("auc-svm"))
     ended_owner()
-    assert [e.method for e in project.flights().lost] == ["auc-svm"]
-    assert project.flights().lost == []
+    assert [e.method for e in project.unfinished_runs().lost] == ["auc-svm"]
+    assert project.unfinished_runs().lost == []
 
 
 def test_a_run_of_this_program_is_not_lost(project, plan, table):
-    project.take_off(plan("auc-svm"))
-    flights = project.flights()
+    project.begin_run(plan("auc-svm"))
+    flights = project.unfinished_runs()
     assert (flights.lost, flights.elsewhere) == ([], [])
-    project.land(plan("auc-svm"))
+    project.forget_run(plan("auc-svm"))
 
 
 TRAIN = """
@@ -220,7 +220,7 @@ TRAIN = """
     from aucstudio.project.store.project.project_file import ProjectFile
     project = ProjectFile.open(sys.argv[1])
     (template,) = project.runs()
-    project.take_off(template.experiment)
+    project.begin_run(template.experiment)
     print("in flight", flush=True)
     sys.stdin.readline()
 """
@@ -234,7 +234,7 @@ def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table
     process = started(TRAIN, project.path)
     assert process.stdout.readline().strip() == "in flight"
     for _ in range(2):
-        flights = project.flights()
+        flights = project.unfinished_runs()
         assert flights.lost == []
         ((experiment, owner),) = flights.elsewhere
         assert experiment.id == record.experiment.id

@@ -17,8 +17,8 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, read_test_table
+from aucstudio.project.runs.models.final_model import rethresholded
 from aucstudio.project.runs.models.scoring import read_to_score, score_file, score_table
-from aucstudio.project.runs.models.take_model import rethresholded
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.project.test_schema import trained, write_csv
 

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import weakref
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.trajectory import Stage
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from aucstudio.project.store.project.source import ProjectSource, Shelf
 
 
 @pytest.fixture
@@ -74,9 +76,9 @@ def test_a_range_that_was_widened_is_a_warning_that_comes_back(project, plan, ta
     project.add_run(dataclasses.replace(record, splits=splits))
     (after,) = ProjectFile.open(project.path).runs()
     assert after.splits[1].trained_range == (0.0, 0.4)
-    assert after.warnings == (
-        "Trained for FPR 0 … 0.4 in 1 of 3 splits: nothing could be learnt from FPR 0 … 1 alone.",
-    )
+    (warning,) = after.warnings
+    assert warning.code == "splits_trained_for_wider_range"
+    assert dict(warning.values) == {"asked": (0.0, 1.0), "used": (0.0, 0.4), "count": 1, "total": 3}
     assert execute(plan("auc-rls"), table).splits[0].trained_range is None
 
 
@@ -190,4 +192,17 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
     runs = reopened.runs()
     assert [run.experiment.method for run in runs] == ["auc-svm"]
     assert np.isfinite(runs[0].splits[0].test_scores).all()
-    assert [e.method for e in reopened.flights().lost] == ["logistic"]
+    assert [e.method for e in reopened.unfinished_runs().lost] == ["logistic"]
+
+
+def test_what_is_built_of_values_read_is_let_go_when_much_else_is_read(project):
+    source = ProjectSource(project.path, Shelf(10_000))
+
+    def made():
+        return np.zeros(500), 4_000
+
+    first = weakref.ref(source.remembered("first", made))
+    assert source.remembered("first", made) is first()
+    for name in ("second", "third"):
+        source.remembered(name, made)
+    assert first() is None

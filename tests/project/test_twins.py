@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from aucstudio.notices import notice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.cautions import (
     caution_words,
@@ -92,20 +93,19 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     widened = execute(plan(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)}), table)
     (told,) = cautions(widened)
     assert (told,) == widened.warnings
-    assert told.startswith("Trained for FPR 0 … ")
+    assert told.code == "trained_for_wider_range"
     assert remarks(widened) == []  # the note of the fit says the same
     assert caution_words(widened).startswith("FPR range widened to 0 … ")
     (split,) = widened.splits
     early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
     assert cautions(early) == list(early.notes)
-    split = dataclasses.replace(made.splits[0], converged=False, notes=("Boosting ended.",))
+    remark = notice("marker_rises", source="as given")
+    split = dataclasses.replace(made.splits[0], converged=False, notes=(remark,))
     unfinished = dataclasses.replace(made, splits=(split,))
-    assert cautions(unfinished) == [
-        "The fit ended before the optimum was reached within the tolerance."
-    ]
-    assert remarks(unfinished) == ["Boosting ended."]
+    assert [one.code for one in cautions(unfinished)] == ["fit_not_converged"]
+    assert remarks(unfinished) == [remark]
     two = dataclasses.replace(made, splits=(split, made.splits[0]))
-    assert cautions(two)[0].startswith("1 of 2 fits ended before the optimum")
+    assert cautions(two) == [notice("splits_not_converged", count=1, total=2)]
     assert cautions(dataclasses.replace(unfinished, status=STOPPED)) == []
 
 

@@ -78,7 +78,7 @@ def test_any_split_of_a_tuned_run_is_verified_with_its_own_settings(make):
     for k in range(3):
         found = verify_run(record, k, silent)
         assert (found.split, found.splits, found.agrees) == (k + 1, 3, True)
-    with pytest.raises(InputError, match="split 4 is none of them"):
+    with pytest.raises(InputError, match="split 4 is not one of them"):
         verify_run(record, 3, silent)
 
 
@@ -294,7 +294,7 @@ def test_the_command_tells_of_a_difference_by_its_status(tmp_path, make, capsys)
     ("words", "sentence"),
     [
         (["RankBost"], "has no finished run 'RankBost'"),
-        (["RankBoost", "--split", "2"], "split 2 is none of them"),
+        (["RankBoost", "--split", "2"], "split 2 is not one of them"),
     ],
 )
 def test_the_command_refuses_what_is_not_there(project, capsys, words, sentence):

@@ -103,7 +103,7 @@ class ThresholdRule:
         Raises
         ------
         InvalidSetting
-            If it is none of these.
+            If it has another ending.
         """
         name, _, rest = text.partition("=")
         values, at, share = rest.partition("@")

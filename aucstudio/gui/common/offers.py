@@ -9,7 +9,7 @@ from aucstudio.gui.state.session import Session
 
 _COMBINE = (
     "One run of all checked ones, without training again. Its weights are chosen on held-out rows, "
-    "and never on those that judge it"
+    "never on the rows that test it"
 )
 
 

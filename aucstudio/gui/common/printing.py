@@ -165,7 +165,7 @@ def write_figure(drawing: Drawing, path: Path, sheet: Sheet) -> None:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise InputError(
-            f"a figure is saved as .png, .svg or .pdf; {path.name} is none of these",
+            f"a figure is saved as .png, .svg or .pdf; {path.name} has another ending",
             file=str(path),
         )
     write_atomically(path, writer())

@@ -32,8 +32,8 @@ _ABOUT = (
     "all rows."
 )
 _NOT_IN_TIME = (
-    "Validation goes forward in time, but this search holds out rows and draws folds at random: "
-    "for figures forward in time, run the best one afterwards, or test on a later file."
+    "Validation goes forward in time, but this search holds out rows and draws folds at random. "
+    "For figures forward in time, run the best one afterwards, or test on a later file."
 )
 
 

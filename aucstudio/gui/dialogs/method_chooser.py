@@ -22,7 +22,7 @@ from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
-from aucstudio.project.runs.choosing import Outlook
+from aucstudio.project.runs.method_advice import Outlook
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {

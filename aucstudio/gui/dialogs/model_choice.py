@@ -29,12 +29,12 @@ from aucstudio.project.results.choosing import (
 from aucstudio.project.results.operating import curve_of, model_at
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.models.calibrating import calibrated
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.take_model import (
+from aucstudio.project.runs.models.final_model import (
     rethresholded,
     validated_model,
     with_carried_threshold,
 )
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 
 VALIDATED, ANEW = 0, 1

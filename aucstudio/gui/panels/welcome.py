@@ -37,8 +37,8 @@ from aucstudio.project.words import day_words
 from aucstudio.project.work.job import Job
 
 _ABOUT = (
-    "AUC Studio trains models that tell two classes apart, judges them by the part of the ROC "
-    "curve that you can afford, and says how sure the difference is."
+    "AUC Studio trains models that separate two classes, tests them on the part of the ROC "
+    "curve that you can accept, and shows how certain each difference is."
 )
 _SHOWN = 6
 _SKETCH = 190  # pixels

@@ -17,9 +17,9 @@ from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, check_band
+from aucstudio.project.store.project.checksums import plain
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError
-from aucstudio.project.store.project.sealed import plain
 
 _MERGES = 5  # with a window that writes at the very same moments
 

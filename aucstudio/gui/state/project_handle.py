@@ -83,12 +83,12 @@ class ProjectHandle:
             if self.file is None:
                 self.file = new_unsaved_project(data)
 
-    def take_off(self, experiment: Experiment) -> None:
+    def begin_run(self, experiment: Experiment) -> None:
         """Note that a run is under way, in whichever file is the present one until it ends."""
         with self._lock:
             self._flying[experiment.id] = experiment
             if self.file is not None:
-                self.file.take_off(experiment)
+                self.file.begin_run(experiment)
 
     def add_run(self, record: RunRecord) -> RunRecord:
         """Keep a run; why it could not be written, if so, is in ``unsaved``.
@@ -106,7 +106,7 @@ class ProjectHandle:
                     raise InputError("there is no project file yet; save the project")
                 kept = self.file.add_run(kept)
                 if kept.id != record.experiment.id:
-                    self.file.land(record.experiment)
+                    self.file.forget_run(record.experiment)
             except InputError as error:
                 # Another dictionary, not another entry: the window may be reading this one.
                 self.unsaved = {**self.unsaved, kept.id: str(error)}
@@ -187,9 +187,9 @@ class ProjectHandle:
             self.unsaved = {}
             for experiment in self._flying.values():
                 with contextlib.suppress(InputError):
-                    self.file.take_off(experiment)
+                    self.file.begin_run(experiment)
                     if old is not None and old.path.is_file() and not same_file(old.path, path):
-                        old.land(experiment)
+                        old.forget_run(experiment)
 
 
 def _told(records: list[RunRecord], progress: Listen) -> Iterator[RunRecord]:

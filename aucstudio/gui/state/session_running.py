@@ -26,7 +26,7 @@ from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, wit
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.cluster_runs import Spread
 from aucstudio.project.work.place import Here, Place
 from aucstudio.project.work.submit import Outcome, RunTask, submit
 

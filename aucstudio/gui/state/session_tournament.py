@@ -37,7 +37,7 @@ class SessionTournament(SessionRunning):
         InputError
             If the rows do not allow for it, or one is under way.
         """
-        from aucstudio.project.tournament.beside import TournamentOrder
+        from aucstudio.project.tournament.background import TournamentOrder
         from aucstudio.project.tournament.hold_out import (
             check_table,
             draw,

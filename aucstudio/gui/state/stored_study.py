@@ -20,10 +20,10 @@ from aucstudio.project.runs.experiments.experiment import DataReference, Experim
 from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
+from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.project.contents import read_through
-from aucstudio.project.store.project.flights import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.unfinished_runs import Owner
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
 
@@ -89,7 +89,7 @@ def read_study(path: Path) -> StoredStudy:
     broken, unread = find_damaged(contents.records, _READ_SECONDS)
     records = [record for record in contents.records if record.id not in broken]
     warnings += broken.values()
-    flights = file.flights()
+    flights = file.unfinished_runs()
     told = [_lost_sentence(experiment) for experiment in flights.lost]
     told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
     try:

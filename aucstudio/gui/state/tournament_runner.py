@@ -15,7 +15,7 @@ from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.beside import News, TournamentOrder, TournamentStop
+    from aucstudio.project.tournament.background import News, TournamentOrder, TournamentStop
 
 POLL_MILLISECONDS = 100
 _PATIENCE_SECONDS = 1.5
@@ -60,7 +60,7 @@ class TournamentRunner(QObject):
     def begin(self, order: TournamentOrder) -> None:
         """Begin one, unless there is one already."""
         # It brings the methods with it, which a window that only starts does without.
-        from aucstudio.project.tournament.beside import TournamentStop, hold_beside
+        from aucstudio.project.tournament.background import TournamentStop, hold_in_background
 
         if self.busy:
             return
@@ -68,7 +68,7 @@ class TournamentRunner(QObject):
 
         def work(post: Callable[[News], bool]) -> Standings:
             home.make_file(order.table.path)
-            return hold_beside(order, home, stop, post)
+            return hold_in_background(order, home, stop, post)
 
         self.stopping, self._stop, self._job = False, stop, Job(work)
         self.live = Standings.begun(order.fpr_range, budget=order.seconds)

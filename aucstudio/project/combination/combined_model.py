@@ -80,9 +80,9 @@ def _preparation(
         return common_preparation([model.preparation for model in models])
     except PreparationsDifferError as error:
         raise InputError(
-            f"{names[error.place]} prepares column {error.column!r} in another way than "
-            "the other runs, and no one model can do both: leave it out, or run it again with "
-            "the preparation of the others",
+            f"{names[error.place]} prepares column {error.column!r} differently from the "
+            "other runs, so one model cannot combine them: leave it out, or run it again with "
+            "their preparation",
             column=error.column,
             setting="runs",
         ) from error

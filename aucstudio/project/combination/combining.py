@@ -179,8 +179,8 @@ class _Combining:
         folds = draw_folds(part.positive[there], codes, FOLDS, seed)
         if len(folds) < 2:
             raise InputError(
-                "the held-out rows have too few of one class, or too few groups of it, to choose "
-                "weights on some and judge them on others: hold out more rows, or use folds",
+                "the held-out rows have too few rows or groups of one class to choose weights "
+                "on some and test them on others: hold out more rows, or use folds",
                 setting="runs",
             )
         # What weighs nothing is judged by nobody, and has no part in a choice.

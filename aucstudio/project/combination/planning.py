@@ -156,7 +156,7 @@ def why_not(runs: Sequence[Named]) -> str:
         if not _share(record, other):
             return _apart((name, other), (first, record))
         if other.experiment.weight != record.experiment.weight:
-            return f"{name} weighs its rows otherwise than {first}"
+            return f"{name} weighs its rows differently from {first}"
     return ""
 
 

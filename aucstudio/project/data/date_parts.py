@@ -224,7 +224,7 @@ def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
             if part.part != WHOLE and part.name in names:
                 raise InputError(
                     f"{path} has a column {part.name!r} already: ignore the {part.part} of "
-                    f"{column.name!r}, or call the column otherwise",
+                    f"{column.name!r}, or rename the column",
                     file=str(path),
                     column=column.name,
                     setting="date-parts",

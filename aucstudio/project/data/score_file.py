@@ -155,7 +155,7 @@ def join_scores(
     name = column if column not in taken else f"{column} of {Path(scores.path).name}"
     if name in taken:
         raise _wrong(
-            scores, f"{table.path} has a column {name!r} already: call the scores otherwise", column
+            scores, f"{table.path} has a column {name!r} already: rename the scores", column
         )
     given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
     joined, unscored, strangers = _joined(table, given, scores)

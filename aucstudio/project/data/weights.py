@@ -48,7 +48,7 @@ def usable_weights(
         raise InputError(
             f"column {column.name!r} of {path} weighs the rows, and {len(bad):,} of its cells "
             f"cannot be weights: row {int(rows[bad[0]])} has {cells[bad[0]]:g}, which is {what}; "
-            "mend them or give the column another role",
+            "correct them or give the column another role",
             file=str(path),
             column=column.name,
             setting="weight",

@@ -285,9 +285,9 @@ def about(detail: RowDetail) -> Iterator[str]:
             f"{plain_number(worst, 2)}."
         )
     yield (
-        "Each tells how the score changes when the row has its own cell in place of those of other "
-        "rows, the other columns left as they are (interventional): it is about the model, not "
-        "about causes, and columns that go together may share what either would do alone."
+        "Each is the change of the score when the row has its own cell in place of those of other "
+        "rows, with the other columns unchanged (interventional). It describes the model, not "
+        "causes, and correlated columns may share a contribution."
     )
     if detail.by_weight:
         yield (

@@ -175,8 +175,8 @@ def _folds(rows: HeldOut) -> NDArray[np.intp]:
     fewest = int(min(rows.positive.sum(), (~rows.positive).sum()))
     if fewest < 2:
         raise InputError(
-            f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: to tell how "
-            "well probabilities hold takes two or more",
+            f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: to "
+            "measure probabilities takes two or more",
             setting="calibrate",
         )
     if rows.groups is not None:

@@ -236,7 +236,7 @@ def _resolution(target: Target, stakes: Stakes, figures: ThresholdFigures) -> li
     share = allowed.get(target.rule, 0.0)
     if not rows or not 0 < share < (1 - 1e-9) / rows:
         return []
-    return [f"Too few {what} to tell: one of {rows:,} is {1 / rows:.2g}."]
+    return [f"Too few {what}: one of {rows:,} is {1 / rows:.2g}."]
 
 
 def _caveat(target: Target, stakes: Stakes) -> str:

@@ -109,7 +109,7 @@ def read_rate(text: str, what: str) -> float:
     Raises
     ------
     InputError
-        If it is none of these.
+        If it has another ending.
     """
     share = _number_of(text)
     if share is None or not 0 <= share <= 1:
@@ -125,7 +125,7 @@ def read_share(text: str) -> float:
     Raises
     ------
     InputError
-        If it is none of these, or not between 1 in a million and 0.999999.
+        If it has another ending, or not between 1 in a million and 0.999999.
     """
     share = _number_of(text)
     # "1 in 1000000" may be less than the bound by rounding alone.

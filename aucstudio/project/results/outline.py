@@ -13,7 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.workspace import home
 from aucstudio.project.words import runs_words
 

@@ -331,5 +331,5 @@ def parted_data(name: str, record: RunRecord) -> DataReference:
             if scheme == LEAVE_PAIR_OUT
             else "an earlier program did not write down what the test file held"
         )
-        raise InputError(f"{name} cannot be parted into groups: {why}", setting="by")
+        raise InputError(f"{name} cannot be split into groups: {why}", setting="by")
     return data

@@ -314,7 +314,7 @@ class SearchProgress:
 
     @property
     def problems(self) -> dict[int, str]:
-        """Why candidates could not be judged, by their number."""
+        """Why candidates could not be tested, by their number."""
         return {k: words for k, (_, words) in sorted(self._problems.items())}
 
     def take(self, fold: int, k: int, found: float | str) -> None:

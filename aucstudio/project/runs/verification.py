@@ -109,7 +109,7 @@ def verify_run(
     if not 0 <= split < len(record.splits):
         raise InputError(
             f"{record.experiment.title} ({record.id}) has {len(record.splits)} finished splits, "
-            f"and split {split + 1} is none of them",
+            f"and split {split + 1} is not one of them",
             setting="split",
         )
     if record.experiment.members:

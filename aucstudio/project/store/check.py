@@ -108,7 +108,7 @@ def check_file(
         raise InputError(f"there is no file {path}: check the name", file=str(path))
     if kind is None:
         raise InputError(
-            f"{path} is none of the files that are checked: " + ", ".join(_KINDS), file=str(path)
+            f"{path} is not a file that can be checked: " + ", ".join(_KINDS), file=str(path)
         )
     if repair and kind != PROJECT:
         raise InputError(f"a damaged {kind} is not repaired: make it again", file=str(path))

@@ -27,8 +27,8 @@ from aucstudio.project.runs.execute import execute_split, failure_sentence, refi
 from aucstudio.project.runs.experiments.experiment import check_band
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.grouping import group_notes, shared_notes
+from aucstudio.project.runs.models.final_model import with_carried_threshold
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.take_model import with_carried_threshold
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.watch import Listener
@@ -50,8 +50,8 @@ from aucstudio.project.tournament.leaderboard import (
     in_order,
     simplicity,
 )
+from aucstudio.project.tournament.live_standings import Judged, final_standings, live_standings
 from aucstudio.project.tournament.standings import Standings
-from aucstudio.project.tournament.telling import Judged, final_standings, live_standings
 from aucstudio.project.words import seconds_words
 from aucstudio.project.work.submit import RunStore
 
@@ -279,7 +279,7 @@ class _Tournament:
             elif (record := self._record(one)) is not None:
                 judged = Judged.of(record, self._contest.criterion)
                 self._judged[one.member] = judged
-                self._say(f"judged {one.member.method}", None)
+                self._say(f"tested {one.member.method}", None)
                 if one is self._first:
                     self._refit(one, record)
         return [self._entry(one) for one in self._candidates]

@@ -116,7 +116,7 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(
-            "the training rows cannot be parted so that every part has both classes: a "
+            "the training rows cannot be split so that every part has both classes: a "
             "tournament needs more rows, or groups, of the rarer class",
             setting="folds",
         )

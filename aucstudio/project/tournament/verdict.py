@@ -198,8 +198,8 @@ def _refit(board: Leaderboard, record: RunRecord) -> str:
         )
     if board.not_refit:
         return (
-            f"The model to take away is the one that was judged, trained on {split.n_train:,} "
-            f"rows; it was not trained once more on all rows: {board.not_refit}."
+            f"The model to export is the one that was tested, trained on {split.n_train:,} "
+            f"rows; it was not refit on all rows: {board.not_refit}."
         )
     return ""
 
@@ -252,7 +252,7 @@ def remarks(board: Leaderboard) -> Iterator[str]:
     for sentence in board.failed:
         yield f"left out: {sentence}"
     if board.best is not None and board.best.method == COMBINATION:
-        yield "the combination that was judged consists of the models of the folds"
+        yield "the combination that was tested consists of the models of the folds"
     yield from board.notes
     if board.best is not None and board.best.record is not None:
         yield from texts(cautions(board.best.record))

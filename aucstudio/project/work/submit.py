@@ -40,7 +40,7 @@ _PATIENCE_SECONDS = 30.0  # a task ends within a second, but for a disk that is 
 class RunStore(Protocol):
     """Where runs are kept: a project file, or what stands for the present one of a window."""
 
-    def take_off(self, experiment: Experiment) -> None:
+    def begin_run(self, experiment: Experiment) -> None:
         """Note that a run is under way."""
 
     def add_run(self, record: RunRecord) -> RunRecord:
@@ -76,7 +76,7 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
     """
     if cluster is not None:
         from aucstudio.project.work.cluster import open_cluster
-        from aucstudio.project.work.gather import Spread
+        from aucstudio.project.work.cluster_runs import Spread
 
         return Spread(open_cluster(cluster))
     if jobs > 1:
@@ -136,7 +136,7 @@ class _Run:
         if self._project is not None:
             # A project that cannot be written now may be writable when the run has ended.
             with contextlib.suppress(Exception):
-                self._project.take_off(self._plan.experiment)
+                self._project.begin_run(self._plan.experiment)
         try:
             record = self._place.execute(self._plan, listen, lambda: self.task.ended)
         except Stopped:

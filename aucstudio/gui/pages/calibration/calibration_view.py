@@ -210,7 +210,7 @@ def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> Non
 def _words(run: ShownRun, one: JudgedMaps) -> Statement:
     name, brier, rows = run.look.name, one.brier, one.rows
     if one.error_reason:
-        headline = f"{name}: how far its probabilities are off cannot be told: {one.error_reason}."
+        headline = f"{name}: the error of its probabilities is unknown: {one.error_reason}."
     else:
         off = figure_words(one.error)
         headline = f"{name}: on average its probabilities are off by {off}."
@@ -220,7 +220,7 @@ def _words(run: ShownRun, one: JudgedMaps) -> Statement:
         one.caution,
         f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
         "each row gets the share of positives.",
-        f"Of {rows}, each with a probability by a calibration that was learnt without it."
+        f"Of {rows}, each with a probability from a calibration that was fitted without it."
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
         "not mean one half.",

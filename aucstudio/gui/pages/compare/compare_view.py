@@ -21,15 +21,14 @@ from aucstudio.gui.pages.compare import words as saying
 from aucstudio.gui.pages.compare.groups import GroupsPage
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
 from aucstudio.gui.pages.compare.shown import ShownComparison, compare_checked
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import Session
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.job import Job, describe_failure
 
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
@@ -60,13 +59,12 @@ class CompareView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
-        self._known: dict[Key, ShownComparison] = {}
         self._filled: object = None
-        self._work = Background(self, self._land)
+        self._answer = Answer[ShownComparison](self, self._show, self._on_failed, _KEPT)
         self._make_controls()
         self._make_pages()
         # What is known would keep another study's records in memory.
-        session.table_changed.connect(self._known.clear)
+        session.table_changed.connect(self._answer.forget)
 
     # ------------------------------------------------------------- making
 
@@ -152,7 +150,7 @@ class CompareView(PageView):
     def busy(self) -> bool:
         if self.shows_groups:
             return self.groups.busy()
-        return self._work.busy or self.session.is_band_moving
+        return self._answer.busy or self.session.is_band_moving
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -167,38 +165,25 @@ class CompareView(PageView):
         runs = self.session.checked_runs()
         band, measure = self.session.plan.band, str(self.measure_combo.currentData())
         key = (tuple((run.record, run.look.name) for run in runs), band, measure)
-        if key != self._work.key:
-            self._work.drop()
-        if not runs:
-            self._show(None)
-        elif key in self._known:
-            self._show(self._known[key])
-        elif not self._work.busy:
-            self._start(key, runs, band, measure)
 
-    def _start(self, key: Key, runs: list[ShownRun], band: Band, measure: str) -> None:
         def work(post: Any) -> ShownComparison:
             return compare_checked(runs, band, measure, post, self.session.cluster.workers)
 
-        self._work.start(key, work)
-        if self._work.busy:
+        if not runs:
+            self._answer.drop()
+            self._show(None)
+        elif self._answer.ask(key, work):
             self.sentence.setText("Comparing…")
 
-    def _land(self, key: Key, job: Job[float, ShownComparison]) -> None:
-        if job.error is not None:
-            self._show(None)
-            self.sentence.setText(describe_failure(job.error)[0])
-        elif job.result is not None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[key] = job.result
-            self._show(job.result)
+    def _on_failed(self, words: str) -> None:
+        self._show(None)
+        self.sentence.setText(words)
 
     # ------------------------------------------------------------- showing
 
     def _show_groups(self) -> None:
         """Show the chosen run by the levels of a column."""
-        self._work.drop()
+        self._answer.drop()
         self.hint.hide()
         self.pages.show()
         self.footnote_label.hide()

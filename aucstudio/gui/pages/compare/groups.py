@@ -18,7 +18,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.table import Table
@@ -34,7 +34,6 @@ from aucstudio.project.results.subgroups import (
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import interval_words, p_words, range_words
-from aucstudio.project.work.job import Job, describe_failure
 
 _ROW = 42  # two lines
 _WHOLE = -0.02, 1.02  # of both axes
@@ -72,7 +71,7 @@ class GroupsPage(QSplitter):
         self.found: Subgroups | None = None
         self._run: ShownRun | None = None
         self._columns: tuple[str, ...] = ()
-        self._work = Background(self, self._land)
+        self._answer = Answer[Subgroups](self, self._on_found, self._on_failed)
         self._make_controls(row)
         self.plot = make_plot("groups_plot", "False-positive rate", "True-positive rate")
         self.legend = Legend(self.plot)
@@ -120,13 +119,13 @@ class GroupsPage(QSplitter):
 
     def busy(self) -> bool:
         """Tell whether figures are on their way."""
-        return self._work.busy
+        return self._answer.busy
 
     # ------------------------------------------------------------- computing
 
     def leave(self) -> None:
         """Stop what is no longer looked at."""
-        self._work.drop()
+        self._answer.drop()
 
     def refresh(self) -> None:
         """Show the session's chosen run by the column."""
@@ -150,32 +149,24 @@ class GroupsPage(QSplitter):
         key: Key = (run.record, table.sha256, column, cuts, session.plan.band, target)
         key = (*key, session.stakes)
         self._run = run
-        if key != self._work.key:
-            self._start(key, run, table)
-        elif not self._work.busy and self.found is not None:
-            self._draw()
-
-    def _start(self, key: Key, run: ShownRun, table: Table) -> None:
-        record, _sha, column, cuts, band, target, stakes = key
 
         def work(_post: object) -> Subgroups:
+            record, band, stakes = run.record, session.plan.band, session.stakes
             thresholds = [
                 choose(record, k, target, stakes).threshold for k in range(len(record.splits))
             ]
             rows = _rows_of(run.look.name, record, table)
             return subgroups(record, rows, column, band, cuts, thresholds)
 
-        self._work.start(key, work)
-        if self._work.busy:
-            self.said.emit(f"Parting the held-out rows of {run.look.name} by {column}…")
+        if self._answer.ask(key, work):
+            self.said.emit(f"Results of {run.look.name} by {column}…")
 
-    def _land(self, _key: Key, job: Job[None, Subgroups]) -> None:
-        if job.result is None:
-            words = describe_failure(job.error or RuntimeError())[0]
-            self._show_none(words[:1].upper() + words[1:])
-            return
-        self.found = job.result
+    def _on_found(self, found: Subgroups) -> None:
+        self.found = found
         self._draw()
+
+    def _on_failed(self, words: str) -> None:
+        self._show_none(words[:1].upper() + words[1:])
 
     # ------------------------------------------------------------- the column
 
@@ -209,7 +200,7 @@ class GroupsPage(QSplitter):
 
     def _show_none(self, words: str) -> None:
         self.found = None
-        self._work.drop()
+        self._answer.drop()
         self._draw_curves(())
         self.sheet.show_rows([])
         self.said.emit(words)
@@ -322,12 +313,12 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         else f"AUC {low.auc.value:.3f} ({low.level})"
     )
     if math.isnan(found.p_auc):
-        head = f"{name} by {found.column}: {ends}; too few rows to tell whether the levels differ."
+        head = f"{name} by {found.column}: {ends}; too few rows to test whether the levels differ."
     elif found.p_auc < 0.05:
         head = f"{name} ranks unequally by {found.column} ({p_words(found.p_auc)}): {ends}."
     else:
         p = p_words(found.p_auc)
-        head = f"{name} by {found.column}: not settled whether levels differ ({p}); {ends}."
+        head = f"{name} by {found.column}: the levels do not differ significantly ({p}); {ends}."
     pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]

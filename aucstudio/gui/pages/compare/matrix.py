@@ -77,7 +77,9 @@ class PairMatrix(QAbstractTableModel):
         across = orientation == Qt.Orientation.Horizontal
         if section >= len(self._looks):
             if role == _ROLE.ToolTipRole:
-                return "Comparisons won, not settled (a tie) and lost; mean rank over the splits"
+                return (
+                    "Comparisons won, not significant (a tie) and lost; mean rank over the splits"
+                )
             return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
             # A number stands for a name where columns are many.

@@ -88,7 +88,7 @@ def table_text(path: Path, found: Comparison) -> str:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise InputError(
-            f"a comparison is saved as .csv, .md or .tex; {path.name} is none of these",
+            f"a comparison is saved as .csv, .md or .tex; {path.name} has another ending",
             file=str(path),
         )
     return writer(found)

@@ -27,7 +27,7 @@ RUN_TIPS = {
     0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
     1: "Area under the held-out ROC curve; the mean of several splits",
     3: "Partial area in the FPR range, divided by its width",
-    5: "Comparisons won, not settled (a tie) and lost, after the correction",
+    5: "Comparisons won, not significant (a tie) and lost, after the correction",
     6: "Mean rank over the splits by the compared measure; equal areas share theirs. "
     "Not tested: the splits of one table share rows, and rank tests take them to be independent",
     7: "Training AUC minus held-out AUC: how far it overfits",
@@ -44,7 +44,7 @@ PAIR_TIPS = {
     4: "Paired DeLong test, by Student's t where a class has fewer than 60 rows; for several "
     "splits the corrected resampled t test",
     5: "p-value corrected for all pairs at once; significant below 0.05",
-    6: "Open: A and B are not told apart on these rows",
+    6: "Open: A and B do not differ significantly on these rows",
 }
 
 
@@ -141,7 +141,7 @@ def _better(pair: PairComparison) -> str:
     if pair.refused:
         return pair.refused
     if math.isnan(pair.p):
-        return pair.reason or "too little to tell by"
+        return pair.reason or "too few rows to test"
     if pair.alike:
         return "alike"
     if not pair.settled:

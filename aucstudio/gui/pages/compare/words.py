@@ -51,7 +51,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     if pair.alike:
         where = measure.partition(" in ")[2]
         same = f"{pair.a} and {pair.b} rank {rows} alike{f' in {where}' if where else ''}."
-        why = "No positive and negative are ordered otherwise: there is nothing to test."
+        why = "Both runs order every pair identically: nothing to test."
         return Statement(same, why)
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
@@ -64,7 +64,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     )
     if pair.settled:
         return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
-    return Statement(f"{ahead.a} and {ahead.b} cannot be told apart on {rows}.", sure)
+    return Statement(f"{ahead.a} and {ahead.b} do not differ significantly on {rows}.", sure)
 
 
 def rows_words(record: RunRecord) -> str:

@@ -34,8 +34,8 @@ _PARTS = {
     CHOSEN: "Chosen elsewhere",
 }
 _TIP = (
-    "Conditions, parted by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
-    'income missing; income known. Names with signs stand in quotes: "a = b" > 3'
+    "Conditions, separated by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
+    'income missing; income known. Names with special characters are quoted: "a = b" > 3'
 )
 
 

@@ -189,7 +189,7 @@ class CorrelationPage(_PicturePage):
         self._left_out = key[2] - len(result.columns)
         self.picture.show(result, self._pair)
         few = len(result.columns) < 2
-        self._show_hint("Fewer than two columns of numbers are learnt from" if few else "")
+        self._show_hint("Fewer than two features are numbers" if few else "")
 
     def retheme(self) -> None:
         """Draw what is shown in the present theme."""

@@ -17,7 +17,7 @@ from aucstudio.gui.pages.data.sheet import RowsSheet
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.survey.taking import as_text, save_rows
+from aucstudio.project.survey.export_rows import as_text, save_rows
 from aucstudio.project.work.job import Job, describe_failure
 
 _MOST_COPIED = 2_000_000  # cells

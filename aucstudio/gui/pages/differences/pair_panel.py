@@ -31,8 +31,8 @@ _TIPS = {
     1: "Cells as the table has them",
     2: "Cells as the table has them",
     3: "z: positive minus negative, as preprocessing scales them",
-    4: "What the column adds to the positive's lead over the negative: w·z for a linear score; "
-    "otherwise how much of the lead goes when the two rows swap this column",
+    4: "What the column adds to the positive's lead over the negative. Linear scores: w·z. "
+    "Other scores: how much of the lead is lost when the two rows swap this column",
 }
 
 

@@ -11,13 +11,12 @@ from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.trees import FeatureUse, feature_use, side_by_side
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.job import Job, describe_failure
 
 _ROWS = 2_000
 
@@ -35,39 +34,32 @@ class FeatureUsePart(ModelPicture):
         self.plot = self.chart.plot
         self.box.addWidget(self.chart)
         self.found: list[FeatureUse] = []
-        self._work = Background(self, self._land)
+        self._answer = Answer(self, self._on_found, self.told.emit)
 
     def suits(self, run: ShownRun) -> bool:
         return all(_trees(split.model.scorer) > 1 for split in run.record.splits)
 
     def busy(self) -> bool:
-        return self._work.busy
+        return self._answer.busy
 
     def leave(self) -> None:
-        self._work.drop()
+        self._answer.drop()
 
     def show_subject(self, subject: ModelSubject) -> None:
         self.subject = subject
         record, table = subject.run.record, subject.table
         if table is None:
-            self._work.drop()
+            self._answer.drop()
             self.found = []
             self.chart.show_rows([], subject.run.look)
             self.told.emit("Open the table of this run to see what its trees are worth.")
-        elif self._work.key == (record.id, record.created):
-            self._draw()
-        else:
+        elif self._answer.ask((record.id, record.created), lambda post: _use(record, table, post)):
             self.found = []
-            self._work.start((record.id, record.created), lambda post: _use(record, table, post))
-            if self._work.busy:
-                self.told.emit(f"Sending the training rows through the trees of {subject.name}…")
+            self.told.emit(f"Sending the training rows through the trees of {subject.name}…")
 
-    def _land(self, _key: object, job: Job[None, list[FeatureUse]]) -> None:
-        if job.error is not None:
-            self.told.emit(describe_failure(job.error)[0])
-        elif job.result is not None:
-            self.found = job.result
-            self._draw()
+    def _on_found(self, found: list[FeatureUse]) -> None:
+        self.found = found
+        self._draw()
 
     def _draw(self) -> None:
         subject = self.subject

@@ -182,10 +182,12 @@ def _sentence(subject: ModelSubject, found: Importance, measure: str, rows: Whis
         ]
     idle = int((~(rows.low > 0)).sum())
     if 0 < idle < len(rows) and not np.isnan(first.low):
-        said.append(f"The loss of {idle} of {len(rows)} columns cannot be told from none.")
+        said.append(
+            f"The loss of {idle} of {len(rows)} columns is not significantly different from 0."
+        )
     shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"
     if len(found.areas) == 1:
-        said.append(f"Over {shuffles} of one split: only repeats tell how it varies with the rows.")
+        said.append(f"Over {shuffles} of one split: repeats show how it varies with the rows.")
     else:
         said.append(f"Means over {found.splits} splits, {shuffles} each.")
     if len(rows) < found.of_columns:

@@ -60,7 +60,7 @@ class RowPart(WorkedOut[Explained]):
     tip: ClassVar = "What each column did to the score of the row that is pointed at"
     of_one_split: ClassVar = True
     remembered: ClassVar = 16
-    unstarted: ClassVar = "Stopped before anything could be told."
+    unstarted: ClassVar = "Stopped before there was a result."
     pointed = Signal(int)  # the number of a row was given
 
     def __init__(self) -> None:

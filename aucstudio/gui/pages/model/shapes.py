@@ -67,9 +67,9 @@ class ShapesPart(ModelPicture):
     key: ClassVar = "curves"
     title: ClassVar = "Score curves"
     tip: ClassVar = (
-        "How the score moves with one column: its term, where the score is a sum of such, else "
-        "the partial dependence, a mean over training rows with this column alone changed. Its "
-        "level means nothing, its course does"
+        "How the score changes with one column: its term, if the score is a sum of terms. For "
+        "other scores, the partial dependence: a mean over training rows with this column alone "
+        "changed. Only its shape has a meaning, not its level"
     )
     of_one_split: ClassVar = True
 

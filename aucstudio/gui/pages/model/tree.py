@@ -21,12 +21,12 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.pages.model.tree_layout import Placed, all_nodes, ends_at, place
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.explain.trees import Node, plain_number, read_tree
-from aucstudio.project.work.job import Job, describe_failure
 
+_KEPT = 16  # trees of an ensemble that come back at once
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
 _MOST_LEAVES = 400  # drawn at once
 _TINT = 0.14
@@ -50,7 +50,7 @@ class TreePart(ModelPicture):
         self.box.addWidget(self.plot)
         self.root: Node | None = None
         self.placed: Placed | None = None
-        self._work = Background(self, self._land)
+        self._answer = Answer[Node](self, self._on_found, self.told.emit, _KEPT)
         self._again = delayed(self, 50, self._draw)
         self.tree_box = named(QSpinBox(), "model_tree_box", "Tree")
         plain_tooltip(self.tree_box, "Which tree of the ensemble")
@@ -70,10 +70,10 @@ class TreePart(ModelPicture):
         return all(isinstance(split.model.scorer, EnsembleScorer) for split in run.record.splits)
 
     def busy(self) -> bool:
-        return self._work.busy
+        return self._answer.busy
 
     def leave(self) -> None:
-        self._work.drop()
+        self._answer.drop()
 
     # ------------------------------------------------------------- computing
 
@@ -96,15 +96,12 @@ class TreePart(ModelPicture):
             return
         table, split, tree = subject.table, subject.split, self.tree_box.value() - 1
         if table is None:
-            self._work.drop()
+            self._answer.drop()
             self.root = self.placed = None
             self.plot.clear()
             self.told.emit("Open the table of this run to see who ends in which leaf.")
             return
         asked = (subject.run.record.id, subject.run.record.created, subject.index, tree)
-        if asked == self._work.key:
-            self._draw()
-            return
 
         def work(_post: Callable[[None], bool]) -> Node:
             scorer, preparation = split.model.scorer, split.model.preparation
@@ -113,15 +110,11 @@ class TreePart(ModelPicture):
             layouts = split.model.schema.layouts
             return read_tree(scorer, tree, preparation, rows, split.train_positive, layouts)
 
-        self._work.start(asked, work)
-        if self._work.busy:
+        if self._answer.ask(asked, work):
             self.told.emit("Sending the training rows through the tree…")
 
-    def _land(self, _key: object, job: Job[None, Node]) -> None:
-        if job.error is not None:
-            self.told.emit(describe_failure(job.error)[0])
-            return
-        self.root = job.result
+    def _on_found(self, root: Node) -> None:
+        self.root = root
         self._draw()
 
     # ------------------------------------------------------------- drawing

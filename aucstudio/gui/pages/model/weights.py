@@ -101,7 +101,7 @@ def _sentence(subject: ModelSubject, found: Coefficients) -> Statement:
         return Statement(f"All weights of {subject.name} are 0: every row gets the same score.")
     words = _strongest(found, f"in {subject.name}")
     if k == 1:
-        return Statement(words, "One split: only repeats tell how far the weights vary.")
+        return Statement(words, "One split: repeats show how much the weights vary.")
     turning = int((found.same_sign < 1).sum())
     changes = "changes" if turning in (0, 1) else "change"
     return Statement(

@@ -59,7 +59,7 @@ def _of_weights(subject: Subject, title: str, tip: str) -> tuple[str, str]:
     if subject.run is None:
         return (
             f"From the negatives' mean to the positives' ({choice.unit})",
-            "The direction of the mean difference: no run has ended that could tell another one.",
+            "The direction of the mean difference: no finished run has another direction.",
         )
     unit = f"Along the weights w, {choice.in_units}."
     return title, f"{tip}\n{unit}"

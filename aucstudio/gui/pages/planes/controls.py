@@ -95,7 +95,7 @@ class PlaneControls(PageView):
 
     def shown_plane(self) -> Plane | None:
         """Give the plane that is seen at this moment."""
-        raise TypeError(f"{type(self).__name__} does not tell its plane")
+        raise TypeError(f"{type(self).__name__} has no plane")
 
     def _fill_controls(self, subject: Subject | None) -> None:
         if subject is not None:

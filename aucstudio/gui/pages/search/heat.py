@@ -66,7 +66,7 @@ class HeatMap(TitledPlot):
             texts = [setting.tick(value) for value in setting.values]
             self.plot.getAxis(side).setTicks([list(enumerate(texts))])
         self._draw_cells(standing)
-        gaps = " · hatched: not judged" if np.isnan(self.values).any() else ""
+        gaps = " · hatched: not tested" if np.isnan(self.values).any() else ""
         self.name_axes(
             f"Outlined: best · ring: chosen{gaps}",
             bottom=across.title,

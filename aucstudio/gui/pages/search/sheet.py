@@ -121,7 +121,7 @@ def _area_columns(standing: CandidateStanding, units: str) -> list[_Column]:
     if of > 1:
         counts = standing.counts.tolist()
         cells = [f"{count} of {of}" if count < of else str(of) for count in counts]
-        tip = f"{units.capitalize()} that the candidate was judged on"
+        tip = f"{units.capitalize()} that the candidate was tested on"
         columns.append(_figures("Error", f"Standard error over the {units}", standing.errors))
         columns.append(_Column(units.capitalize(), tip, cells, counts))
     return columns

@@ -41,7 +41,7 @@ def readout_words(
     words, count = candidate_words(settings, standing.search.candidates[k]), int(standing.counts[k])
     problem = standing.search.problems.get(k)
     if problem or not count:
-        return f"{words}: {problem or 'not judged yet'}"
+        return f"{words}: {problem or 'not tested yet'}"
     facts = [f"{count} {unit}{'s' * (count > 1)}"] * (standing.search.areas.shape[1] > 1)
     if standing.ranks[k]:
         facts.append(f"rank {standing.ranks[k]} of {int((standing.ranks > 0).sum())}")
@@ -60,7 +60,7 @@ def search_sentence(
     if not standing.is_whole:
         return Statement(
             f"{name}: the search was stopped after {_done_words(standing)}; {best} led on the "
-            f"folds judged so far {area}."
+            f"folds tested so far {area}."
         )
     folds = standing.search.areas.shape[1]
     where = f" in {folds} folds" if standing.search.metric != LEAVE_PAIR_OUT else ""
@@ -73,7 +73,7 @@ def splits_sentence(
     """Say what ranks best over all splits, and what each of them chose."""
     top = standing.top
     if top is None:
-        return Statement(f"{subject.look.name}: no candidate was judged in every split.")
+        return Statement(f"{subject.look.name}: no candidate was tested in every split.")
     best, splits = standing.search.candidates[top], standing.search.areas.shape[1]
     chosen = times_chosen(subject.searches)
     order = np.argsort(-chosen, kind="stable")[:3]
@@ -126,7 +126,7 @@ def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[s
     if search.problems:
         first = next(iter(search.problems.values()))
         count = f"{len(search.problems)} of {len(search.candidates)} candidates"
-        words.append(f"{count} could not be judged: {first}.")
+        words.append(f"{count} could not be tested: {first}.")
     return words
 
 
@@ -179,7 +179,7 @@ def untuned_words(run: ShownRun | None) -> str:
     if experiment.members:
         return f"{run.look.name} was made of finished runs: each of them can be tuned by itself."
     if experiment.tuning is not None:
-        return f"{run.look.name} was stopped before any candidate was judged: press Tune again."
+        return f"{run.look.name} was stopped before any candidate was tested: press Tune again."
     if not candidates(METHODS[experiment.method], experiment.params, 0):
         return f"{METHODS[experiment.method].title} has no setting to search."
     return f"{run.look.name} was not tuned: press Tune in the method card to search its settings."

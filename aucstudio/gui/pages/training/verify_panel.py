@@ -23,15 +23,15 @@ from aucstudio.gui.state.study import Study
 from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
+from aucstudio.project.work.background_verification import verify_in_background
 from aucstudio.project.work.job import Job
-from aucstudio.project.work.verifying import verify_beside
 
 _LINE = 22
 _MOST_LINES, _LEAST_LINES = 10, 3
 _SHARE = 0.3  # of the page, for the table: the plots come first
 _TIP = (
     "Solve this run's problem again with other solvers, count its objective and areas pair by "
-    "pair, and tell whether they agree. The table must be where it was, unchanged"
+    "pair, and report whether they agree. The table must be where it was, unchanged"
 )
 _BUSY = "Stop verifying; nothing is kept of it"
 
@@ -142,7 +142,7 @@ class VerifyPanel(QWidget):
         asked: Asked = study, record, split
 
         def work(post: Any) -> Answer:
-            found = verify_beside(record, split, post)
+            found = verify_in_background(record, split, post)
             return found, study.home.keep_verification(found)
 
         self._background.start(asked, work)

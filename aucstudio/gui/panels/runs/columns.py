@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
 
+from aucstudio.gui.common.table import Column
 from aucstudio.gui.panels.runs.facts import Facts, facts_of
 from aucstudio.gui.panels.runs.figures import RowFigures
 from aucstudio.gui.state.session import ShownRun
@@ -55,38 +55,22 @@ class RowContent:
         return facts_of(self.run.record)
 
 
-@dataclasses.dataclass(frozen=True)
-class ListColumn:
-    """One column.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListColumn(Column):
+    """One column of the list; its functions are given a RowContent.
 
     Attributes
     ----------
-    key, title : str
-    tip : str
-        What its head explains.
-    words : callable
-        Of a RowContent, the cell in one line.
-    order : callable
-        What rows are sorted by; None comes last.
+    key : str
     sample : str
         About the widest text, which decides its width.
     below : callable or None
         A second, smaller line.
-    about : callable or None
-        What a tooltip says.
-    is_figure : bool
-        Whether it needs the figures, and reads from the right.
     """
 
     key: str
-    title: str
-    tip: str
-    words: Callable[[RowContent], str]
-    order: Callable[[RowContent], Any]
     sample: str
     below: Callable[[RowContent], str] | None = None
-    about: Callable[[RowContent], str] | None = None
-    is_figure: bool = False
 
 
 def _figure(
@@ -186,111 +170,126 @@ NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
 # In the order in which a list that grows wider shows them.
 COLUMNS = (
     ListColumn(
-        NAME,
         "Run",
-        "The checked runs are drawn. A double click renames a run.",
         _name,
-        lambda row: row.run.look.name.casefold(),
-        "AUC-RLS, tuned (12)",
+        tip="The checked runs are drawn. A double click renames a run.",
+        order=lambda row: row.run.look.name.casefold(),
+        key=NAME,
+        sample="AUC-RLS, tuned (12)",
         about=_name_about,
     ),
     ListColumn(
-        AREA,
         "AUC",
-        "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
-        "interval.",
         _area,
-        _AUC[1],
-        ".000–.99",
+        tip=(
+            "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
+            "interval."
+        ),
+        order=_AUC[1],
+        key=AREA,
+        sample=".000–.99",
         below=_interval(lambda f: f.area),
         about=_about("AUC", lambda f: f.area),
         is_figure=True,
     ),
     ListColumn(
-        PART,
         "pAUC",
-        "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
-        f"{ELSEWHERE} marks a run that was trained for another range.",
-        *_PART,
-        ".000–.99",
+        _PART[0],
+        tip=(
+            "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
+            f"{ELSEWHERE} marks a run that was trained for another range."
+        ),
+        order=_PART[1],
+        key=PART,
+        sample=".000–.99",
         below=_part_below,
         about=_part_about,
         is_figure=True,
     ),
     ListColumn(
-        "tpr",
         "TPR",
-        "Share of the positives that is found where the FPR range ends",
-        *_TPR,
-        "0.9999",
+        _TPR[0],
+        tip="Share of the positives that is found where the FPR range ends",
+        order=_TPR[1],
+        key="tpr",
+        sample="0.9999",
         is_figure=True,
         about=lambda row: f"At FPR {row.band[1]:g}",
     ),
     ListColumn(
-        "gap",
         "Gap",
-        "AUC on the training rows minus AUC on held-out rows: a large gap suggests overfitting",
-        *_GAP,
-        "+0.0001",
+        _GAP[0],
+        tip="AUC on the training rows minus AUC on held-out rows: a large gap suggests overfitting",
+        order=_GAP[1],
+        key="gap",
+        sample="+0.0001",
         is_figure=True,
     ),
     ListColumn(
-        "scheme",
         "Validation",
-        "How rows were held out",
         lambda row: row.facts.scheme,
-        lambda row: row.facts.scheme,
-        "hold-out 25 % × 10",
+        tip="How rows were held out",
+        order=lambda row: row.facts.scheme,
+        key="scheme",
+        sample="hold-out 25 % × 10",
     ),
     ListColumn(
-        "settings",
         "Settings",
-        "The settings that are not the method's defaults",
         lambda row: row.facts.settings,
-        lambda row: row.facts.settings.casefold(),
-        "kernel = rbf, C = 1000",
+        tip="The settings that are not the method's defaults",
+        order=lambda row: row.facts.settings.casefold(),
+        key="settings",
+        sample="kernel = rbf, C = 1000",
     ),
     ListColumn(
-        "range",
         "Trained for",
-        "The FPR range that the method was trained for, where it takes one",
         lambda row: row.facts.range,
-        lambda row: row.facts.range or None,
-        "0 … 0.125",
+        tip="The FPR range that the method was trained for, where it takes one",
+        order=lambda row: row.facts.range or None,
+        key="range",
+        sample="0 … 0.125",
     ),
     ListColumn(
-        NOTES,
         "Notes",
-        "What you wrote down about the run. A double click edits it.",
         lambda row: " ".join(row.run.look.notes.split()),
-        lambda row: row.run.look.notes.casefold() or None,
-        "as a start, too wide",
+        tip="What you wrote down about the run. A double click edits it.",
+        order=lambda row: row.run.look.notes.casefold() or None,
+        key=NOTES,
+        sample="as a start, too wide",
         about=lambda row: row.run.look.notes,
     ),
-    ListColumn("time", "Time", "Time of one fit", _time, _seconds, "999 ms", is_figure=True),
     ListColumn(
-        "day",
+        "Time",
+        _time,
+        tip="Time of one fit",
+        order=_seconds,
+        key="time",
+        sample="999 ms",
+        is_figure=True,
+    ),
+    ListColumn(
         "Day",
-        "When the run began",
         lambda row: row.facts.day,
-        lambda row: row.facts.created and row.facts.created.timestamp(),
-        "2026-12-31 23:59",
+        tip="When the run began",
+        order=lambda row: row.facts.created and row.facts.created.timestamp(),
+        key="day",
+        sample="2026-12-31 23:59",
     ),
     ListColumn(
-        "method",
         "Method",
-        "The method that was trained",
         lambda row: row.facts.method,
-        lambda row: row.facts.method.casefold(),
-        "gradient boosting",
+        tip="The method that was trained",
+        order=lambda row: row.facts.method.casefold(),
+        key="method",
+        sample="gradient boosting",
     ),
     ListColumn(
-        "table",
         "Table",
-        "The table that it was trained on",
         lambda row: row.facts.table,
-        lambda row: row.facts.table.casefold(),
-        "transactions.csv",
+        tip="The table that it was trained on",
+        order=lambda row: row.facts.table.casefold(),
+        key="table",
+        sample="transactions.csv",
     ),
 )
 KEYS = tuple(column.key for column in COLUMNS)

@@ -88,7 +88,8 @@ class RunOrder:
     ) -> list[ShownRun]:
         if self.column not in KEYS:
             return runs
-        order = COLUMNS[KEYS.index(self.column)].order
+        column = COLUMNS[KEYS.index(self.column)]
+        order = column.order or column.text
         keys: list[tuple[Any, ShownRun]] = [(order(content(run)), run) for run in runs]
         known = [pair for pair in keys if pair[0] is not None]
         known.sort(key=lambda pair: pair[0], reverse=self.descending)

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.plotting import swatch
+from aucstudio.gui.common.table import TableModel
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.panels.runs.columns import COLUMNS, NAME, NOTES, RowContent
 from aucstudio.gui.panels.runs.facts import facts_of, known_facts
@@ -26,8 +27,6 @@ Role = Qt.ItemDataRole
 BELOW, CAUTION = Role.UserRole, Role.UserRole + 1
 """A cell's second line; what puts a row's result in doubt."""
 
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _EDITED = _PLAIN | Qt.ItemFlag.ItemIsEditable
 _FLAGS = [
@@ -38,7 +37,7 @@ _MOST_STEPS = 64  # that rows come and go in, before all are laid anew
 _SORT_PAUSE = 400  # milliseconds between two sortings while figures come in
 
 
-class RunsModel(QAbstractTableModel):
+class RunsModel(TableModel):
     """One row a run, in the order that was asked for, with the heads of groups between.
 
     Attributes
@@ -54,7 +53,7 @@ class RunsModel(QAbstractTableModel):
     moved = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        super().__init__(COLUMNS, session)
         self.session = session
         self.order = RunOrder()
         self.changing = False
@@ -200,25 +199,6 @@ class RunsModel(QAbstractTableModel):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
-            return None
-        if role == Role.DisplayRole:
-            return COLUMNS[section].title
-        if role == Role.ToolTipRole:
-            return tip_text(COLUMNS[section].tip)
-        if role == Role.TextAlignmentRole:
-            return _RIGHT if COLUMNS[section].is_figure else _LEFT
-        if role == Role.InitialSortOrderRole:  # of figures the best comes first
-            side = Qt.SortOrder
-            return side.DescendingOrder if COLUMNS[section].is_figure else side.AscendingOrder
-        return None
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         # A selection of thousands of rows asks this of every cell.
         if isinstance(self.row_at(index.row()), ShownRun):
@@ -246,7 +226,7 @@ class RunsModel(QAbstractTableModel):
     def _figure_data(self, shown: ShownRun, place: int, role: int) -> Any:
         column = COLUMNS[place]
         if role == Role.TextAlignmentRole:
-            return _RIGHT if column.is_figure else _LEFT
+            return self.side(place)
         if role == Role.ForegroundRole:
             stale = column.is_figure and not self.figures.is_current(shown.record)
             return QBrush(QColor(current_theme().muted)) if stale else None
@@ -254,11 +234,11 @@ class RunsModel(QAbstractTableModel):
             return None
         content = self._content(shown, ask=column.is_figure)
         if role == Role.ToolTipRole:
-            return tip_text((column.about or column.words)(content) or column.words(content))
+            return tip_text((column.about or column.text)(content) or column.text(content))
         below = column.below(content) if column.below is not None else ""
         if role == BELOW:
             return below
-        return " ".join(filter(None, (column.words(content), below)))
+        return " ".join(filter(None, (column.text(content), below)))
 
     def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
         values = self.figures

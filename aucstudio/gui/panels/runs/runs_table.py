@@ -102,7 +102,7 @@ class RunsTable(TableView):
         )
         menu.addSeparator()
         for column in COLUMNS[1:]:
-            action = menu.addAction(column.title)
+            action = menu.addAction(column.head)
             action.setObjectName(f"runs_column_{column.key}")
             action.setCheckable(True)
             action.setChecked(column.key in shown)
@@ -151,7 +151,7 @@ class RunsTable(TableView):
         if key in self._widths:
             return self._widths[key]
         column, header = COLUMNS[KEYS.index(key)], self.horizontalHeader()
-        head = header.fontMetrics().horizontalAdvance(column.title)
+        head = header.fontMetrics().horizontalAdvance(column.head)
         return max(self.fontMetrics().horizontalAdvance(column.sample), head) + _PADDING
 
     def _on_resized(self, place: int, _old: int, width: int) -> None:

@@ -49,7 +49,7 @@ def codes(table: Table) -> Iterator[Finding]:
         if better is not None:
             numbers, levels = better
             sentence = (
-                f"column {column.name} tells the classes apart better as a category (AUC by "
+                f"column {column.name} separates the classes better as a category (AUC by "
                 f"itself {levels:.2f}) than as a number ({numbers:.2f}): make it a category if "
                 f"its {column.distinct} different numbers are codes"
             )

@@ -49,7 +49,7 @@ def copies(table: Table) -> Iterator[Finding]:
     under = f" ({other:,} that look alike have different labels)" if other else ""
     yield Finding(
         "duplicates",
-        f"{surplus:,} rows repeat another one in all that is learnt from{under}: a row may be "
+        f"{surplus:,} rows repeat another one in all features{under}: a row may be "
         "trained on while its copy is tested",
         (),
         surplus,

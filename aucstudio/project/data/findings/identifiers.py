@@ -59,8 +59,8 @@ def _what_it_is(column: Column) -> str:
     whole = _is_whole(cells)
     if whole and _are_moments(cells):
         return (
-            f"column {column.name} looks like dates or moments written as numbers: what is learnt "
-            "from it may not hold later"
+            f"column {column.name} looks like dates or moments written as numbers: a pattern in it "
+            "may not hold later"
         )
     if _rises(cells):
         return f"column {column.name} counts the rows or follows their order in the file"

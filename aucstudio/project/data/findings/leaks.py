@@ -92,7 +92,7 @@ def _sentence(table: Table, column: Column, area: float) -> str:
     if _is_the_label(table, column):
         return f"column {column.name} says the same as the label {table.label}"
     return (
-        f"column {column.name} tells the classes apart by itself (AUC {_floored(area)}): is it "
+        f"column {column.name} separates the classes by itself (AUC {_floored(area)}): is it "
         "known before the outcome is?"
     )
 

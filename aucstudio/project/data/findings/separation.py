@@ -1,4 +1,4 @@
-"""How well a column tells the classes apart by itself.
+"""How well a column separates the classes by itself.
 
 Numbers are taken as scores. Levels have no order: they are ranked by their share of positives in
 the other half of the rows, so that many levels gain nothing by chance.

@@ -25,7 +25,7 @@ _WINDOW = 20_000
 
 @dataclasses.dataclass(frozen=True)
 class LevelCode:
-    """What is learnt of a category.
+    """Features of a category.
 
     Attributes
     ----------

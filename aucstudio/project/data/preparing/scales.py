@@ -1,4 +1,4 @@
-"""What is learnt of a column of numbers: quantiles, the limits of what is usual, mean and scale."""
+"""Features of a column of numbers: quantiles, the limits of what is usual, mean and scale."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Quantiles:
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """What is learnt of a column of numbers.
+    """Features of a column of numbers.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is learnt of columns of numbers of which most are zero, many at once.
+"""Features of columns of numbers of which most are zero, many at once.
 
 The same as :func:`~aucstudio.project.data.preparing.scales.learn_number` gives for each, to
 rounding. Where no more than a tenth of a column's cells differ from zero, all its quantiles are

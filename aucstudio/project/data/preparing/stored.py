@@ -18,7 +18,7 @@ from aucstudio.project.data.schema import bare
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# What is learnt of numbers.
+# Features of numbers.
 LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("knots", "heights")
 
 

@@ -20,11 +20,11 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
         return
     needed, fewest = _needed(validation), groups.fewest(positive)
     if fewest < needed:
+        instead = "fewer folds" if fewest > 1 else "a test file"
         raise InputError(
-            f"rows of one {groups.words} are kept together, and one of the classes lies within "
-            f"{fewest} of the {groups.count:,} groups; {validation.describe()} needs at least "
-            f"{needed}: choose {'fewer folds' if fewest > 1 else 'a test file'}, or give "
-            f"{groups.words} another role",
+            f"rows of one {groups.words} are kept together, and one class is in only {fewest} of "
+            f"{groups.count:,} groups; {validation.describe()} needs {needed}: choose {instead}, "
+            f"or give {groups.words} another role",
             setting=_setting(validation),
         )
 
@@ -33,8 +33,8 @@ def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
     """Make the sentence for leave-pair-out where rows are to stay together."""
     instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
     return InputError(
-        "leave-pair-out holds out two rows at a time and trains on the others of their groups, "
-        f"but rows of one {words} are to be kept together: {instead}, or give {words} another role",
+        f"leave-pair-out trains on other rows of the same groups, but rows of one {words} must "
+        f"stay together: {instead}, or give {words} another role",
         setting=setting,
     )
 
@@ -95,8 +95,8 @@ def few_rows_caution(positives: int, negatives: int, validation: Validation) -> 
     if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_JUDGE:
         return (
             f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
-            "Cross-validation judges by all of them."
+            "Cross-validation tests all of them."
         )
     if fewest < _FEW_TO_JUDGE:
-        return f"{some}: intervals will be wide, and methods hard to tell apart."
+        return f"{some}: intervals will be wide, and few differences significant."
     return ""

@@ -1,7 +1,7 @@
 """Forward in time: train on earlier rows, judge on the block that follows.
 
 The rows that have a time, in its order, are cut into blocks of about as many rows; rows of one time
-are never parted. The first block is never judged. Each other one is judged by what was learnt from
+are never parted. The first block is never tested. Each other one is judged by what was learnt from
 rows before it: all of them, or those of a window; a gap may lie between.
 """
 
@@ -42,7 +42,7 @@ def times_of(table: AnyTable, name: str) -> Array:
 def time_column(table: AnyTable, name: str) -> ColumnInfo:
     """Give the column that orders rows in time; InputError unless it can."""
     if not name:
-        raise InputError("no column is chosen that tells the time of a row", setting="time")
+        raise InputError("no time column is chosen", setting="time")
     column = table.column(name)
     if column.kind != "number" or column.role == "label":
         what = "is the label" if column.role == "label" else "holds texts"

@@ -161,7 +161,7 @@ def _check_validation(
         )
     if tuning is not None:
         raise InputError(
-            "leave-pair-out would judge settings on the pairs they were chosen by: choose "
+            "leave-pair-out would test settings on the pairs they were chosen by: choose "
             "another scheme to tune, or give the settings",
             setting="validation",
         )

@@ -76,8 +76,8 @@ FORMATS = {
             "ONNX",
             ".onnx",
             "A graph for ONNX runtimes, preprocessing included: one input for each column, in "
-            "double precision; outputs score (the raw score), predicted (the predicted class), and "
-            "probability if the model is calibrated.",
+            "double precision. Outputs: score, predicted and, if the model is calibrated, "
+            "probability.",
             graph.write_graph,
             graph.check,
         ),

@@ -39,15 +39,15 @@ _PREPARING = (
     "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
 )
 _RANKED = (
-    "A number with knots becomes a rank instead: the height at the cell, along straight lines from "
-    "each of the knots, at its height, to the next, and that of the first or last knot beyond them."
+    "A number with knots becomes a rank instead: the height at the cell, by linear interpolation "
+    "between the knots and their heights, and constant beyond the first and the last knot."
 )
 _COUNTED = (
     "A column of numbers with shares is a category: the cell is the share of its text first, and 0 "
     f"for other texts; a gap is the text {MISSING!r}."
 )
 _REST = (
-    f"In a category with rest, every text that is none of the levels counts as the level {RARE!r}."
+    f"In a category with rest, a text that is not one of the levels counts as the level {RARE!r}."
 )
 _MARKED = (
     "Last comes one number for each of the indicated columns: 1 where its cell is a gap, else 0."

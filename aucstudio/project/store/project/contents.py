@@ -14,10 +14,10 @@ from aucstudio.engine import DECLARED
 from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
+from aucstudio.project.store.project.checksums import parse, seal, unseal
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.layout import write_contents
 from aucstudio.project.store.project.run_documents import read_run
-from aucstudio.project.store.project.sealed import parse, seal, unseal
 from aucstudio.project.store.project.source import ProjectSource
 
 VERIFIED = "verification "

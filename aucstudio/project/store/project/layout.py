@@ -18,8 +18,8 @@ from pathlib import Path
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import cannot_write
+from aucstudio.project.store.project.checksums import seal
 from aucstudio.project.store.project.database import not_ours
-from aucstudio.project.store.project.sealed import seal
 
 FORMAT = 1
 APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others

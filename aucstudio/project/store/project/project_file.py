@@ -28,6 +28,7 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
+from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
     Ids,
     Listing,
@@ -39,17 +40,16 @@ from aucstudio.project.store.project.contents import (
     read_contents,
 )
 from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.flights import (
-    Flights,
-    Owner,
-    forget_flights,
-    note_flight,
-    read_flights,
-)
 from aucstudio.project.store.project.layout import check_format, create_whole, empty_project
 from aucstudio.project.store.project.run_documents import run_document
-from aucstudio.project.store.project.sealed import DamagedError, plain, seal
 from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.project.unfinished_runs import (
+    Owner,
+    UnfinishedRuns,
+    forget_running,
+    note_running,
+    read_unfinished,
+)
 
 
 class StalePlanError(InputError):
@@ -147,7 +147,7 @@ class ProjectFile:
         with self._writing() as database:
             run = free_id(Ids(database), record.id)
             insert_run(database, run, document, blobs)
-            forget_flights(database, [Owner.this().key(record.id)])
+            forget_running(database, [Owner.this().key(record.id)])
             count_anew(database)
         return dataclasses.replace(record, id=run) if run != record.id else record
 
@@ -163,21 +163,21 @@ class ProjectFile:
 
     # ------------------------------------------------------------- runs under way
 
-    def take_off(self, experiment: Experiment) -> None:
+    def begin_run(self, experiment: Experiment) -> None:
         """Note that this program begins a run, so that its end can be told at the next start."""
         with self._writing() as database:
-            note_flight(database, experiment)
+            note_running(database, experiment)
             count_anew(database)
 
-    def land(self, experiment: Experiment) -> None:
+    def forget_run(self, experiment: Experiment) -> None:
         """Forget that this program has a run under way: it ends in another file."""
         self._forget([Owner.this().key(experiment.id)])
 
-    def flights(self) -> Flights:
+    def unfinished_runs(self) -> UnfinishedRuns:
         """Tell which runs never ended, and forget those whose program is gone."""
         source = self._source()
         with source.reading() as database:
-            found, gone = read_flights(database)
+            found, gone = read_unfinished(database)
         source.close()
         if gone:
             # A project that cannot be written to tells again the next time.
@@ -187,7 +187,7 @@ class ProjectFile:
 
     def _forget(self, keys: Iterable[str]) -> None:
         with self._writing() as database:
-            forget_flights(database, keys)
+            forget_running(database, keys)
             count_anew(database)
 
     # ------------------------------------------------------------- the plan

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search
-from aucstudio.project.store.project.sealed import SIZE, checksum
+from aucstudio.project.store.project.checksums import SIZE, checksum
 from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
 
@@ -190,4 +190,4 @@ def _search(found: SearchDocument) -> Search:
 
 def _require_finite(*values: float) -> None:
     if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ValueError("it holds a time that is none")
+        raise ValueError("it holds an invalid time")

@@ -13,9 +13,9 @@ from typing import Any
 from aucstudio.engine import DECLARED
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.store.project.checksums import SIZE, checksum, seal, unseal
 from aucstudio.project.store.project.contents import STANDINGS, VERIFIED
 from aucstudio.project.store.project.layout import empty_project, write_contents
-from aucstudio.project.store.project.sealed import SIZE, checksum, seal, unseal
 from aucstudio.project.store.project.split_arrays import required
 
 Run = dict[str, Any]

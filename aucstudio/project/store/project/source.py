@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
+from aucstudio.project.store.project.checksums import checksum
 from aucstudio.project.store.project.database import FAILURES, connect, explained, grant
 from aucstudio.project.store.project.layout import check_format
-from aucstudio.project.store.project.sealed import checksum
 
 _SHELF_BYTES = 512 << 20
 
@@ -103,6 +103,14 @@ class ProjectSource:
         if value is None:
             value, size = make(self.blob(key))
             self._shelf.put((key, make), value, size)
+        return value
+
+    def remembered(self, key: Hashable, make: Callable[[], tuple[Any, int]]) -> Any:
+        """Return what ``make`` builds of several values, with its size; kept for a while."""
+        value = self._shelf.get(key)
+        if value is None:
+            value, size = make()
+            self._shelf.put(key, value, size)
         return value
 
     def blob(self, key: bytes) -> bytes:

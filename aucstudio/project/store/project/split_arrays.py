@@ -15,7 +15,7 @@ from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
-from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.project.source import ProjectSource
 
 _ARRAYS = (
@@ -130,8 +130,7 @@ class StoredParts:
         self, source: ProjectSource, parts: Mapping[str, bytes], run: str, title: str
     ) -> None:
         self._source, self._parts, self._run, self._title = source, parts, run, title
-        # Views compute from these, and keep with them what they computed.
-        self._kept: dict[str, Any] = {}
+        self._kept_curve: TrainingCurve | None = None
 
     def __call__(self, attribute: str) -> Any:
         """Read an attribute of :class:`SplitResult`.
@@ -142,11 +141,12 @@ class StoredParts:
             If it is not what was written.
         """
         try:
-            if attribute in ("curve", "trajectory"):
-                if attribute not in self._kept:
-                    read = self._curve if attribute == "curve" else self._trajectory
-                    self._kept[attribute] = read()
-                return self._kept[attribute]
+            if attribute == "curve":
+                if self._kept_curve is None:
+                    self._kept_curve = self._curve()
+                return self._kept_curve
+            if attribute == "trajectory":
+                return self._trajectory()
             if attribute in (_MODEL, "support_pairs"):
                 return self._model() if attribute == _MODEL else self._pairs()
             if attribute in _SAMPLING and attribute not in self._parts:
@@ -208,8 +208,13 @@ class StoredParts:
         return TrainingCurve(iteration, seconds, objective, gap, stages)
 
     def _trajectory(self) -> Trajectory | None:
-        if not any(name.startswith("looks.") for name in self._parts):
+        looks = tuple(key for name, key in self._parts.items() if name.startswith("looks."))
+        if not looks:
             return None
+        found: Trajectory = self._source.remembered(looks, self._made_trajectory)
+        return found
+
+    def _made_trajectory(self) -> tuple[Trajectory, int]:
         iteration = self._array("looks.iteration", _rows)
         seconds = self._array("looks.seconds", _numbers)
         standings = []
@@ -222,7 +227,9 @@ class StoredParts:
             if scores.shape != (len(iteration), len(positive)) or len(lengths) > 1:
                 raise ValueError("the looks at the fit do not fit together")
             standings.append(ScoresOnTheWay(positive, scores, weights))
-        return Trajectory(iteration, seconds, *standings)
+        # What views compute of it, and keep with it, takes as much again at most.
+        size = 2 * sum(one.scores.nbytes for one in standings)
+        return Trajectory(iteration, seconds, *standings), size
 
 
 def _of(data: bytes, kinds: str) -> tuple[NDArray[Any], int]:

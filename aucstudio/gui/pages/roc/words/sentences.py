@@ -116,7 +116,7 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
             f"{figure_words(b)}, on different test rows: not comparable pair by pair."
         )
     difference, sure, settled = _compared(runs, band)
-    verdict = "settled" if settled else "not settled"
+    verdict = "significant" if settled else "not significant"
     if figure_words(difference) == "0.000":
         return Statement(f"{where}, {names[0]} and {names[1]} are level: {verdict}.", sure)
     lead = figure_words(difference)

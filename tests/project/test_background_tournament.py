@@ -16,8 +16,12 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.tournament import beside
-from aucstudio.project.tournament.beside import TournamentOrder, TournamentStop, hold_beside
+from aucstudio.project.tournament import background
+from aucstudio.project.tournament.background import (
+    TournamentOrder,
+    TournamentStop,
+    hold_in_background,
+)
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import draw, held_out_once
 from aucstudio.project.tournament.standings import (
@@ -64,7 +68,7 @@ def held(table):
     """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
     kept, told = Kept(), []
     order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
-    return kept, told, hold_beside(order, kept, TournamentStop(), told.append)
+    return kept, told, hold_in_background(order, kept, TournamentStop(), told.append)
 
 
 @pytest.mark.slow
@@ -129,7 +133,7 @@ def test_a_repaired_project_keeps_them(held, tmp_path):
 
 def test_what_cannot_be_written_is_told(table):
     order = TournamentOrder(table, Validation(), None, 600.0)
-    end = beside._Held(order, Kept("the disk is full"), lambda _told: None).end("stopped")
+    end = background._Held(order, Kept("the disk is full"), lambda _told: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
 
 
@@ -142,7 +146,7 @@ def follow(table, act, entrants=LONG):
             act(stop)
 
     order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
-    return kept, hold_beside(order, kept, stop, tell)
+    return kept, hold_in_background(order, kept, stop, tell)
 
 
 @pytest.mark.slow
@@ -158,7 +162,7 @@ def test_a_stop_judges_what_is_ready(table):
 def test_ended_at_once_it_stands_with_what_was_told(table):
     kept, end = follow(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
-    assert "before anything was judged" in end.error
+    assert "before anything was tested" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
     assert {one.method: one.state for one in end.entries}["auc-ensemble"] == LEFT
     assert kept.standings[-1] == end
@@ -186,7 +190,7 @@ def test_too_few_rows_fail_in_a_sentence(tmp_path):
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
     order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
-    end = hold_beside(order, Kept(), TournamentStop(), lambda _told: None)
+    end = hold_in_background(order, Kept(), TournamentStop(), lambda _told: None)
     assert end.ended == "failed"
     assert "tournament needs more rows" in end.error
     assert end.entries == ()
@@ -258,7 +262,7 @@ def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp
         TournamentOrder(table, Validation(), None, 600.0),
     )
     for error in ("one", "other"):
-        end = beside._Held(order, Kept(), lambda _told: None).end("failed", error)
+        end = background._Held(order, Kept(), lambda _told: None).end("failed", error)
         project.keep_standings(end.key, end.as_json())
     kept = project.read().standings
     assert {one["error"] for one in kept.values()} == {"one", "other"}

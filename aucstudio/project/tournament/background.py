@@ -27,7 +27,7 @@ from aucstudio.project.tournament.hold_out import FOLDS
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_LET_GO = "it was stopped before anything was judged on the held-out rows"
+_LET_GO = "it was stopped before anything was tested on the held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class TournamentStop:
     at_once: threading.Event = dataclasses.field(default_factory=threading.Event)
 
 
-def hold_beside(
+def hold_in_background(
     order: TournamentOrder,
     keeper: Keeper,
     stop: TournamentStop,
@@ -200,7 +200,7 @@ class _Sender:
 
     report: Reporter
 
-    def take_off(self, experiment: Experiment) -> None:
+    def begin_run(self, experiment: Experiment) -> None:
         """Do nothing: a run is reported when it has ended."""
 
     def add_run(self, record: RunRecord) -> RunRecord:

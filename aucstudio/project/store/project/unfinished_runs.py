@@ -17,11 +17,11 @@ import psutil
 
 from aucstudio.project import typed
 from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.store.project.checksums import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
-from aucstudio.project.store.project.sealed import seal, unseal
 
 
-class FlightDocument(msgspec.Struct):
+class UnfinishedRunDocument(msgspec.Struct):
     """A run under way, and the program that makes it."""
 
     experiment: dict[str, Any]
@@ -29,7 +29,7 @@ class FlightDocument(msgspec.Struct):
 
 
 @dataclasses.dataclass(frozen=True)
-class Flights:
+class UnfinishedRuns:
     """Runs that began and did not end.
 
     Attributes
@@ -44,16 +44,16 @@ class Flights:
     elsewhere: list[tuple[Experiment, Owner]]
 
 
-def note_flight(database: sqlite3.Connection, experiment: Experiment) -> None:
+def note_running(database: sqlite3.Connection, experiment: Experiment) -> None:
     """Note that this program begins a run."""
     owner = Owner.this()
     key = owner.key(experiment.id)
-    document = msgspec.to_builtins(FlightDocument(experiment.as_json(), owner))
+    document = msgspec.to_builtins(UnfinishedRunDocument(experiment.as_json(), owner))
     sealed = seal(document, "flight", key)
     database.execute("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (key, *sealed))
 
 
-def read_flights(database: sqlite3.Connection) -> tuple[Flights, list[str]]:
+def read_unfinished(database: sqlite3.Connection) -> tuple[UnfinishedRuns, list[str]]:
     """Read the runs under way; give them, and the keys of those whose program is gone."""
     lost, elsewhere, gone = [], [], []
     for key, document, found in database.execute("SELECT * FROM flights").fetchall():
@@ -68,18 +68,18 @@ def read_flights(database: sqlite3.Connection) -> tuple[Flights, list[str]]:
             gone.append(key)
         elif not flight.owner.is_this:
             elsewhere.append((experiment, flight.owner))
-    return Flights(lost, elsewhere), gone
+    return UnfinishedRuns(lost, elsewhere), gone
 
 
-def forget_flights(database: sqlite3.Connection, keys: Iterable[str]) -> None:
+def forget_running(database: sqlite3.Connection, keys: Iterable[str]) -> None:
     """Take notes of runs away."""
     for key in keys:
         database.execute("DELETE FROM flights WHERE owner = ?", (key,))
 
 
-def _flight(key: str, document: Any, found: Any) -> FlightDocument:
+def _flight(key: str, document: Any, found: Any) -> UnfinishedRunDocument:
     try:
-        return typed.convert(unseal(document, found, "flight", key), FlightDocument)
+        return typed.convert(unseal(document, found, "flight", key), UnfinishedRunDocument)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
 

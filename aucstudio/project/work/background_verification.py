@@ -17,7 +17,7 @@ from aucstudio.project.runs.verification import Verification, verify_run
 Post = Callable[[tuple[str, float]], bool]
 
 
-def verify_beside(record: RunRecord, split: int, post: Post) -> Verification:
+def verify_in_background(record: RunRecord, split: int, post: Post) -> Verification:
     """Verify one split of a run; called on a thread of the window's.
 
     Parameters

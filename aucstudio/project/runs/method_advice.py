@@ -174,6 +174,6 @@ def _wishes(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
     if missing and rows >= _FEWEST_TO_BEND:
         yield "gradient-boosting", f"{missing:,} missing values: taken as they are, not filled in."
     elif rows >= _FEWEST_FOR_TREES:
-        yield "gradient-boosting", "Often the one to beat on tables: a yardstick."
+        yield "gradient-boosting", "A strong baseline on tables."
     else:
-        yield "logistic", f"Only {told}: a plain yardstick that needs few."
+        yield "logistic", f"Only {told}: a plain baseline that needs few."
