@@ -9,6 +9,7 @@ import pytest
 
 from aucstudio.commands import COMMANDS
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.gui.desk.pages import PAGES
 from aucstudio.project import guide
 from aucstudio.project.resources import resource_path
 
@@ -34,6 +35,14 @@ def test_every_help_file_is_a_chapter():
 def test_a_chapter_has_one_title(name):
     lines = re.sub(r"```.*?```", "", guide.page(name), flags=re.DOTALL).splitlines()
     assert [line for line in lines if line.startswith("# ")] == [lines[0]]
+
+
+def test_every_view_of_the_window_has_a_chapter():
+    titles = "\n".join(guide.page(name).splitlines()[0] for name in guide.CHAPTERS)
+    for page in PAGES:
+        for view in page.views:
+            assert re.search(rf"^# Page: {page.title}(, .*)?$", titles, re.MULTILINE), page.title
+            assert re.search(rf"^# Page: .*{view.switch or view.title}$", titles, re.MULTILINE)
 
 
 def test_options_are_those_of_the_parser():

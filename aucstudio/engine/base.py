@@ -34,8 +34,10 @@ from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
+from aucstudio.notices import notice
 
 _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
+_FEW_ROWS = 20  # of a class, from which noise may decide the whole ranking
 _VECTORS = 100  # as long as the features are many: planes, gradients
 
 
@@ -376,6 +378,12 @@ class AUCClassifier(Declared, _Estimator):
         else:
             self.intercept_ = done.intercept
         self.train_scores_ = scores + self.intercept_
+        m = int(np.count_nonzero(positive))
+        few = min(m, len(positive) - m)
+        if few <= _FEW_ROWS and np.isfinite(scores).all():
+            area = roc.auc(positive, scores, weights=weights)
+            if area < 0.5:
+                self.notes_ += (notice("training_ranked_backwards", area=area, rows=few),)
         if done.n_iter is not None:
             self.n_iter_ = done.n_iter
         if isinstance(done.scorer, LinearScorer) and not self._is_given_kernel():
@@ -556,7 +564,10 @@ def _groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
 
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    classes = np.unique(y)
+    if y.dtype == np.bool_:  # nothing to sort
+        classes = np.flatnonzero(np.array([not y.all(), y.any()])).astype(bool)
+    else:
+        classes = np.unique(y)
     if len(classes) == 2 and y.dtype.kind in "biuUS":
         return classes, y == classes[1]
     from sklearn.utils.multiclass import check_classification_targets, type_of_target

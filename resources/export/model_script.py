@@ -168,34 +168,28 @@ def spell_text(cell: Any) -> str:
 
 
 # section written
-def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | None:
+def read_written(text: str, pattern: str, decimal: str, marks: str) -> float | None:
     """Read a number with marks between thousands, a unit or a minus in whatever place."""
-    text = text.translate(DIGITS)
-    if not re.fullmatch(pattern, text):
+    found = re.fullmatch(pattern, text.translate(DIGITS))
+    if found is None:
         return None
-    bare = re.sub(f"{NOTE}$", "", re.sub(unit, "", text) if unit else text).strip(" ")
-    bare = re.sub(f"{re.escape(decimal)}(--?|\u2013|\u2014)$", "", bare)  # no cents
-    is_negative = bare.endswith((")", "-", "\u2212"))
-    bare = re.sub(f"[^0-9eEdD{re.escape(decimal)}+\u2212\u2013-]", "", bare)
-    bare = re.sub("[\u2212\u2013]", "-", bare.replace(decimal, "."))
-    bare = re.sub("[dD]", "e", bare).rstrip("-")
-    value = float(bare) if bare else math.inf
+    bare = re.sub(f"[{marks}]", "", found["number"]).replace(decimal, ".")
+    value = float(re.sub("[dD]", "e", bare.replace("\u2212", "-")))
+    is_negative = not {"(", "-", "\u2212", "\u2013"}.isdisjoint(found.groups())
     return None if math.isinf(value) else -value if is_negative else value
 
 
 # section dates
-def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
+def read_date(text: str, ways: list[str]) -> float | None:
     """Read a date as days since 1970-01-01 in UTC, or a time or duration as hours.
 
-    Of the ways to write it, each a pattern, what takes it apart and its parts, the first counts.
+    Of the ways to write it, patterns with a group for each part, the first counts.
     """
     text = text.lower()
-    way = next((way for way in ways if re.fullmatch(way[0], text)), None)
-    found = re.fullmatch(way[1], text) if way else None
-    if way is None or found is None:
+    found = next(filter(None, (re.fullmatch(way, text) for way in ways)), None)
+    if found is None:
         return None
-    parts = way[2]
-    part = {name: piece or "" for name, piece in zip(parts, found.groups(), strict=True)}
+    part = found.groupdict("")
     hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
     hours += 24 * int(part.get("D") or 0)
     if part.get("p"):

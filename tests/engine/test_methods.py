@@ -413,3 +413,14 @@ def test_a_far_offset_costs_no_digits_that_matter(method, data):
     X = np.round(X * 64) / 64  # exact at the offset
     first, second = exact(method).fit(X, y), exact(method).fit(X + 1e8, y)
     assert_same_ranking(first.scorer_(X), second.scorer_(X + 1e8))
+
+
+def test_a_training_auc_below_one_half_from_few_positives_is_noted():
+    rng = np.random.default_rng(7)
+    y = np.zeros(500, dtype=bool)
+    y[:3] = True
+    noise = rng.normal(size=(500, 5))
+    fitted = METHODS["rls"]().fit(noise, y)
+    assert auc(y, fitted.train_scores_) < 0.5
+    assert [note.code for note in fitted.notes_] == ["training_ranked_backwards"]
+    assert METHODS["rls"]().fit(noise + 9 * y[:, None], y).notes_ == ()

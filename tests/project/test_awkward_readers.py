@@ -32,9 +32,9 @@ def test_every_reader_reads_alike(tmp_path, monkeypatch, part):
     for group, case in CASES[part::PART]:
         path = tmp_path / "data.csv"
         path.write_bytes(case.content)
-        monkeypatch.setattr(delimited, "is_short", lambda *_: True)
+        monkeypatch.setattr(delimited, "is_small", lambda *_: True)
         short = all_of(read_table(path, dialect=case.given, roles=case.roles))
-        monkeypatch.setattr(delimited, "is_short", lambda *_: False)
+        monkeypatch.setattr(delimited, "is_small", lambda *_: False)
         assert all_of(read_table(path, dialect=case.given, roles=case.roles)) == short, case.name
         if case.name in ("names-again", "quotes-open", "fixed", "inf", "zip", "iso-times", "total"):
             assert on_disk(path, case) == short[0], (group, case.name)

@@ -36,8 +36,7 @@ def test_a_scan_does_not_depend_on_the_pieces(tmp_path, monkeypatch, seed):
         assert found.encoding is None
     else:
         assert found.encoding == "utf-8"
-    assert ("_" in found.lookalikes) == (b"_" in below)
-    assert ("+-" in found.lookalikes) == (b"+-" in below)
+    assert found.lookalikes == (b"_" in below or b"+-" in below)
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 9, 64])

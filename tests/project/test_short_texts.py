@@ -7,8 +7,8 @@ from aucstudio.project.data import gathering, short_texts
 from aucstudio.project.data.gathering import Texts, _Known
 from aucstudio.project.data.odd_texts import OddTexts
 from aucstudio.project.data.short_texts import ShortTexts, text_keys
-from aucstudio.project.data.text.numerals import BLANKS, MISSING_TEXT
-from aucstudio.project.data.text.short import _are_plain
+from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
+from aucstudio.project.data.text.numerals import are_plain
 
 _DRAW = np.random.default_rng(5)
 _KINDS = {
@@ -119,7 +119,7 @@ def test_keys_tell_texts_apart():
 
 
 def test_a_cell_with_a_line_end_is_no_two_numbers():
-    assert _are_plain(("1", "-2.5"))
-    assert _are_plain(())
+    assert are_plain(("1", "-2.5"))
+    assert are_plain(())
     for column in (("1\n2",), ("1", ""), ("1\n", "2"), ("1.",), ("1", "x")):
-        assert not _are_plain(column)
+        assert not are_plain(column)

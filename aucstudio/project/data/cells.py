@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.gathering import Cells, Numbers, Texts
 from aucstudio.project.data.paths import WITHOUT_EXTENSIONS
+from aucstudio.project.data.text.cell_sql import READ, number_sql
+from aucstudio.project.data.text.missing import MISSING_NUMBER
+from aucstudio.project.data.text.number_cells import NumberCells
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -78,6 +82,12 @@ class CellStore:
         self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
+        # By column, what Python understood of its cells.
+        self.numbers: dict[int, NumberCells] = {}
+        numbers = self.numbers
+        self._connection.create_function(
+            READ, lambda text, k: numbers[k].read(text), ["VARCHAR", "INTEGER"], "DOUBLE"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +98,23 @@ class CellStore:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    def expect(self, k: int, form: NumberFormat, words: frozenset[str] = MISSING_NUMBER) -> None:
+        """Note how the numbers of a column are written, before its cells are read."""
+        self.numbers[k] = NumberCells(form, words)
+
+    def number(
+        self,
+        cell: str,
+        k: int,
+        form: NumberFormat,
+        words: frozenset[str] = MISSING_NUMBER,
+        *,
+        lookalikes: bool = True,
+    ) -> str:
+        """Return the expression of a number: see :func:`number_sql`."""
+        self.expect(k, form, words)
+        return number_sql(cell, k, form, words, lookalikes=lookalikes)
 
     def window(self, texts: Mapping[int, bool], start: int, stop: int) -> list[NDArray[Any]]:
         """Fetch some rows of some columns.

@@ -38,9 +38,9 @@ from aucstudio.project.data.table import (
     with_said,
     without_label,
 )
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress
-from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
 ROWS = 2000

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 
 # One class, or several that are positive together.
 PositiveChoice = str | Sequence[str] | None

@@ -17,13 +17,14 @@ from aucstudio.project.data.parquet_fields import one_level, quoted
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.cell_sql import literal, text_sql
+from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.noticed import about_unreadable
-from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
+from aucstudio.project.data.text.import_notices import about_unreadable
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.data.text.settle import guess_form
 from aucstudio.project.errors import InputError
 
 _MAGIC = b"PAR1"
@@ -143,12 +144,26 @@ class ParquetReader(CellStore):
             for name, kind in zip(names, kinds, strict=True)
             if kind == "TIMESTAMP WITH TIME ZONE" and schema is None
         ]
-        self._expressions = _expressions(kinds, forms)
+        self._expressions = [self._expression(k, kind, forms[k]) for k, kind in enumerate(kinds)]
         self._make_view()
         numbers = {k: form is not None for k, form in forms.items()}
         rows = int(self._one("SELECT count(*) FROM cells")[0])
         dated = {k: form if form and form.layout else None for k, form in forms.items()}
         return ParquetColumns(names, numbers, rows, dated, notes)
+
+    def _expression(self, k: int, kind: str, form: NumberFormat | None) -> str:
+        """Return the expression of a column as numbers, or as texts."""
+        cell = f"c{k}"
+        if form is None:
+            return text_sql(_text(cell, kind))
+        if _is_number(kind) and not form.layout:
+            return f"coalesce({cell}::DOUBLE, 'nan'::DOUBLE)"
+        if _layout(kind) and _layout(kind) == form.layout:
+            cell = _ZONED.get(kind, "{}").format(cell)
+            unit = 3600.0 if form.layout == dates.CLOCK else 86400.0
+            as_time = cell if form.layout == dates.CLOCK else f"({cell})::TIMESTAMP"
+            return f"coalesce(epoch({as_time}) / {unit}::DOUBLE, 'nan'::DOUBLE)"
+        return self.number(_text(cell, kind), k, form)
 
     def _codes(self, columns: list[int]) -> list[int]:
         """List the columns of whole numbers that are not all exact as doubles."""
@@ -221,21 +236,6 @@ def _forms(
             is_number = known[name].kind == "number"
             forms[k] = (known[name].number or NumberFormat()) if is_number else None
     return forms
-
-
-def _expressions(kinds: list[str], forms: Mapping[int, NumberFormat | None]) -> list[str]:
-    columns = []
-    for k, kind in enumerate(kinds):
-        form, cell = forms[k], f"c{k}"
-        if form is None:
-            columns.append(f"{text_sql(_text(cell, kind))}")
-        elif _is_number(kind) and not form.layout:
-            columns.append(f"coalesce({cell}::DOUBLE, 'nan'::DOUBLE)")
-        elif kind in _ZONED:
-            columns.append(number_sql(f"({_ZONED[kind].format(cell)})::VARCHAR", form))
-        else:
-            columns.append(number_sql(_text(cell, kind), form))
-    return columns
 
 
 # In UTC: what the zone of this machine was in 1850 is nobody's concern.

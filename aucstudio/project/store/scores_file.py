@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import score_file

@@ -175,7 +175,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
         return "not tested"
     if not settled(lead.p):
         return "not significant"
-    return f"{'behind' if lead.difference > 0 else 'ahead'}, {p_words(lead.p)}"
+    return f"{'behind' if lead.difference > 0 else 'ahead'}, Holm-corrected {p_words(lead.p)}"
 
 
 def rows_words(rows: RowCounts) -> str:

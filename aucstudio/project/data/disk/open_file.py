@@ -15,7 +15,7 @@ from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, make_plain, naming
 from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.contents import Kept
+from aucstudio.project.data.text.contents import Contents
 from aucstudio.project.data.text.delimited import (
     Opened,
     ReadingProgress,
@@ -23,7 +23,7 @@ from aucstudio.project.data.text.delimited import (
     open_delimited,
 )
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.noticed import about_cells, about_unreadable
+from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
 from aucstudio.project.data.text.rows import first_unreadable
@@ -134,8 +134,8 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         numbers={k: form is not None for k, form in kept.forms.items()},
         forms=kept.forms,
         rows=kept.rows,
-        rejected=kept.rejected,
-        rejected_rows=kept.rejected_rows,
+        rejected=kept.left_out.listed,
+        rejected_rows=kept.left_out.total,
         notes=notes,
         chosen=opened.chosen,
         findings=tuple(noticed),
@@ -146,7 +146,7 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
 
 def _kept(
     opened: Opened, source: Source, folder: Path, tell: ReadingProgress
-) -> tuple[KeptCells, Kept]:
+) -> tuple[KeptCells, Contents]:
     reader = KeptCells(
         source,
         folder,
@@ -155,7 +155,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled, opened.lengths)
+        return reader, reader.keep(opened.forms, opened.settled, opened.sample)
     except BaseException:
         reader.close()
         raise

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.text.settle import is_remark
+from aucstudio.project.data.text.missing import is_remark
 from aucstudio.project.words import class_words, counted
 
 _FEW = 10

@@ -9,7 +9,7 @@ import numpy as np
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.marks import is_number
+from aucstudio.project.data.text.separators import is_number
 
 # Another table has so many rows at most, and so many cells of these at least.
 _SHORTER, _FILLED = 0.75, 0.8

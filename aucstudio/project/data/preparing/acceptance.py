@@ -9,10 +9,10 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_range import Far, how_far
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text.missing import is_remark
 from aucstudio.project.data.text.notation import Remedy, remedy_for
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.data.text.rejects import Unreadable
-from aucstudio.project.data.text.settle import is_remark
 from aucstudio.project.errors import InputError
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")

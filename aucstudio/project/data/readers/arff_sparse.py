@@ -12,13 +12,8 @@ import scipy
 
 from aucstudio.project.data.readers.arff_syntax import Attribute, Header
 from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseFile
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    MISSING_NUMBER,
-    MISSING_TEXT,
-    NumberFormat,
-    read_number,
-)
+from aucstudio.project.data.text.missing import BLANKS, MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.data.text.numerals import NumberFormat, read_number
 from aucstudio.project.data.text.rejects import Unreadable
 
 _MOST_SPELLINGS = 20

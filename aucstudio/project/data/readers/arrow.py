@@ -10,7 +10,7 @@ from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.arrow_levels import packs_levels, unpack_levels
 from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
 from aucstudio.project.data.readers.recognition import ARROW_FILE
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 
 _SPELLED = {"e": "float16"}

@@ -22,7 +22,7 @@ from aucstudio.project.data.readers.format import (
 )
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words

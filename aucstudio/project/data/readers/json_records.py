@@ -16,7 +16,7 @@ from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.recognition import JSON_LIST
-from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 

@@ -22,7 +22,7 @@ from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.noticed import about_unreadable
+from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words

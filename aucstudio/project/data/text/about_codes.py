@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.text.column_types import holds_codes
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.settle import holds_codes
 
 # Of codes that look like numbers there are so many.
 _MOST_CODES = 12

@@ -10,8 +10,8 @@ import numpy as np
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.column_types import is_ambiguous
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.settle import is_ambiguous
 
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
 _DATED = re.compile("date|datum|fecha|data di")

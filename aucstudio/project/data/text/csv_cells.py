@@ -1,51 +1,42 @@
-"""The cells of a delimited text file as DuckDB reads them, and what those of a column are.
+"""The cells of a large delimited text file, which DuckDB cuts and Python understands.
 
 The file is plain UTF-8 with one kind of line end; what it looks like is known from its sample.
+DuckDB reads plain numbers by itself and asks :class:`NumberCells` what all others are.
 """
 
 from __future__ import annotations
 
+import abc
 import glob
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
-from typing import TypeVar
+
+import numpy as np
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.paths import for_duckdb
-from aucstudio.project.data.text.codes import asked, code_among, may_be_shorter
+from aucstudio.project.data.text.cell_sql import is_cast, literal, text_sql
+from aucstudio.project.data.text.column_types import (
+    CODE,
+    digits_of_codes,
+    nearly,
+    stray_of,
+    type_of,
+)
 from aucstudio.project.data.text.contents import Formats, Others
-from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.numerals import (
-    NumberFormat,
-    literal,
-    missing_sql,
-    number_sql,
-    text_sql,
-    trimmed,
-)
+from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.missing import BLANKS
+from aucstudio.project.data.text.numerals import NumberFormat, read_number, spelled
 from aucstudio.project.data.text.records import LONGEST_ROW
-from aucstudio.project.data.text.rejects import (
-    AstrayError,
-    Source,
-)
+from aucstudio.project.data.text.rejects import AstrayError, LeftOut, Source
 from aucstudio.project.data.text.rows import names_come_again
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.data.text.settle import MOST_OTHERS, nearly, tries
 
-Item = TypeVar("Item")
-
-NO_LENGTHS: Mapping[int, int] = MappingProxyType({})
-
-# How many spellings of cells that are no numbers are listed.
-SPELLINGS = 20
-
-_DOUBTFUL_BATCH = 32
 # Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
 _BUFFER = LONGEST_ROW
 
 
-class CsvCells(CellStore):
+class CsvCells(CellStore, abc.ABC):
     """A delimited file, opened in DuckDB; a context manager.
 
     Parameters
@@ -69,25 +60,134 @@ class CsvCells(CellStore):
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
 
-    def _select(self, forms: Formats, exact: frozenset[int], *, bare: bool = False) -> str:
-        """Write the query that reads some columns of the file.
+    @abc.abstractmethod
+    def _load(self, forms: Formats) -> None:
+        """Read columns, or read them again in other formats."""
 
-        In the columns ``exact`` every cell is compared with the pattern of numbers. Texts may
-        come ``bare``, as they stand in the file.
+    @abc.abstractmethod
+    def _known(self, k: int) -> tuple[int, float, list[float]]:
+        """Return how many numbers a column has, the least, and some of them."""
+
+    def _settle(
+        self, promised: Formats, fixed: frozenset[int], sample: TextSample
+    ) -> tuple[Formats, dict[int, str]]:
+        """Read again what is not written as its ``sample`` promised.
+
+        Returns
+        -------
+        dict of int to NumberFormat or None
+            How the columns are written.
+        dict of int to str
+            For those that became text, a cell that is no number.
         """
-        columns = []
+        forms = dict(promised)
+        doubtful = self._doubtful([k for k in forms if k not in fixed], forms)
+        decimal = self._source.dialect.decimal
+        strays = {k: stray_of(self.numbers[k].others, decimal) for k in doubtful}
+        self._load_changed(forms, {k: self._type_of(k, forms[k], sample) for k in doubtful})
+        # The format that fits most cells has to fit nearly all.
+        doubtful = self._doubtful(doubtful, forms)
+        self._load_changed(forms, {k: self._checked(k, forms[k], sample) for k in doubtful})
+        codes = self._codes({k: f for k, f in forms.items() if k not in fixed}, sample)
+        self._load_changed(forms, dict.fromkeys(codes))
+        return forms, {k: stray for k, stray in strays.items() if forms[k] is None} | codes
+
+    def _load_changed(self, forms: Formats, again: Formats) -> None:
+        """Read columns again whose format has changed, and note it."""
+        changed = {k: form for k, form in again.items() if form != forms[k]}
+        if changed:
+            self._load(changed)
+            forms |= changed
+
+    def _doubtful(self, columns: Iterable[int], forms: Formats) -> list[int]:
+        """List the columns of numbers of which some cells are not written as they should be."""
+        return [
+            k
+            for k in columns
+            if (form := forms[k]) and not form.matches_all(self.numbers[k].others)
+        ]
+
+    def _type_of(
+        self, k: int, form: NumberFormat | None, sample: TextSample
+    ) -> NumberFormat | None:
+        """Return the format of the most cells; None where the others are too many."""
+        found = type_of(self._counted(k, form, sample), self._source.dialect.decimal, form)
+        return None if self.numbers[k].is_crowded and found == form else found
+
+    def _checked(
+        self, k: int, form: NumberFormat | None, sample: TextSample
+    ) -> NumberFormat | None:
+        """Return a format if it is that of nearly all cells."""
+        assert form is not None
+        crowded = self.numbers[k].is_crowded
+        return None if crowded else nearly(self._counted(k, form, sample), [form])
+
+    def _counted(self, k: int, form: NumberFormat | None, sample: TextSample) -> dict[str, int]:
+        """Count cells by their spelling; of numbers some stand for all."""
+        assert form is not None
+        count, _, some = self._known(k)
+        written = [cell for cell in sample.column(k) if form.matches(cell)]
+        written = written or [spelled(form, value) for value in some]
+        return self.numbers[k].counted(count, written)
+
+    def _codes(self, forms: Formats, sample: TextSample) -> dict[int, str]:
+        """Return the columns that hold codes with leading zeros, with one of them.
+
+        Only where a number is shorter than the first cells are is a column asked about.
+        """
+        found: dict[int, str] = {}
+        number_words = self._source.dialect.number_words
         for k, form in forms.items():
-            lookalikes = None if k in exact else self._source.lookalikes
-            columns.append(f"{self._cell(k, form, lookalikes, bare=bare)} AS c{k}")
+            if form is None or not is_cast(form, number_words):
+                continue
+            length = digits_of_codes(sample.column(k), number_words)
+            if length is None or not 0 <= self._known(k)[1] < 10.0 ** (
+                length - 1 if length else 300
+            ):
+                continue
+            cell = f"trim(c{k}, {literal(BLANKS)})"
+            words = ", ".join(map(literal, sorted(number_words)))
+            is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
+            known = f"FILTER (lower({cell}) NOT IN ({words}))"
+            first, last, whole, shortest, longest = self._one(
+                f"SELECT min({cell}) {is_code}, max({cell}) {is_code}, "
+                f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
+                f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._read_csv()}"
+            )
+            if first is not None and whole and (first != last or shortest == longest):
+                found[k] = str(first)
+        return found
+
+    def _others(self, forms: Formats) -> Others:
+        """List how cells of columns are spelled that are no numbers."""
+        return {
+            k: self.numbers[k].listed()
+            for k, form in forms.items()
+            if form is not None and self.numbers[k].others
+        }
+
+    def _check_names(self, forms: Formats, left_out: LeftOut) -> None:
+        """Raise AstrayError where the names come again: DuckDB would take them for a row."""
+        names, words = self._source.header, self._source.dialect.number_words
+        # Among numbers they would have been met.
+        is_ruled_out = not left_out.total and any(
+            np.isinf(read_number(form, words, names[k])) and names[k] not in self.numbers[k].others
+            for k, form in forms.items()
+            if form is not None and k < len(names)
+        )
+        if self._source.tidied is None and not is_ruled_out and names_come_again(self._source):
+            raise AstrayError
+
+    def _select(self, forms: Formats, *, bare: bool = False) -> str:
+        """Write the query that reads some columns; texts may come ``bare``, as in the file."""
+        columns = (f"{self._cell(k, form, bare=bare)} AS c{k}" for k, form in forms.items())
         return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
 
-    def _cell(
-        self, k: int, form: NumberFormat | None, lookalikes: frozenset[str] | None, *, bare: bool
-    ) -> str:
-        dialect = self._source.dialect
+    def _cell(self, k: int, form: NumberFormat | None, *, bare: bool) -> str:
+        dialect, lookalikes = self._source.dialect, self._source.lookalikes
         if form is None:
             return f"c{k}" if bare else text_sql(f"c{k}", dialect.text_words)
-        return number_sql(f"c{k}", form, lookalikes, dialect.number_words)
+        return self.number(f"c{k}", k, form, dialect.number_words, lookalikes=lookalikes)
 
     def _read_csv(self, numbers: frozenset[int] = frozenset()) -> str:
         """Write what gives the cells as texts; those of some columns as ``numbers``, or none."""
@@ -113,95 +213,3 @@ class CsvCells(CellStore):
         # DuckDB takes the name for a pattern.
         name = literal(glob.escape(str(self._path)))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
-
-    def _check_names(self) -> None:
-        if self._source.tidied is None and names_come_again(self._source):
-            raise AstrayError
-
-    def _resettle(
-        self, settled: Formats, doubtful: list[int], fixed: frozenset[int]
-    ) -> dict[int, str]:
-        """Settle formats anew that did not prove true; give a stray cell where it became text."""
-        strays: dict[int, str] = {}
-        for batch in batches([k for k in doubtful if k not in fixed], _DOUBTFUL_BATCH):
-            for k, (form, misfit) in self._settle({k: settled[k] for k in batch}).items():
-                settled[k] = form
-                if form is None:
-                    strays[k] = misfit
-        return strays
-
-    def _settle(self, promised: Formats) -> dict[int, tuple[NumberFormat | None, str]]:
-        """Find how columns are written that are not what their sample promised.
-
-        The format that fits the most cells has to fit nearly all; where none does, the column is
-        text, and a cell that does not fit comes with it.
-        """
-        decimal, settled = self._source.dialect.decimal, {}
-        for k, form in promised.items():
-            forms = tries([], decimal, form)
-            counted, others = self._judged(k, forms)
-            more = tries(sorted(text for text, _ in others), decimal, form)
-            if others and more != forms:
-                counted, others = self._judged(k, more)
-            found = None
-            if len(others) < MOST_OTHERS:
-                found = nearly({**counted, **dict(others)}, more)
-            misfit = max((text for text, _ in others), default="")
-            settled[k] = (found, "" if found else misfit)
-        return settled
-
-    def _judged(
-        self, k: int, forms: Sequence[NumberFormat]
-    ) -> tuple[dict[str, int], list[tuple[str, int]]]:
-        """Count the cells of the format that fits the most, and the others, by spelling."""
-        cell = f"c{k}"
-        known = f"NOT {missing_sql(cell, self._source.dialect.number_words)}"
-        fits = [form.sql_matches(cell) for form in forms]
-        asked = ", ".join(f"count(*) FILTER ({known} AND {fit})" for fit in fits)
-        totals = self._one(f"SELECT {asked} FROM {self._read_csv()}")
-        best = fits[totals.index(max(totals))]
-        others = self._counted(cell, f"{known} AND NOT {best}", MOST_OTHERS)
-        numbers = dict(self._counted(cell, f"{known} AND {best}", MOST_OTHERS))
-        if numbers:
-            # Too many to be looked at one by one: some spellings stand for all.
-            numbers[next(iter(numbers))] += int(max(totals)) - sum(numbers.values())
-        return numbers, others
-
-    def _codes(
-        self, settled: Formats, lengths: Mapping[int, int], least: Callable[[int], float]
-    ) -> dict[int, str]:
-        """Make columns text that hold codes with leading zeros; give one of each."""
-        found: dict[int, str] = {}
-        words = self._source.dialect.number_words
-        for k, length in lengths.items():
-            if settled[k] is None or not may_be_shorter(length, least(k)):
-                continue
-            answer = self._one(f"SELECT {asked(f'c{k}', words)} FROM {self._read_csv()}")
-            if code := code_among(answer):
-                settled[k], found[k] = None, code
-        return found
-
-    def _others(self, forms: Formats, columns: list[int]) -> Others:
-        """List how cells of columns are spelled that are no numbers."""
-        others: Others = {}
-        for k in columns:
-            form, cell = forms[k], f"c{k}"
-            assert form is not None
-            known = f"NOT {missing_sql(cell, self._source.dialect.number_words)}"
-            strange = f"isinf({form.sql(cell)})"
-            others[k] = tuple(self._counted(cell, f"{known} AND {strange}", SPELLINGS))
-        return others
-
-    def _counted(self, cell: str, condition: str, most: int) -> list[tuple[str, int]]:
-        """Count the spellings of cells that meet a condition, the most frequent first."""
-        spelled = trimmed(cell)
-        found = self._all(
-            f"SELECT {spelled} AS spelled, count(*) AS times FROM {self._read_csv()} "
-            f"WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {most}"
-        )
-        return [(str(text), int(count)) for text, count in found]
-
-
-def batches(items: list[Item], size: int) -> Iterator[list[Item]]:
-    """Cut a list into parts of one size."""
-    return (items[start : start + size] for start in range(0, len(items), size))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.codes import lengths_of_codes
+from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import Contents, Formats
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
@@ -24,9 +23,9 @@ from aucstudio.project.data.text.encoding import (
     plain_copy,
     refuse_endless,
 )
+from aucstudio.project.data.text.extra_tables import cut_off, find_second
+from aucstudio.project.data.text.import_notices import about_columns, about_layout
 from aucstudio.project.data.text.layout import Layout, detect_layout
-from aucstudio.project.data.text.noticed import about_columns, about_layout
-from aucstudio.project.data.text.numerals import LOOKALIKES, is_quick
 from aucstudio.project.data.text.rejects import (
     AstrayError,
     Numbers,
@@ -47,9 +46,7 @@ from aucstudio.project.data.text.rows import (
     tidied,
 )
 from aucstudio.project.data.text.scan import scan
-from aucstudio.project.data.text.second import cut_off, find_second
-from aucstudio.project.data.text.settle import forced_form, guess_form
-from aucstudio.project.data.text.short import is_short, read_short
+from aucstudio.project.data.text.small_files import is_small, read_small
 from aucstudio.project.data.text.wrapped import find_wrapping, unwrapped
 from aucstudio.project.errors import InputError
 
@@ -57,9 +54,6 @@ from aucstudio.project.errors import InputError
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
-
-# Numbers that DuckDB reads as they stand, or nothing.
-_PLAIN = re.compile("(-?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?)?")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -134,8 +128,8 @@ def read_delimited(
         opened.source.dialect,
         opened.sha256,
         columns,
-        contents.rejected,
-        contents.rejected_rows,
+        contents.left_out.listed,
+        contents.left_out.total,
         [*opened.notes, *(finding.sentence for finding in noticed)],
         opened.chosen,
         unreadable,
@@ -150,17 +144,11 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
         tell(0.3 + 0.7 * part, "reading")
 
     if opened.short:
-        return read_short(source, opened.forms, opened.settled, advance)
+        return read_small(source, opened.forms, opened.settled, advance)
     from aucstudio.project.data.text.reader import Reader
 
     with Reader(source, folder, advance) as reader:
-        return reader.read(opened.forms, opened.settled, _clean(opened), opened.lengths)
-
-
-def _clean(opened: Opened) -> frozenset[int]:
-    """Name the columns whose cells are plain numbers as far as the first lines show."""
-    cells = {k: opened.sample.column(k) for k, form in opened.forms.items() if form}
-    return frozenset(k for k, some in cells.items() if some and all(map(_PLAIN.fullmatch, some)))
+        return reader.read(opened.forms, opened.settled, opened.sample)
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
@@ -209,17 +197,6 @@ class Opened:
     settled: frozenset[int] = frozenset()
     short: bool = False
     findings: tuple[Finding, ...] = ()
-
-    @property
-    def lengths(self) -> dict[int, int]:
-        """How many digits the cells of columns have that may hold codes, as far as they show."""
-        words = self.source.dialect.number_words
-        plain = [
-            k
-            for k, form in self.forms.items()
-            if k not in self.settled and form is not None and is_quick(form, words)
-        ]
-        return lengths_of_codes({k: self.sample.column(k) for k in plain}, words)
 
     def reading(
         self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]
@@ -284,7 +261,7 @@ def open_delimited(
         _check(path, layout)
     dialect, sample = layout.dialect, layout.sample
     names, notes = column_names(sample, dialect)
-    lookalikes = found.lookalikes if plain is path else LOOKALIKES
+    lookalikes = found.lookalikes or plain is not path
     source = Source(
         plain,
         path,
@@ -295,7 +272,7 @@ def open_delimited(
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
     )
     forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
-    short = is_short(text, whole, plain.stat().st_size, len(names))
+    short = is_small(text, whole, plain.stat().st_size, len(names))
     findings = about_layout(layout, decoding, notes, names)
     return Opened(
         source,

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.data.text.missing import MISSING_NUMBER, MISSING_TEXT
 from aucstudio.project.errors import InputError
 
 Row = list[str]

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
-from aucstudio.project.data.text.marks import (
+from aucstudio.project.data.text.missing import is_remark, plain_remarks
+from aucstudio.project.data.text.name_rows import (
+    NameRows,
+    find_name_rows,
+    first_of_body,
+    is_lower,
+    is_names,
+)
+from aucstudio.project.data.text.numerals import guess_decimal
+from aucstudio.project.data.text.separators import (
     Record,
     cut,
     find_comments,
@@ -19,15 +28,6 @@ from aucstudio.project.data.text.marks import (
     modal_width,
     uncommented,
 )
-from aucstudio.project.data.text.name_rows import (
-    NameRows,
-    find_name_rows,
-    first_of_body,
-    is_lower,
-    is_names,
-)
-from aucstudio.project.data.text.numerals import guess_decimal
-from aucstudio.project.data.text.settle import is_remark, plain_remarks
 from aucstudio.project.data.text.totals import (
     have_headings,
     is_heading,

@@ -15,24 +15,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import Row
-from aucstudio.project.data.text.marks import (
+from aucstudio.project.data.text.missing import is_missing_number, is_remark
+from aucstudio.project.data.text.separators import (
     Record,
     counts_up,
     is_number,
     is_value,
 )
-from aucstudio.project.data.text.numerals import is_missing_number
-from aucstudio.project.data.text.settle import is_remark
 from aucstudio.project.data.text.totals import is_head_record
 
 # Rows among which the names are looked for.
-_TITLES = 40
+_TITLES, _LOOKED_AT = 40, 200
 # What parts the words of an instrument from its table.
 _END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGNORECASE)
-_VALUED, _FEWEST_BELOW = 0.8, 3
+_VALUED = 0.8
 # In fewer rows a level may come once, and be no name.
 _FEW = 7
-_BROKEN = re.compile(r"-?\d{1,6}[.,]\d{1,6}")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _UNITS = re.compile(
     r"[(\[{].{1,30}[)\]}]|%|\u2030|\u00b0 ?[CFK]?|[$\u20ac\u00a3\u00a5]|"
@@ -72,37 +70,122 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
         if names is None:
             return NameRows(None, 0, 0, rows[0][0])
         return NameRows(upper, min(upper + 1 + lower, len(rows)), upper, rows[0][0])
-    start = 0 if "skip" in given else _titles(rows, width)
+    start = 0 if "skip" in given else _first_full(rows, width)
     header = given.get("header")
     body = first_of_body(rows, start, width)
-    if header is False:
-        return NameRows(None, start, 0, rows[start][0])
     if body is None:
         return _words_only(rows, start, width, header)
-    if body == start:
-        if _heads_groups(rows[start:], width):
-            return NameRows(start + 1, start + 2, 1, rows[start][0])
-        below = [row for _, row in rows[start + 1 :] if len(row) == width]
-        first = rows[start][1]
-        named = (
-            header is None
-            and below
-            and (counts_up(first, below) or _named_by_days(first, below) or _is_apart(first, below))
-        )
-        if header or named:
-            return NameRows(start, start + 1, 0, rows[start][0])
+    if header is False:
         return NameRows(None, start, 0, rows[start][0])
-    (line, above), (last_line, last) = rows[body - 2], rows[body - 1]
-    is_apart = body - 2 >= start and last_line > line + 1
-    if is_apart and len(last) == width and not (len(above) == width and is_lower(last)):
-        # What a blank line parts from the names is no part of the table.
-        start = body - 1
-    upper = _upper(rows, start, body, width)
-    names = start + upper
-    lower = rows[names + 1 : body]
-    if header is None and not all(is_lower(row) or _explains(rows, row, body) for _, row in lower):
+    names = _row_of_names(rows, start, body, width)
+    if names is None:
+        return _without_words(rows, start, body, width, header)
+    if not all(is_lower(row) or _explains(rows, row, body) for _, row in rows[names + 1 : body]):
         body = names + 1
-    return NameRows(names, body, upper, rows[start][0])
+    upper = 0
+    while names - upper > start and _is_upper(rows, names - upper - 1, width):
+        upper += 1
+    return NameRows(names, body, upper, rows[names - upper][0])
+
+
+def _row_of_names(rows: Sequence[Record], start: int, body: int, width: int) -> int | None:
+    """Return the row of names above the cells; None if no words stand there.
+
+    It is the first of those that name all columns, if rows between it and the cells hold words
+    alone, and no blank line parts them; or else the last one, but for units below it.
+    """
+    found, place = None, body - 1
+    while place >= start:
+        line, row = rows[place]
+        is_short = found is None and len(row) < width
+        if not (_may_name(row, width) or is_lower(row) or is_short):
+            break
+        has_units = found is not None and is_lower(rows[found][1])
+        if found is not None and not has_units and any(map(is_value, row)):
+            break
+        below = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
+        is_head = _is_head(row, below, width) or (has_units and len(row) == width and all(row))
+        # Titles of a name and a value are as wide as the rows of a table of two columns.
+        is_title = (
+            found is not None and width == 2 and _is_said(row) and not _is_said(rows[found][1])
+        )
+        if is_head and not is_title:
+            found = place
+        if place > start and line > rows[place - 1][0] + 1 and not is_lower(row):
+            break
+        place -= 1
+    if found is not None:
+        return found
+    place = body - 1
+    while place > start and is_lower(rows[place][1]) and not _is_upper(rows, place - 1, width):
+        place -= 1
+    return place if place >= start and _may_name(rows[place][1], width) else None
+
+
+def _is_said(row: Row) -> bool:
+    """Return whether words of a row come with others, or with digits."""
+    return any(re.search(r"[ \d]", cell) for cell in row)
+
+
+def _is_head(row: Row, below: Sequence[Row], width: int) -> bool:
+    """Return whether a row names all columns, with words most of which do not come again as cells.
+
+    A title says when a table was made, as its names do not.
+    """
+    if len(row) != width or not is_names(row) or any(map(_DAY.match, row)):
+        return False
+    again = sum(any(cells[k] == cell for cells in below) for k, cell in enumerate(row))
+    return 2 * again < width
+
+
+def _without_words(
+    rows: Sequence[Record], start: int, body: int, width: int, header: bool | None
+) -> NameRows:
+    """Judge a table whose first row of values may hold the names: numbers or days."""
+    # Rows above with some values are cells, too.
+    full = (k for k in range(start, body) if len(rows[k][1]) == width)
+    body = next((k for k in full if any(map(is_value, rows[k][1]))), min(body, len(rows) - 1))
+    line, first = rows[body]
+    if _heads_groups(rows[body:], width):
+        return NameRows(body + 1, body + 2, 1, line)
+    below = [row for _, row in rows[body + 1 :] if len(row) == width]
+    named = (
+        header is None
+        and below
+        and (counts_up(first, below) or _named_by_days(first, below) or _is_apart(first, below))
+    )
+    return NameRows(body, body + 1, 0, line) if header or named else NameRows(None, body, 0, line)
+
+
+def _first_full(rows: Sequence[Record], width: int) -> int:
+    """Return the first row after what parts the words of an instrument from its table."""
+    ends = [
+        k for k, (_, row) in enumerate(rows[:_TITLES]) if _END_OF_HEADER.fullmatch("".join(row))
+    ]
+    place = ends[-1] + 1 if ends else 0
+    while place < len(rows) - 1 and is_head_record([cells for _, cells in rows[place:]]):
+        place += 1
+    return place if any(len(row) == width for _, row in rows[place:]) else 0
+
+
+def _may_name(row: Row, width: int) -> bool:
+    """Return whether a row may hold names: several words, for all columns or but one."""
+    filled = [cell for cell in row if cell]
+    if len(filled) < 2 or len(row) < width - 1 or row[-1] == "=":
+        return False
+    return 2 * sum(map(is_value, filled)) <= len(filled)
+
+
+def _is_upper(rows: Sequence[Record], place: int, width: int) -> bool:
+    """Return whether a row says what several columns below it have in common."""
+    row, below = rows[place][1], rows[place + 1][1]
+    filled = [cell for cell in row if cell]
+    if len(row) not in (width, width - 1) or len(filled) < 2 or any(map(is_value, filled)):
+        return False
+    has_gaps = not all(row) and len(below) == width and all(below)
+    repeats = len(set(filled)) < len(filled)
+    completes = _completes(below, row) and not is_lower(below)
+    return has_gaps or completes or (repeats and not is_lower(below))
 
 
 def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
@@ -154,99 +237,6 @@ def _is_apart(first: Row, below: Sequence[Row]) -> bool:
     )
 
 
-def _titles(rows: Sequence[Record], width: int) -> int:
-    """Count the rows before the table: those that are far shorter than most."""
-    ends = [
-        k for k, (_, row) in enumerate(rows[:_TITLES]) if _END_OF_HEADER.fullmatch("".join(row))
-    ]
-    place = ends[-1] + 1 if ends else 0
-    while place < min(len(rows) - 1, _TITLES) and _is_title(rows, place, width):
-        place += 1
-    place = _named_anew(rows, place, width) or place
-    # A title may have as few cells as the names would have if they were all titles.
-    return place if any(len(row) == width for _, row in rows[place:]) else 0
-
-
-def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
-    row = rows[place][1]
-    filled = [cell for cell in row if cell]
-    if not filled:
-        return True
-    below = rows[place + 1][1]
-    if is_head_record([cells for _, cells in rows[place:]]):
-        return True
-    if len(row) > width == len(below) and is_names(below):
-        return True  # what an instrument says of itself
-    if _is_short(row, width) and _comes_before_names(rows, place, width):
-        return True
-    if len(row) == width == len(below) and any(map(_BROKEN.fullmatch, row)):
-        # A broken number is no name, where words for every column come next.
-        others = [cells for _, cells in rows[place + 1 :] if len(cells) == width]
-        used = [k for k in range(width) if any(cells[k] for cells in others)]
-        return len(used) > 1 and is_names([below[k] for k in used])
-    if len(row) == width and len(filled) == width:
-        # When an export was made is said above the names.
-        return width > 2 and is_names(below) and sum(map(_is_dated, row)) == 1 and is_names(row)
-    if len(filled) == 1 and width > 2:
-        return not is_number(filled[0])
-    if len(row) < width and row[-1] == "=":
-        return True  # what a program shows a matrix with
-    if len(row) == width - 1 and all(row):
-        # Names with one too few, if cells come next; a title of as many cells comes before names.
-        if len(below) == len(row) and is_lower(below):
-            return False
-        return len(below) < width or is_names(below)
-    if len(row) < width - 1 or len(row) > width + 1:
-        return width > 2 and not _fills(filled, width) and len(row) != width
-    return False
-
-
-def _is_dated(cell: str) -> bool:
-    return _DAY.match(cell) is not None and not is_value(cell)
-
-
-def _named_anew(rows: Sequence[Record], start: int, width: int) -> int | None:
-    """Find names below a few rows of values that have names of their own: what comes first."""
-    valued = _valued(rows, start, width)
-    for place in range(start + 2, min(start + 2 + _FEWEST_BELOW, len(rows) - _FEWEST_BELOW)):
-        above, names = rows[place - 1][1], rows[place][1]
-        if (
-            len(valued) > 1
-            and len(names) == width
-            and is_names(names)
-            and names != rows[start][1]
-            and is_names(rows[start][1])
-            and any(map(is_value, above))
-        ):
-            return place
-    return None
-
-
-def _is_short(row: Row, width: int) -> bool:
-    """Tell whether at most half of the cells of a row are filled: the first ones."""
-    filled = sum(map(bool, row))
-    return len(row) == width > 2 and 2 * filled <= width and all(row[:filled])
-
-
-def _comes_before_names(rows: Sequence[Record], place: int, width: int) -> bool:
-    """Tell whether names come after short rows alone, two at least, and fuller rows after them."""
-    ahead = [row for _, row in rows[place : place + _TITLES]]
-    above = [*itertools.takewhile(lambda row: len(row) < width or _is_short(row, width), ahead)]
-    names, *below = [row for _, row in rows[place + len(above) :]] or [[]]
-    full = sum(2 * sum(map(bool, row)) > width for row in below)
-    is_several = place + len(above) > 1
-    return (
-        is_several
-        and len(names) == width
-        and is_names(names)
-        and full >= max(_FEWEST_BELOW, _VALUED * len(below))
-    )
-
-
-def _fills(filled: Row, width: int) -> bool:
-    return len(filled) >= width
-
-
 def is_names(row: Row) -> bool:
     return all(row) and not any(map(is_value, row)) and len(set(row)) == len(row)
 
@@ -273,37 +263,43 @@ def _says_nothing(cell: str) -> bool:
 
 
 def first_of_body(rows: Sequence[Record], start: int, width: int) -> int | None:
-    """Give the first row of cells; None if no column holds values, so that kinds do not tell."""
+    """Return the first row of cells; None if no column holds values, so that kinds do not tell.
+
+    Most rows above it have words where columns hold values, and most rows below it values.
+    """
     valued = _valued(rows, start, width)
     if not valued:
         return None
-    for place in range(start, len(rows)):
-        row = rows[place][1]
-        if len(row) != width:
-            if place > start and len(row) < width:
-                continue
-            if place > start:
-                return place
-            continue
-        words = [row[k] for k in valued if not _says_nothing(row[k]) and not is_value(row[k])]
-        if place == start:
-            # Names may be such words too, but come once.
-            said = [k for k in valued if is_remark(row[k]) and not is_missing_number(row[k])]
-            words += [row[k] for k in said if _comes_once(rows, place, k)]
-        values = [row[k] for k in valued if is_value(row[k])]
-        if place == start and words and not (len(valued) > 3 and len(values) > 2 * len(words)):
-            continue
-        if place > start and (len(words) >= len(values) if words else _says_units(row, values)):
-            continue
-        if place > start and not values and _completes(row, rows[place - 1][1]):
-            continue
-        return place
-    return len(rows)
+    some = [row for _, row in rows[start : start + _LOOKED_AT]]
+    # Names may be years and such, but only in the first row of several cells.
+    first = next((k for k, row in enumerate(some) if _is_filled(row, width)), 0)
+    looks = [
+        _look(row, above, valued, width, may_name=k == first)
+        for k, (above, row) in enumerate(itertools.pairwise([[], *some]))
+    ]
+    # What is gained if rows from here on are cells, and all above are none.
+    gains = [*itertools.accumulate((-look for look in looks), initial=0.0)]
+    return start + max(
+        range(len(gains)),
+        key=lambda k: (gains[k], k > 0 and is_names(rows[start + k - 1][1]), -k),
+    )
 
 
-def _comes_once(rows: Sequence[Record], place: int, k: int) -> bool:
-    cell = rows[place][1][k]
-    return not any(len(row) > k and row[k] == cell for _, row in rows[place + 1 :])
+def _is_filled(row: Row, width: int) -> bool:
+    return len(row) == width and sum(map(bool, row)) > 1
+
+
+def _look(row: Row, above: Row, valued: Sequence[int], width: int, *, may_name: bool) -> float:
+    """Return 1 for a row of cells and -1 for one of names, and less where that is in doubt."""
+    if len(row) != width:
+        return 0.0 if any(map(is_value, row)) else -0.5
+    values = sum(is_value(row[k]) for k in valued)
+    words = sum(not (is_value(row[k]) or _says_nothing(row[k])) for k in valued)
+    if may_name and words and not (len(valued) > 3 and values > 2 * words):
+        return min(-0.1, values - words)
+    if not values and not words:
+        return -1.0 if is_lower(row) or _completes(row, above) else 0.5
+    return (values - words) / (values + words)
 
 
 def _completes(row: Row, above: Row) -> bool:
@@ -317,18 +313,18 @@ def _completes(row: Row, above: Row) -> bool:
     )
 
 
-def _says_units(row: Row, values: Row) -> bool:
-    return not values and is_lower(row)
-
-
 def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | None) -> NameRows:
     """Judge a table without numbers: names do not come again as cells."""
+    # Titles fill a cell or two, names all but one.
+    full = (k for k in range(start, len(rows)) if len(rows[k][1]) == width)
+    if header is None:
+        start = next((k for k in full if sum(map(bool, rows[k][1])) > max(1, width - 2)), start)
     line, first = rows[start]
     below = [row for _, row in rows[start + 1 :] if len(row) == width]
     if header is None and len(first) == width and below:
         if counts_up(first):
             header = True
-        elif any(map(is_number, first)) or _say_names(first, below):
+        elif any(map(is_number, first)):
             header = False
         else:
             # Columns that are empty throughout say nothing.
@@ -338,32 +334,6 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
     elif header is None:
         header = not any(map(is_number, first))
     return NameRows(start, start + 1, 0, line) if header else NameRows(None, start, 0, line)
-
-
-def _say_names(first: Row, below: Sequence[Row]) -> bool:
-    """Tell whether each cell says its own name, as in a:1, in all rows alike."""
-    said = [re.match(r"\w+[:=]", cell) for cell in first]
-    names = [found[0] for found in said if found]
-    return len(names) == len(first) and all(all(map(str.startswith, row, names)) for row in below)
-
-
-def _upper(rows: Sequence[Record], start: int, body: int, width: int) -> int:
-    """Count the rows above the names: they have gaps, where several columns have one in common."""
-    upper = 0
-    while start + upper + 1 < body and len(rows[start + upper][1]) in (width, width - 1):
-        row, below = rows[start + upper][1], rows[start + upper + 1][1]
-        has_gaps = not all(row) and len(below) == width and all(below)
-        repeats = len(set(filter(None, row))) < len([c for c in row if c])
-        completes = _completes(below, row) and not is_lower(below)
-        if not (has_gaps or completes or (repeats and _is_header_like(below))):
-            break
-        upper += 1
-    return upper
-
-
-def _is_header_like(row: Row) -> bool:
-    filled = [cell for cell in row if cell]
-    return len(filled) > len(row) / 2 and not is_lower(row)
 
 
 def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:

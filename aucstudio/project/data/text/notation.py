@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.column_types import guess_form, is_ambiguous
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import PER_CENT, NumberFormat, other_mark
-from aucstudio.project.data.text.settle import guess_form, is_ambiguous
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.column_types import CURRENCIES, date_forms, unit_of
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
-from aucstudio.project.data.text.settle import CURRENCIES, date_forms, unit_of
+from aucstudio.project.data.text.missing import is_missing_number
+from aucstudio.project.data.text.numerals import NumberFormat, formats
 
 # A number and something that is neither part of it nor all there is.
 _BESIDE = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")

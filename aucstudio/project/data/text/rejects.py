@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import holds_blank_lines, lines_at
-from aucstudio.project.data.text.numerals import LOOKALIKES
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.errors import InputError
 
@@ -120,8 +119,8 @@ class Source:
         Names of its columns.
     lines : int
         How many lines it has, or a few more.
-    lookalikes : frozenset of str
-        Spellings to beware of: see :data:`~aucstudio.project.data.text.numerals.LOOKALIKES`.
+    lookalikes : bool
+        Whether it may hold :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES`.
     header : tuple of str
         The row of names as it stands in the file; where it comes again, it is left out.
     tidied : Tidied or None
@@ -133,7 +132,7 @@ class Source:
     dialect: Dialect
     names: list[str]
     lines: int
-    lookalikes: frozenset[str] = LOOKALIKES
+    lookalikes: bool = True
     header: tuple[str, ...] = ()
     tidied: Tidied | None = None
 

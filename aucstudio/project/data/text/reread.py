@@ -13,9 +13,10 @@ from typing import Any
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
 from aucstudio.project.data.text.layout import joined_names
-from aucstudio.project.data.text.marks import is_value, uncommented
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, guess_format
+from aucstudio.project.data.text.missing import BLANKS
+from aucstudio.project.data.text.numerals import NumberFormat, guess_format
 from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.data.text.separators import is_value, uncommented
 
 # Lines among which the header is looked for.
 _TITLE_LINES = 30

@@ -15,7 +15,8 @@ import numpy as np
 
 from aucstudio.project.data.text.dialect import Dialect, Row
 from aucstudio.project.data.text.encoding import last_opened
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.rejects import (
     MAX_REJECTED,

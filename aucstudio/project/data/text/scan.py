@@ -58,9 +58,8 @@ class Scan:
         Whether all lines end alike, in LF or in CR LF.
     lines : int
         How many lines there are, or a few more.
-    lookalikes : frozenset of str
-        Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` may occur below the
-        first line, as far as the bytes are ASCII's.
+    lookalikes : bool
+        Whether :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES` are below the first line.
     damaged : bool
         Whether a mark at the beginning says UTF-8 and some bytes are not.
     nuls : int
@@ -72,7 +71,7 @@ class Scan:
     odd: bytes
     uniform: bool
     lines: int
-    lookalikes: frozenset[str]
+    lookalikes: bool
     damaged: bool = False
     nuls: int = 0
 
@@ -221,38 +220,19 @@ class _Lookalikes:
     """Looks over chunks for what DuckDB alone would take for numbers."""
 
     def __init__(self) -> None:
-        self.found = frozenset[str]()
-        self._tail: bytes | None = None
-        # Those of "nan" that did not occur yet.
-        self._letters = {b"nN", b"aA"}
+        self.found = False
+        self._last: bytes | None = None
 
     def add(self, chunk: bytes) -> None:
-        if self._tail is None:
+        if self._last is None:
             # Names of columns may hold anything.
             _, end, chunk = chunk.partition(b"\n")
             if not end:
                 return
-            self._tail = b""
-        if b"_" in chunk:
-            self.found |= {"_"}
-        # Most files need no more than these looks for single bytes, which are quick.
-        has_plus = b"+" in chunk or self._tail == b"+"
-        if has_plus and _holds_plus_minus(self._tail + chunk):
-            self.found |= {"+-"}
-        self._tail = chunk[-1:]
-        self._letters -= {letter for letter in self._letters if _holds(chunk, letter)}
-        if not self._letters:
-            self.found |= {"nan"}
-
-
-def _holds(chunk: bytes, either: bytes) -> bool:
-    return any(byte in chunk for byte in either)
-
-
-def _holds_plus_minus(piece: bytes) -> bool:
-    # Among as many signs as exponents have, four times as quick as a look for both bytes.
-    codes = np.frombuffer(piece, dtype=np.uint8)
-    return bool(((codes[:-1] == ord("+")) & (codes[1:] == ord("-"))).any())
+        # A look for a single byte is quick, one for two is not.
+        piece = (self._last or b"") + chunk
+        self.found = self.found or b"_" in piece or (b"+" in piece and b"+-" in piece)
+        self._last = chunk[-1:]
 
 
 def _from_bom(head: bytes) -> str | None:

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Container, Sequence
 
-from aucstudio.project.data.text.marks import is_value
-from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.missing import BLANKS
+from aucstudio.project.data.text.separators import is_value
 
 _TOTAL = re.compile(
     r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"

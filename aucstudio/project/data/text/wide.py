@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.numerals import NumberFormat, are_plain, read_number
 from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.scan import Advance
@@ -47,7 +47,6 @@ class WideRows:
 def read_wide(
     source: Source,
     forms: dict[int, NumberFormat],
-    are_plain: Callable[[Sequence[str]], bool],
     tell: Advance,
 ) -> WideRows:
     """Read a table by rows.
@@ -57,14 +56,12 @@ def read_wide(
     source : Source
     forms : dict of int to NumberFormat
         Of the columns of plain numbers, most of all.
-    are_plain : callable
-        Tells whether cells are all plain numbers.
     tell : callable
         Told the share done; may raise to stop.
     """
     others = [k for k in range(len(source.names)) if k not in forms]
     numbers_of, texts_of = picking([*forms]), picking(others)
-    reader = _RowReader(forms, source.dialect.number_words, are_plain)
+    reader = _RowReader(forms, source.dialect.number_words)
     gathered, texts = Gathered(), []
     for row in judged_rows(source):
         if gathered.keeps(row):
@@ -87,19 +84,14 @@ def picking(columns: list[int]) -> Pick:
 class _RowReader:
     """Rows of numbers in the making."""
 
-    def __init__(
-        self,
-        forms: dict[int, NumberFormat],
-        words: frozenset[str],
-        are_plain: Callable[[Sequence[str]], bool],
-    ) -> None:
-        self._forms, self._words, self._are_plain = [*forms.items()], words, are_plain
+    def __init__(self, forms: dict[int, NumberFormat], words: frozenset[str]) -> None:
+        self._forms, self._words = [*forms.items()], words
         self._strange: set[int] = set()
         self._rows: list[Array] = []
 
     def read(self, cells: tuple[str, ...]) -> None:
         """Add a row."""
-        if self._are_plain(cells):
+        if are_plain(cells):
             values = [*map(float, cells)]
         else:
             values = []
@@ -108,16 +100,13 @@ class _RowReader:
         self._rows.append(np.array(values, dtype=np.float64))
 
     def _piece(self, start: int, cells: tuple[str, ...]) -> list[float]:
-        if self._are_plain(cells):
+        if are_plain(cells):
             return [*map(float, cells)]
         forms = self._forms[start : start + len(cells)]
         return [self._number(k, form, cell) for (k, form), cell in zip(forms, cells, strict=True)]
 
     def _number(self, k: int, form: NumberFormat, cell: str) -> float:
-        cell = cell.strip(BLANKS)
-        if is_missing_number(cell, self._words):
-            return float("nan")
-        value = form.read(cell) if form.matches(cell) else float("inf")
+        value = read_number(form, self._words, cell)
         if np.isinf(value):
             self._strange.add(k)
         return value

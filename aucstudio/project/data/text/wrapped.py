@@ -14,7 +14,7 @@ from aucstudio.project.data.text.folded import find_folded
 from aucstudio.project.data.text.keyed import find_keyed
 from aucstudio.project.data.text.labelled import find_labelled
 from aucstudio.project.data.text.markup import Rewrite, find_markup
-from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.missing import BLANKS
 from aucstudio.project.data.text.pages import find_pages
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')

@@ -21,7 +21,7 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, NOTE, OWN_DIGITS, NumberFormat
+from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
@@ -165,9 +165,8 @@ def _written(model: Model) -> Iterable[str]:
     yield "# Name: how its numbers or dates are written, where not as Python writes numbers."
     yield f"WRITTEN = {{\n{lines}}}" if lines else "WRITTEN = {}"
     if "read_written" in lines:
-        yield "# Digits of other scripts, and what may follow a number without being part of it."
+        yield "# Digits of other scripts."
         yield f"DIGITS = str.maketrans(\n    {FOREIGN_DIGITS!r},\n    {OWN_DIGITS!r},\n)"
-        yield f"NOTE = {NOTE!r}"
 
 
 def _parts(model: Model) -> str:
@@ -186,10 +185,10 @@ def _is_odd(form: NumberFormat) -> bool:
 
 def _reading(form: NumberFormat) -> str:
     if form.layout:
-        ways = [(dates.pattern(way), *dates.taking(way)) for way in dates.ways_of(form.layout)]
+        ways = [dates.pattern(way) for way in dates.ways_of(form.layout)]
         lines = "".join(f"            {way!r},\n" for way in ways)
         return f"functools.partial(\n        read_date,\n        ways=[\n{lines}        ],\n    )"
-    named = {"pattern": form.pattern, "decimal": form.decimal, "unit": form.unit}
+    named = {"pattern": form.pattern, "decimal": form.decimal, "marks": form.marks}
     lines = "".join(f"        {name}={value!r},\n" for name, value in named.items())
     return f"functools.partial(\n        read_written,\n{lines}    )"
 

@@ -6,26 +6,20 @@ Of a large file some columns are read at a time, and the file once for each part
 from __future__ import annotations
 
 import collections
-import functools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from aucstudio.project.data.gathering import Cells, number_cells
-from aucstudio.project.data.text.codes import CODE
+from aucstudio.project.data.text.cell_sql import is_cast
+from aucstudio.project.data.text.column_types import CODE, holds_codes, stray_of, type_of
 from aucstudio.project.data.text.contents import Contents, Formats
-from aucstudio.project.data.text.csv_cells import SPELLINGS
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    NumberFormat,
-    is_missing_number,
-    is_quick,
-)
+from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.number_cells import NumberCells
+from aucstudio.project.data.text.numerals import NumberFormat, are_plain
 from aucstudio.project.data.text.rejects import LeftOut, Source, check_rejected
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.data.text.settle import holds_codes, settle, tries
 from aucstudio.project.data.text.wide import picking, read_wide
 
 _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
@@ -33,13 +27,9 @@ _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
 _WIDE = 2_500
 # With so many of plain numbers among them they are read by rows.
 _NEARLY_ALL = 0.9
-# Numbers that are written so, one a line, are read as they stand.
-_PLAIN = re.compile(r"\n(?:-?[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
-# Unless they may be codes.
-_HAS_ZEROS = re.compile("\n0[0-9]{2}")
 
 
-def is_short(text: str, whole: bool, size: int, columns: int) -> bool:
+def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
     """Tell whether a file is short or wide, judging by its first lines.
 
     Parameters
@@ -56,13 +46,13 @@ def is_short(text: str, whole: bool, size: int, columns: int) -> bool:
     return whole or columns >= _WIDE or (size <= _MOST_BYTES and rows <= _MOST_ROWS)
 
 
-def read_short(
+def read_small(
     source: Source,
     forms: Formats,
     fixed: frozenset[int] = frozenset(),
     tell: Advance = lambda _share: None,
 ) -> Contents:
-    """Read all columns, as :meth:`~aucstudio.project.data.text.reader.Reader.read` does.
+    """Read all columns, as the reader of large files does.
 
     Raises
     ------
@@ -73,7 +63,7 @@ def read_short(
     cells: dict[int, Cells] = {}
     columns = [*range(len(forms))]
     if plain := _mostly_plain(source, forms):
-        wide = read_wide(source, plain, _are_plain, tell)
+        wide = read_wide(source, plain, tell)
         found = _contents(source, forms, wide.left_out, wide.rows)
         cells = {k: number_cells(values) for k, values in wide.numbers.items()}
         for k, column in wide.texts.items():
@@ -111,76 +101,42 @@ def _parts(source: Source, columns: list[int]) -> Iterator[list[int]]:
 
 def _contents(source: Source, forms: Formats, left_out: LeftOut, rows: int) -> Contents:
     check_rejected(source, left_out, rows)
-    others = left_out.others(rows)
-    astray = left_out.astray
-    return Contents([], dict(forms), {}, left_out.listed, left_out.total, others, astray=astray)
+    return Contents(rows, dict(forms), {}, left_out)
 
 
 def _read_column(
     source: Source, found: Contents, k: int, column: tuple[str, ...], *, is_fixed: bool
 ) -> Cells:
-    words, form = source.dialect.number_words, found.forms[k]
-    if _is_plain(form, words) and _are_plain(column):
+    words, decimal, form = source.dialect.number_words, source.dialect.decimal, found.forms[k]
+    if _is_plain(form, words) and are_plain(column):
         return number_cells(np.array([*map(float, column)], dtype=np.float64))
-    cells = [cell.strip(BLANKS) for cell in column]
-    fits = False
-    if form is not None:
-        known = [cell for cell in cells if not is_missing_number(cell, words)]
-        fits = form.matches_all(known)
-        if not (fits or is_fixed):
-            form = settle(collections.Counter(known), source.dialect.decimal, form)
-            fits = form is not None and form.matches_all(known)
-            if form is None:
-                found.strays[k] = _stray(source, cells)
-        elif not is_fixed and not (form.layout or form.dressed) and holds_codes(known, words):
-            form, found.strays[k] = None, next(filter(CODE.fullmatch, known))
-    found.forms[k] = form
     if form is None:
-        return _text(source, cells)
-    read = form.read if fits else functools.partial(_number, form)
-    values = [np.nan if cell.lower() in words else read(cell) for cell in cells]
-    numbers = np.array(values, dtype=np.float64)
-    if np.isinf(numbers).any():
-        found.others[k] = _others(source, form, cells)
-    return number_cells(numbers)
+        return _text(source, column)
+    cells = NumberCells(form, words)
+    values = [*map(cells.read, column)]
+    if not is_fixed:
+        known = [cell.strip(BLANKS) for cell in column]
+        known = [cell for cell in known if not is_missing_number(cell, words)]
+        if not form.matches_all(cells.others):
+            found.forms[k] = type_of(collections.Counter(known), decimal, form)
+            if found.forms[k] is None:
+                found.strays[k] = stray_of(known, decimal)
+        elif is_cast(form, words) and holds_codes(known, words):
+            found.forms[k], found.strays[k] = None, next(filter(CODE.fullmatch, known))
+        if found.forms[k] != form:
+            return _read_column(source, found, k, column, is_fixed=True)
+    if cells.others:
+        found.others[k] = cells.listed()
+    return number_cells(np.array(values, dtype=np.float64))
 
 
 def _is_plain(form: NumberFormat | None, words: frozenset[str]) -> bool:
-    return form is not None and form.decimal == "." and is_quick(form, words)
+    return form is not None and form.decimal == "." and is_cast(form, words)
 
 
-def _are_plain(column: Sequence[str]) -> bool:
-    # One text takes half the time of as many cells; a cell with a line end is not two of them.
-    lines = "\n".join(("", *column, ""))
-    if lines.count("\n") != len(column) + 1 or _HAS_ZEROS.search(lines):
-        return False
-    return _PLAIN.fullmatch(lines) is not None
-
-
-def _stray(source: Source, cells: list[str]) -> str:
-    """Give a cell that is no number in whatever format."""
-    words, forms = source.dialect.number_words, tries([], source.dialect.decimal)
-    known = (cell for cell in cells if not is_missing_number(cell, words))
-    return max((c for c in known if not any(form.matches(c) for form in forms)), default="")
-
-
-def _number(form: NumberFormat, cell: str) -> float:
-    return form.read(cell) if form.matches(cell) else np.inf
-
-
-def _others(source: Source, form: NumberFormat, cells: list[str]) -> tuple[tuple[str, int], ...]:
-    words = source.dialect.number_words
-    counted = collections.Counter(
-        cell
-        for cell in cells
-        if not is_missing_number(cell, words)
-        and not (form.matches(cell) and np.isfinite(form.read(cell)))
-    )
-    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:SPELLINGS])
-
-
-def _text(source: Source, cells: list[str]) -> Cells:
+def _text(source: Source, column: tuple[str, ...]) -> Cells:
     words, same = source.dialect.text_words, dict[str, str]()
+    cells = [cell.strip(BLANKS) for cell in column]
     texts = [None if cell.lower() in words else same.setdefault(cell, cell) for cell in cells]
     values = np.empty(len(texts), dtype=object)
     values[:] = texts

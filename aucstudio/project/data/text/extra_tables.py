@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect
-from aucstudio.project.data.text.marks import Record, cut, is_value
-from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.missing import BLANKS
+from aucstudio.project.data.text.separators import Record, cut, is_value
 
 _LEAST_ROWS = 3
 _MOST_TITLES = 2

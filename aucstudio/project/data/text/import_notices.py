@@ -21,21 +21,16 @@ from aucstudio.project.data.text.about_days import (
     about_stamps,
 )
 from aucstudio.project.data.text.codepages import encoded_twice
-from aucstudio.project.data.text.codes import CODE
-from aucstudio.project.data.text.contents import Contents, Kept
+from aucstudio.project.data.text.column_types import CODE, is_per_cent
+from aucstudio.project.data.text.contents import Contents
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
-from aucstudio.project.data.text.numerals import (
-    NumberFormat,
-    formats,
-    is_missing_number,
-    may_be_grouped,
-)
+from aucstudio.project.data.text.missing import is_missing_number
+from aucstudio.project.data.text.numerals import NumberFormat, formats, may_be_grouped
 from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, HEADING, NOTE, TOTALS
-from aucstudio.project.data.text.settle import is_per_cent
 
 # A column is worth a word if it would be one of numbers but for some cells.
 _NEARLY = 0.5
@@ -116,7 +111,7 @@ def about_columns(
 
 def about_cells(
     names: Sequence[str],
-    contents: Contents | Kept,
+    contents: Contents,
     sample: TextSample,
     dialect: Dialect,
     unreadable: Mapping[str, Unreadable],
@@ -276,9 +271,9 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
 
 
-def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
+def _left_out(contents: Contents) -> Iterator[Finding]:
     """Say which rows were left out: those that are no rows, and those that cannot be read."""
-    astray, line = contents.astray
+    astray, line = contents.left_out.astray
     if astray:
         plural = "s have" if astray > 1 else " has"
         sentence = (
@@ -286,14 +281,14 @@ def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
             f"the first in line {line}"
         )
         yield Finding("rejected", sentence, (), astray)
-    others = [row for row in contents.rejected if row.reason not in _SAID]
+    others = [row for row in contents.left_out.listed if row.reason not in _SAID]
     for reason in _SAID:
-        lines = [row.line for row in contents.rejected if row.reason == reason]
+        lines = [row.line for row in contents.left_out.listed if row.reason == reason]
         if lines:
             shown = ", ".join(map(str, lines[:_SHOWN])) + (" ..." if len(lines) > _SHOWN else "")
             sentence = f"line{'s' if len(lines) > 1 else ''} {shown} left out: {reason}"
             yield Finding("header" if reason == AGAIN else "rejected", sentence, (), len(lines))
-    count = contents.rejected_rows - (len(contents.rejected) - len(others))
+    count = contents.left_out.total - (len(contents.left_out.listed) - len(others))
     if count and others:
         sentence = (
             f"{count} row{'s' if count > 1 else ''} left out, the first in line "

@@ -1,8 +1,7 @@
 """What a column of text cells is: numbers, dates, or text; and which cells may be left out of it.
 
 A column is one of numbers where all its cells are, or where so few are not that a careful person
-would take these for slips and remarks. The rule looks at counts alone, so that it is the same for
-a short file, whose cells Python reads, and for a long one, whose cells DuckDB counts.
+would take these for slips and remarks.
 """
 
 from __future__ import annotations
@@ -12,34 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.numerals import (
-    MISSING_NUMBER,
-    PER_CENT,
-    NumberFormat,
-    formats,
-    is_missing_number,
-)
+from aucstudio.project.data.text.missing import MISSING_NUMBER, is_missing_number, is_remark
+from aucstudio.project.data.text.numerals import PER_CENT, NumberFormat, formats
 
-# What else says, among numbers, that there is none: remarks, Excel's errors, limits of detection.
-_REMARKS = re.compile(
-    r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
-    r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
-    r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
-    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
-    r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
-    r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
-    r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
-    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+ ?%?|(<|>) ?lo[dq]|"
-    r"lo[dq]|bdl|nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|"
-    r"masked|\[[a-z]{1,3}\]|\[low\]|redacted|skipped|declined|"
-    r"0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
-)
-# Of these, what says so in a column of words too.
-_PLAIN_REMARKS = re.compile(
-    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
-    r"#(div/0!|name\?|null!|num!|ref!|value!)"
-)
-_FIRST_OF_REMARKS = frozenset("nN<([\\#")
 CURRENCIES = re.compile(
     r"[\u20a0-\u20c0$\u00a3\u00a5\uffe5\u00a2\u0e3f\u09f3\ufdfc%\u2030\u5143\u5186\uc6d0]|"
     r"(?:US|CA?|AU?|NZ|HK|NT|MX|S|R)\$|z\u0142|K\u010d|(?:(?<=^)|(?<=[ (-]))\\(?=[0-9])|"
@@ -59,7 +33,8 @@ _DRESS = re.compile(
     "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
 )
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
-_LEADING_ZERO = re.compile("0[0-9]{2,}")
+# Postcodes and the like, which would lose their zeros as numbers.
+CODE = re.compile("0[0-9]{2,}")
 _WHOLE = re.compile("[0-9]+")
 
 # Of all cells, those that may be no numbers, and how many spellings they may have.
@@ -87,22 +62,8 @@ _DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
 _PLAIN = NumberFormat()
 
 
-def is_remark(cell: str) -> bool:
-    """Tell whether a stripped cell says, among numbers, why there is none."""
-    return _REMARKS.fullmatch(cell.lower()) is not None
-
-
-def plain_remarks(columns: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Find the words that mean a missing value in any column, in lower case."""
-    found: dict[str, None] = {}
-    for cells in columns:
-        some = [cell.lower() for cell in cells if cell[:1] in _FIRST_OF_REMARKS]
-        found |= dict.fromkeys(filter(_PLAIN_REMARKS.fullmatch, some))
-    return tuple(found)
-
-
 def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int]) -> bool:
-    """Tell whether a column is one of numbers although some of its cells are none.
+    """Return whether a column is one of numbers although some of its cells are none.
 
     Parameters
     ----------
@@ -160,8 +121,14 @@ def tries(
     return (*plain, *dressed, *date_forms(known, decimal))
 
 
+def stray_of(cells: Iterable[str], decimal: str) -> str:
+    """Return a cell that is no number in whatever format; empty if there is none."""
+    forms = tries([], decimal)
+    return max((c for c in cells if not any(form.matches(c) for form in forms)), default="")
+
+
 def unit_of(cell: str) -> str:
-    """Give the unit behind the number that a cell is; empty if there is none."""
+    """Return the unit behind the number that a cell is; empty if there is none."""
     found = _MEASURED.fullmatch(cell)
     return "" if found is None else found[1] or found[2]
 
@@ -182,7 +149,7 @@ def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
 def guess_form(
     cells: Iterable[str], decimal: str, words: frozenset[str] = MISSING_NUMBER
 ) -> NumberFormat | None:
-    """Find the format of a column from its stripped cells; None if it is text.
+    """Return the format of a column from its stripped cells; None if it is text.
 
     A column without any value counts as one of numbers.
     """
@@ -191,13 +158,13 @@ def guess_form(
     fitting = next((form for form in plain if form.matches_all(known)), None)
     if fitting is not None:
         return _of_digits(fitting, known)
-    return settle(collections.Counter(known), decimal)
+    return type_of(collections.Counter(known), decimal)
 
 
-def settle(
+def type_of(
     counted: Mapping[str, int], decimal: str, promised: NumberFormat | None = None
 ) -> NumberFormat | None:
-    """Find the format of a column from its known cells and how often each occurs."""
+    """Return the format of a column from its known cells and how often each occurs."""
     if not any(map(_DIGIT.search, counted)):
         return None
     best = best_of(counted, tries([], decimal, promised))
@@ -206,18 +173,18 @@ def settle(
 
 
 def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat:
-    """Give the format of the most cells; of equals the first."""
+    """Return the format of the most cells; of equals the first."""
     return max(forms, key=lambda form: sum(n for cell, n in counted.items() if form.matches(cell)))
 
 
 def forced_form(cells: Sequence[str], decimal: str) -> NumberFormat:
-    """Find the format of the most cells, for a column that a person says is one of numbers."""
+    """Return the format of the most cells, for a column that a person says is one of numbers."""
     forms = tries(cells, decimal)
     return max(forms, key=lambda form: sum(map(form.matches, cells)))
 
 
 def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat | None:
-    """Find the format of the most cells, if the others are so few that it is that of the column.
+    """Return the format of the most cells, if the others are so few that it is that of the column.
 
     Parameters
     ----------
@@ -249,10 +216,10 @@ def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
 
 
 def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
-    """Tell whether whole numbers are codes (None), days without marks, or numbers."""
+    """Return whether whole numbers are codes (None), days without marks, or numbers."""
     if not known or not all(map(_WHOLE.fullmatch, known)):
         return form
-    zeros = {cell for cell in known if _LEADING_ZERO.fullmatch(cell)}
+    zeros = {cell for cell in known if CODE.fullmatch(cell)}
     if zeros and (len(zeros) > 1 or len(set(map(len, known))) == 1):
         return None
     layout = dates.DIGITS.get(len(known[0]))
@@ -263,18 +230,31 @@ def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
 
 
 def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
-    """Tell whether a column is text as its whole numbers begin with zeros."""
+    """Return whether a column is text as its whole numbers begin with zeros."""
     known = [cell for cell in cells if not is_missing_number(cell, words)]
     return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
 
 
+def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
+    """Return how many digits all cells of a column have that may hold codes; else None.
+
+    0 where no cell is known.
+    """
+    known = [cell for cell in cells if not is_missing_number(cell, words)]
+    lengths = set(map(len, known))
+    if not known:
+        return 0
+    is_code = len(lengths) == 1 and min(lengths) > 2 and all(map(_WHOLE.fullmatch, known))
+    return min(lengths) if is_code else None
+
+
 def is_per_cent(form: NumberFormat | None) -> bool:
-    """Tell whether numbers are written with the sign of per cent."""
+    """Return whether numbers are written with the sign of per cent."""
     return form is not None and form.affix in PER_CENT
 
 
 def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:
-    """Tell whether days and months could be the other way round, or years be days."""
+    """Return whether days and months could be the other way round, or years be days."""
     if form is not None and form.layout == "mon y":
         return all(_DAY_LIKE.search(cell) for cell in cells if form.matches(cell))
     other = {"d.m.y": "m/d/y", "m/d/y": "d.m.y"}.get(form.layout if form else "")

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.numerals import BLANKS, formats, is_missing_number
+from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.numerals import formats
 from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
@@ -35,6 +36,7 @@ _SURE, _LIKELY = 0.9, 0.75
 _MOST_SAMPLED = 1 << 18
 _LEAST_LINES, _FEW = 3, 100
 _MARKS = frozenset(DELIMITERS)
+_INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 
 
 def is_value(cell: str) -> bool:
@@ -121,7 +123,7 @@ def fit(rows: Sequence[Record]) -> tuple[float, int]:
 def _is_whole(cell: str) -> bool:
     """Tell whether a cell holds no delimiter, and no half of a quotation."""
     if not _MARKS.isdisjoint(cell):
-        return is_number(cell)
+        return is_number(cell) or _INDIAN.fullmatch(cell) is not None
     return not _is_half_quoted(cell)
 
 
@@ -162,6 +164,15 @@ def _by_blanks(
     return blanks if by_blanks > best else found
 
 
+def _cuts_alike(rows: Sequence[Record]) -> bool:
+    """Return whether a mark cuts all rows into as many cells, several, and not all quotations."""
+    return (
+        len({len(row) for _, row in rows}) == 1
+        and modal_width(rows) > 1
+        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
+    )
+
+
 def _by_all_blanks(text: str, whole: bool, found: Dialect) -> Dialect:
     """Take tabs for blanks like others, where a cell between them is several values in all rows."""
     rows = cut(text, whole, found)
@@ -182,15 +193,6 @@ def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
     if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
         return False
     return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
-
-
-def _cuts_alike(rows: Sequence[Record]) -> bool:
-    """Tell whether a mark cuts all rows into as many cells, several, and not all quotations."""
-    return (
-        len({len(row) for _, row in rows}) == 1
-        and modal_width(rows) > 1
-        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
-    )
 
 
 def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
@@ -265,33 +267,22 @@ def _quote(text: str, delimiter: str) -> str:
 
 
 def _escape(text: str, whole: bool, dialect: Dialect) -> str:
-    """Tell whether a backslash stands before quotation marks, or delimiters, inside cells."""
-    if _protects(text, whole, dialect):
-        return "\\"
-    if not dialect.quote or f"\\{dialect.quote}" not in text or dialect.edges:
-        return ""
-    astray = []
-    for escape in ("", "\\"):
-        cutter = Cutter(dataclasses.replace(dialect, escape=escape))
-        collections.deque(cutter.rows(text.split("\n")), maxlen=0)
-        astray.append(cutter.irregular)
-    return "\\" if astray[1] < astray[0] else ""
-
-
-def _protects(text: str, whole: bool, dialect: Dialect) -> bool:
-    """Tell whether rows have as many cells as most if a backslash protects delimiters, only then.
-
-    Where it does not, there are rows that are cut alike all the same.
-    """
-    mark = dialect.delimiter
-    if mark == BLANK or dialect.edges or not (f"\\{mark}" in text or "\\\n" in text):
-        return False
-    plain, protected = (
-        cut(text, whole, dataclasses.replace(dialect, escape=escape)) for escape in ("", "\\")
+    """Return a backslash if fewer rows are astray where it protects marks inside cells."""
+    marks = (
+        [dialect.quote] if dialect.delimiter == BLANK else [dialect.quote, dialect.delimiter, "\n"]
     )
-    width = modal_width(protected)
-    astray = [sum(len(row) != width for _, row in rows) for rows in (plain, protected)]
-    return width > 1 and astray[1] < astray[0]
+    if dialect.edges or not any(f"\\{mark}" in text for mark in filter(None, marks)):
+        return ""
+    ways = [dataclasses.replace(dialect, escape=escape) for escape in ("\\", "")]
+    rows = [cut(text, whole, way) for way in ways]
+    width = modal_width(rows[0])
+    astray = []
+    for way, some in zip(ways, rows, strict=True):
+        cutter = Cutter(way)
+        collections.deque(cutter.rows(text.split("\n")), maxlen=0)
+        astray.append((sum(len(row) != width for _, row in some), cutter.irregular))
+    protected, plain = astray
+    return "\\" if width > 1 and (protected < plain and protected[1] <= plain[1]) else ""
 
 
 def find_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:

@@ -1,0 +1,79 @@
+"""Expressions by which DuckDB reads cells: plain ones by itself, all others by asking Python."""
+
+from __future__ import annotations
+
+import functools
+
+from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
+from aucstudio.project.data.text.numerals import LONGEST_INTEGER, NumberFormat
+
+# The function that DuckDB calls with a text and the place of its column.
+READ = "read_number"
+# What DuckDB takes for parts of numbers and Python's reader does not: 1_000, +-5.
+LOOKALIKES = ("_", "+-")
+_DAY = "[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]([ Tt][0-2][0-9]:[0-5][0-9]:[0-5][0-9])?"
+
+
+def number_sql(
+    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool = True
+) -> str:
+    """Return the expression of a number cell: NaN where missing, infinite where it is not one.
+
+    Parameters
+    ----------
+    cell : str
+        The expression of its text.
+    k : int
+        The place of the column, by which Python knows its format.
+    form : NumberFormat
+    words : frozenset of str
+        What says, in lower case, that there is no value.
+    lookalikes : bool
+        Whether :data:`LOOKALIKES` may occur.
+    """
+    ways = [f"{READ}({cell}, {k})", "'nan'::DOUBLE"]
+    if form.layout == dates.ISO and not hold_digits(words):
+        days = f"epoch(try_cast({cell} AS TIMESTAMP)) / 86400.0::DOUBLE"
+        ways = [f"CASE WHEN regexp_full_match({cell}, '{_DAY}') THEN {days} END", *ways]
+    elif is_cast(form, words):
+        ways = [_cast(cell, form.decimal, lookalikes), *ways]
+    return f"coalesce({', '.join(ways)})"
+
+
+def _cast(cell: str, decimal: str, lookalikes: bool) -> str:
+    """Return the expression of what DuckDB itself reads as a number; NULL for all else.
+
+    It takes longer whole numbers than are exact, and spells NaN in many ways.
+    """
+    marks = [*(LOOKALIKES if lookalikes else ()), *("." if decimal == "," else "")]
+    bare = f"replace({cell}, ',', '.')" if decimal == "," else cell
+    number = f"try_cast({bare} AS DOUBLE)"
+    is_plain = [f"abs({number}) < {LONGEST_INTEGER!r}"]
+    is_plain += [f"NOT contains({cell}, '{mark}')" for mark in marks]
+    return f"CASE WHEN {' AND '.join(is_plain)} THEN {number} END"
+
+
+def is_cast(form: NumberFormat, words: frozenset[str]) -> bool:
+    """Return whether DuckDB itself reads most numbers of a format."""
+    is_plain = not (form.grouped or form.dressed or form.layout) and form.scale == 1
+    # A number that stands for a missing value would be read as one.
+    return is_plain and not hold_digits(words)
+
+
+@functools.cache
+def hold_digits(words: frozenset[str]) -> bool:
+    """Return whether a word for a missing value may look like a number."""
+    return any(c.isdigit() for word in words for c in word)
+
+
+def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
+    """Return the expression of a text cell: stripped, NULL where missing."""
+    bare = f"trim({cell}, {literal(BLANKS)})"
+    listed = ", ".join(map(literal, sorted(words)))
+    return f"CASE WHEN NOT list_contains([{listed}], lower({bare})) THEN {bare} END"
+
+
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"
