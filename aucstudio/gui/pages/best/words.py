@@ -213,7 +213,7 @@ def statement(standings: Standings) -> Statement:
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
     left = tuple(map(as_sentence, standings.remarks))
     why = as_sentence(standings.error) if standings.error else ""
-    tested = f"All were tested on the rows of {_file(standings)}, which no choice has seen."
+    tested = f"All were tested on the rows of {_file(standings)}, which took no part in any choice."
     judged = tested if _file(standings) else ""
     return Statement.of(first, judged, why, *rest, ended, *left)
 
