@@ -251,8 +251,8 @@ def _check_scores(options: argparse.Namespace) -> None:
 def _check_saved(options: argparse.Namespace) -> None:
     if options.threshold is not None and not options.save_model:
         raise InputError(
-            "--threshold is where a saved model begins to say positive: give --save-model FILE "
-            "too, or leave it out",
+            "--threshold sets the decision threshold of a saved model: add --save-model "
+            "FILE, or leave it out",
             setting="threshold",
         )
     if options.calibrate is None:

@@ -63,8 +63,10 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         metavar="COL=NUMBER",
         action="append",
         default=[],
-        help="a number that stands for a missing value in one column, such as age=-999; several "
-        "with commas between",
+        help=(
+            "a number that means missing in one column, such as age=-999; separate several "
+            "by commas"
+        ),
     )
     parser.add_argument(
         "--date-parts",
@@ -211,7 +213,7 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
     if options.weight_kind == "frequency":
         if not options.weight:
             raise InputError(
-                "--weight-kind says what weights are: name their column with --weight",
+                "--weight-kind needs a weight column: add --weight COLUMN",
                 setting="weight-kind",
             )
         roles |= dict.fromkeys(options.weight, "frequency")

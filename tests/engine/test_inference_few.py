@@ -120,7 +120,7 @@ def test_there_is_none_where_no_negative_decides():
     for band in ((0.0, 0.01), (0.0, 0.0124), (0.99, 1.0)):
         found = inference.pauc_interval(y, score, *band)
         assert np.isnan([found.low, found.high]).all()
-        assert found.reason == "less than one negative decides this band"
+        assert found.reason == "less than one negative in the range"
         assert found.value == pytest.approx(roc.partial_auc(y, score, *band).normalized)
     assert inference.pauc_interval(y, score, 0.0, 0.0125).reason == ""
     assert "fewer than two rows" in inference.delong_interval([1, 0, 0], [3, 1, 2]).reason
@@ -162,11 +162,11 @@ def test_the_bounds_of_the_auc_reach_as_far_as_its_standard_error_says():
 @pytest.mark.parametrize(
     ("m", "n", "band", "reason"),
     [
-        (100, 50, (0.0, 0.01), "less than one negative decides this band"),
-        (100, 50, (0.0, 0.02), "1 negative decides this band"),
-        (100, 50, (0.0, 0.04), "2 negatives decide this band"),
-        (100, 50, (0.97, 1.0), "1.5 negatives decide this band"),
-        (4, 200, (0.0, 0.2), "1 positive decides this band"),
+        (100, 50, (0.0, 0.01), "less than one negative in the range"),
+        (100, 50, (0.0, 0.02), "only 1 negative in the range"),
+        (100, 50, (0.0, 0.04), "only 2 negatives in the range"),
+        (100, 50, (0.97, 1.0), "only 1.5 negatives in the range"),
+        (4, 200, (0.0, 0.2), "only 1 positive in the range"),
     ],
 )
 def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason):
@@ -186,7 +186,7 @@ def test_where_three_negatives_decide_the_few_positives_are_named():
     b = np.where(np.arange(64) == 0, -4.5, a)  # negatives begin at -4
     found = inference.pauc_test(y, a, b, 0.0, 0.05)
     assert found.difference == pytest.approx(1 / 4 - 1 / 6)
-    assert found.reason == "1 positive decides this band"
+    assert found.reason == "only 1 positive in the range"
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4)])
@@ -217,7 +217,7 @@ def test_resamples_are_silent_too_where_they_cannot_know():
     y, a, b = table(11, 100, 100)
     found = inference.bootstrap_interval(y, a, 0.0, 0.02, draws=50)
     assert math.isnan(found.low)
-    assert found.reason == "2 negatives decide this band"
+    assert found.reason == "only 2 negatives in the range"
     test = inference.bootstrap_test(y, a, b, 0.0, 0.02, draws=50)
     assert math.isnan(test.p)
     assert test.reason == found.reason
@@ -301,7 +301,7 @@ def test_positives_decide_a_band_that_they_are_inside():
     )
     found = inference.pauc_test(y, *few, 0.0, 0.4)
     assert math.isnan(found.p)
-    assert found.reason == "2 positives decide this band"
+    assert found.reason == "only 2 positives in the range"
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def session(qtbot):
 
 @pytest.fixture
 def table_session(session, table):
-    """A session whose table is open; nothing is in flight when it is closed."""
+    """A session whose table is open; nothing is in progress when it is closed."""
     session.study.table = table
     yield session
     put_in_flight(session, None)
@@ -162,7 +162,7 @@ class _Resting:
 
 
 def put_in_flight(session, live):
-    """Have a run in flight as far as the pages know, or none; they have followed it on return."""
+    """Have a run in progress as far as the pages know, or none; they have followed it on return."""
     session.study.runner._flights = {} if live is None else {live: _Resting()}
     session.live_changed.emit()
     while session.turns._waiting:

@@ -42,16 +42,18 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
 def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
     class Page(PageView):
         listens_to: ClassVar = {**PageView.listens_to, "focus_changed": "on_focus"}
-        heard = 0
+        moved = stale = 0
 
         def on_focus(self):
-            self.heard += 1
+            self.moved += 1
+
+        def mark_stale(self):
+            self.stale += 1
 
     page = Page(session, "some_view", "Some")
     qtbot.addWidget(page)
-    page._stale = False
+    before = page.stale
     session.point_at(row=3)
-    assert page.heard == 1
-    assert not page._stale
-    session.set_band(0.0, 0.5)
-    assert page._stale
+    assert (page.moved, page.stale) == (1, before)
+    session.selection_changed.emit()
+    assert page.stale == before + 1

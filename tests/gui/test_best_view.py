@@ -285,7 +285,7 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     assert standings.ended == "done"
     split = session.records[standings.best].splits[0]
     assert len(split.train_rows) == len(split.test_rows) == session.table.rows
-    assert "tested on the rows of later.csv, which no choice has seen" in shown(view, qtbot)
+    assert "tested on the rows of later.csv, which took no part in any choice" in shown(view, qtbot)
     live = dataclasses.replace(RUNNING, validation=tested)
     assert "of later.csv are held out for the end" in statement(live).text
     later.unlink()

@@ -480,10 +480,10 @@ def test_tallies():
         comparison.corrected(pairs, comparison.UNCORRECTED)
     )
     assert tally_words(pairs[:1]) == ""
-    silent = PairComparison("a", "b", 0.1, reason="2 negatives decide this band")
+    silent = PairComparison("a", "b", 0.1, reason="only 2 negatives in the range")
     assert tally_words(comparison.corrected([*pairs, silent])) == (
         "2 of 3 pairs differ after Holm's correction; 1 not comparable."
     )
     said = pair_sentence(silent, "pAUC", "these 90 rows")
-    assert "these 90 rows: 2 negatives decide this band." in said.headline
+    assert "these 90 rows: only 2 negatives in the range." in said.headline
     assert not silent.settled

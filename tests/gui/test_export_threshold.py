@@ -69,7 +69,7 @@ def test_the_saved_model_decides_as_the_picture(
     assert float(rates["tpr"].text()) == pytest.approx(curve.tpr[vertex], abs=5e-4)
     assert float(rates["fpr"].text()) == pytest.approx(curve.fpr[vertex], abs=5e-4)
     np.testing.assert_allclose(scores, result.test_scores, rtol=1e-9)
-    assert "chosen by hand" in saved.threshold_rule
+    assert "set by the user" in saved.threshold_rule
 
 
 def test_a_threshold_on_a_row_s_own_score_is_kept(

@@ -302,10 +302,14 @@ def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tm
     assert "data:image/png" in page
     answers.save_path = str(tmp_path / "run.sh")
     window.findChild(QAction, "action_export_script").trigger()
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
     text = (tmp_path / "run.sh").read_text(encoding="utf-8")
-    assert f"aucstudio train {table_file} --method auc-svm" in text
+    assert str(table_file) in text
+    assert 'method = "auc-svm"' in text
+    assert "aucstudio run" in text
     answers.save_path = str(tmp_path / "run.toml")
     window.findChild(QAction, "action_export_script").trigger()
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
     (experiment,) = read_study(tmp_path / "run.toml").experiments
     assert experiment.id == window.session.shown_runs()[0].record.experiment.id
 

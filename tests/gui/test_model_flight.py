@@ -1,4 +1,4 @@
-"""The weights of a run in flight on the page Model, against the scorer that is in flight."""
+"""The weights of a run in progress on the page Model, against the scorer that is in progress."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def record(table_session):
 
 @pytest.fixture
 def fly(table_session, record):
-    """Have a run in flight reach a scorer; as many seconds into its fit as given."""
+    """Have a run in progress reach a scorer; as many seconds into its fit as given."""
 
     def fly(weights, seconds=0.0, split=0, scorer=None):
         live = table_session.live
@@ -173,7 +173,7 @@ def test_a_scorer_without_weights_leaves_the_page_empty(view, record, fly, table
     fly(None, scorer=other)
     assert not view.weights.isVisible()
     assert view.sentence.text() == (
-        "Flying is training; what its model makes of the columns appears when it ends."
+        "Flying is training; the contributions of columns appear when it ends."
     )
     assert view.figure_data() == {}
 

@@ -1,4 +1,4 @@
-"""What stands still while a run is in flight is painted from pictures, and looks the same."""
+"""What stands still while a run is in progress is painted from pictures, and looks the same."""
 
 import numpy as np
 import pyqtgraph as pg

@@ -348,9 +348,9 @@ def test_the_small_print_counts_the_negatives_of_the_range(view, session, record
     session.set_band(0.0, 0.02)
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.02)
-    assert view.canvas.legend.notes[0] == f"Decided by {area.negatives} of {negatives} negatives"
+    assert view.canvas.legend.notes[0] == f"{area.negatives} of {negatives} negatives in the range"
     # Both round parts of a negative up, and say one number.
-    assert f"{area.negatives} negatives decide this band" in view.sentence.text()
+    assert f"{area.negatives} negatives in the range" in view.sentence.text()
 
 
 def test_pointing_at_the_legend_gives_every_scale(view, session, records):

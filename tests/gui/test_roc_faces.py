@@ -140,7 +140,7 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
     assert view.canvas.band_item.isVisible() == is_roc
     assert view.choices.axis_combo.isVisible() == is_roc
     assert view.scene().face == key
-    assert ("decide" in view.sentence.text()) == is_roc
+    assert ("in the range" in view.sentence.text()) == is_roc
     (left, right), (bottom, top) = view.canvas.box.viewRange()
     for drawn in view.lines.drawn:
         x, y = drawn.line.x, drawn.line.y

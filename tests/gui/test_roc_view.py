@@ -341,9 +341,9 @@ def test_the_sentence_about_one_run(view, session, records):
     assert f"AUC {area.value:.3f} (95 % {area.low:.3f} … {area.high:.3f})" in told
     assert f"pAUC {part.value:.3f} (95 % {part.low:.3f} … {part.high:.3f}) in FPR 0 … 0.1" in told
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
-    assert f"{int(np.ceil(negatives / 10))} negatives decide this band: the area rests" in told
+    assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
     session.set_band(0.0, 1.0)
-    assert f"{negatives} negatives decide this band." in view.sentence.text()
+    assert f"{negatives} negatives in the range." in view.sentence.text()
     assert "few" not in view.sentence.text()
     assert "pAUC" not in view.sentence.text()
 
@@ -354,7 +354,7 @@ def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, reco
     test = inference.pauc_test(a.test_positive, a.test_scores, b.test_scores, *BAND)
     told = view.sentence.text()
     leader = "RLS" if test.difference > 0 else "Logistic"
-    assert f"{leader} leads" in told or "are level" in told
+    assert f"{leader} is " in told or "are level" in told
     assert f"p = {test.p:.2f}" in told
     assert told.count("significant") == 1
     assert ("not significant" in told) == (test.p >= 0.05)
@@ -373,9 +373,9 @@ def test_the_sentence_settles_what_is_clear(records):
         0.5,
     )
     lead = f"{test.difference:.3f}"
-    assert said.headline == f"In FPR 0 … 0.5, Right leads Wrong by {lead}: significant."
+    assert said.headline == f"In FPR 0 … 0.5, Right is {lead} higher than Wrong: significant."
     assert "p < 0.001." in said.more
-    assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in said.more
+    assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks in reverse" in said.more
 
 
 def test_the_sentence_over_splits_uses_their_differences(records):
@@ -431,10 +431,10 @@ def test_nothing_is_settled_where_too_few_rows_decide(records):
     band = (0.0, 0.015)
     told = sentences.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
-    assert reason.endswith("negatives decide this band") or "decides this band" in reason
+    assert reason.endswith(" in the range")
     assert f": not significant. No test: {reason}." in told
     alone = sentences.roc_sentence(runs[1:], (0.0, 0.001)).text
-    assert "(no interval: less than one negative decides this band)" in alone
+    assert "(no interval: less than one negative in the range)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):

@@ -1,4 +1,4 @@
-"""Several runs in flight: shown each, stopped together, begun only where they fit."""
+"""Several runs in progress: shown each, stopped together, begun only where they fit."""
 
 import dataclasses
 import threading

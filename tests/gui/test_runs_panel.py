@@ -583,7 +583,7 @@ def test_a_failed_run_says_why(panel, session, records):
     assert panel.details.error.text() == "choose fewer folds"
     assert not panel.details.figure.isVisible()
     session.select("stopped")
-    assert "Stopped by hand: what was finished is kept." in panel.details.warnings.sentences
+    assert "Stopped by the user: finished fits are kept." in panel.details.warnings.sentences
 
 
 def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
@@ -591,15 +591,15 @@ def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
     thrice = dataclasses.replace(record.experiment, validation=Validation(repeats=3))
     half = dataclasses.replace(record.splits[0], converged=False)
     for name, stopped, words in (
-        ("none", {"splits": ()}, "before a fit had ended: there is nothing to show"),
-        ("half", {"splits": (half,)}, "within the fit: the model is as it stood then"),
+        ("none", {"splits": ()}, "before the first fit ended: no results"),
+        ("half", {"splits": (half,)}, "within the fit: the model is not fully trained"),
         ("half of three", {"splits": (half,), "experiment": thrice}, "within the first of 3 fits"),
-        ("one of three", {"experiment": thrice}, "after 1 of 3 splits: figures rest on these"),
+        ("one of three", {"experiment": thrice}, "after 1 of 3 splits: figures use these only"),
     ):
         fill(session, {name: dataclasses.replace(record, **stopped)})
         session.select(name)
         sentence, *_ = panel.details.warnings.sentences
-        assert sentence.startswith(f"Stopped by hand {words}")
+        assert sentence.startswith(f"Stopped {words}")
 
 
 # ----------------------------------------------------------------- the card
@@ -668,7 +668,7 @@ def test_the_wrong_way_round_is_said_only_where_chance_is_excluded(panel, sessio
     turned = dataclasses.replace(split, test_scores=-split.test_scores)
     fill(session, {"turned": dataclasses.replace(record, splits=(turned,))})
     wait(qtbot, panel)
-    said = "Ranks the wrong way round: check which class is the positive one."
+    said = "Ranks in reverse: check which class is the positive one."
     assert said in panel.details.warnings.sentences
     few = dataclasses.replace(
         turned,

@@ -244,7 +244,7 @@ def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_cho
 def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, qtbot):
     split = add().splits[0]
     scores_chooser.choose_rule("alerts")
-    assert "Say how many cases come in a day." in scores_chooser.problem.text()
+    assert "Enter the number of cases per day." in scores_chooser.problem.text()
     assert session.focus.threshold == 0.0
     write(qtbot, scores_chooser.cases, "40")
     share = (split.test_scores > session.focus.threshold).mean()

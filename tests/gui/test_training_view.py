@@ -123,7 +123,9 @@ def test_what_nothing_proves_is_not_called_converged(view, add, qtbot):
 def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
     record = add(name="Calm")
     text = shown(view, qtbot)
-    assert text.startswith("Calm has converged; AUC 0.909 held-out, 0.897 training, within chance")
+    assert text.startswith(
+        "Calm has converged; AUC 0.909 held-out, 0.897 training, not significantly"
+    )
     looks = record.splits[0].trajectory
     good = np.tile(looks.train.positive.astype(np.float32), (len(looks.iteration), 1))
     learnt = dataclasses.replace(looks, train=ScoresOnTheWay(looks.train.positive, good))
@@ -334,9 +336,9 @@ def test_stopped_early(view, add, qtbot):
     record = add()
     split = dataclasses.replace(record.splits[0], converged=False)
     put(view.session, dataclasses.replace(record, id="limit", splits=(split,)))
-    assert "; stopped early: the dual gap is not yet as small as asked." in shown(view, qtbot)
+    assert "; stopped before reaching the tolerance." in shown(view, qtbot)
     put(view.session, dataclasses.replace(record, id="hand", splits=(split,), status="stopped"))
-    assert "; stopped early, by hand." in shown(view, qtbot)
+    assert "; stopped early by the user." in shown(view, qtbot)
 
 
 def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, add, qtbot):

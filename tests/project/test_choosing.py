@@ -81,7 +81,7 @@ def test_a_typed_number_is_kept_on_its_scale_and_its_fpr_on_others(record):
 def test_alerts_are_counted_by_the_day(record):
     target, split = Target("alerts", 12.0), record.splits[0]
     without = choose(record, 0, target, HERE)
-    assert without == Choice(0.0, "Say how many cases come in a day.")
+    assert without == Choice(0.0, "Enter the number of cases per day.")
     place = choose(record, 0, target, Stakes(cases=100.0)).threshold
     share = called(split, place).mean()
     assert share <= 0.12 < share + 1 / len(split.test_scores) + 1e-12

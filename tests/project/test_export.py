@@ -561,7 +561,7 @@ def test_every_export_has_the_same_scores_at_any_threshold(trained, odd_file, tm
     table = read_table(odd_file, need_label=False)
     own = trained("auc-rls")
     expected = own.score(table)
-    other = own.moved_to(float(np.quantile(expected, 0.8)), expected, "chosen by hand")
+    other = own.moved_to(float(np.quantile(expected, 0.8)), expected, "set by the user")
     assert 0 < (expected > other.threshold).sum() < (expected > own.threshold).sum()
     for k, model in enumerate((own, other)):
         folder = tmp_path / str(k)

@@ -99,7 +99,7 @@ def test_a_copy_of_the_label_is_told_from_a_good_column():
     y = classes(300)
     words = np.where(y == 1, "dead", "alive").astype(object)
     (leak,) = found(table_of(outcome=words, y=y), "leak")
-    assert leak.sentence == "column outcome says the same as the label y"
+    assert leak.sentence == "column outcome is a copy of the label y"
 
 
 def test_a_code_that_determines_the_class_is_a_leak_although_its_numbers_have_no_order():
@@ -129,7 +129,7 @@ def test_a_copy_of_the_label_that_differs_in_a_row_is_told():
     flag = [float(value == "1") for value in y]
     flag[17] = 1.0 - flag[17]
     (leak,) = found(table_of(flag=flag, x=RANDOM.normal(size=60), y=y), "leak")
-    assert leak.sentence == "column flag says the same as the label y in all but 1 row of 60"
+    assert leak.sentence == "column flag is a copy of the label y in all but 1 row of 60"
     flag[3] = 1.0 - flag[3]
     assert found(table_of(flag=flag, x=RANDOM.normal(size=60), y=y), "leak") == []
 
@@ -358,7 +358,7 @@ def test_spellings_of_a_class_and_of_a_level_are_found():
 def test_a_sign_among_words_is_asked_about():
     words = ["rs1", "rs2", "rs1", "."] * 9
     (asked,) = found(table_of(snp=words, y=["0", "1"] * 18), "kind")
-    assert asked.sentence == "'.' in column snp (9 cells) may stand for a missing value"
+    assert asked.sentence == "'.' in column snp (9 cells) may mean a missing value"
     strands = ["+", "-", "+", "-"] * 9
     assert found(table_of(strand=strands, y=["0", "1"] * 18), "kind") == []
 
@@ -457,7 +457,7 @@ def test_another_table_beside_is_told(tmp_path):
     path.write_text("a,b,y,,site,n\n" + "\n".join(rows) + "\n")
     sentences = [finding.sentence for finding in find(read_table(path))]
     assert (
-        "columns site, n end in row 4 of 20: they may be another table that stands beside this one"
+        "columns site, n end in row 4 of 20: they may be another table beside this one"
     ) in sentences
 
 
@@ -596,7 +596,7 @@ def test_a_negative_number_among_codes_is_asked_about_and_so_is_such_a_class():
     assert find_sentinels(column("x", [1.0, 0.0, -1.0] * 9)) == []
     assert find_sentinels(column("x", [1.0, -8.0, -9.0] * 9)) == []
     said = [f.sentence for f in find(table_of(y=["0", "1", "-9", "0"] * 9, x=[*range(36)]))]
-    assert "class “-9” of the label y may stand for a missing value: 9 rows" in said
+    assert "class “-9” of the label y may mean a missing value: 9 rows" in said
 
 
 @pytest.mark.parametrize("name", ["product_code", "ZipCode", "PLZ", "job", "商品コード", "Region"])

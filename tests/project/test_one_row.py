@@ -130,7 +130,9 @@ def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
     assert weighted.by_weight
     assert weighted.of_rows == np.count_nonzero(weights)
     counted = np.count_nonzero(weights)
-    draws = f"Compared with 10,000 draws from {counted:,} rows, each as often as its weight says."
+    draws = (
+        f"Compared with 10,000 draws from {counted:,} rows, drawn in proportion to their weights."
+    )
     assert draws in about(weighted)
     if weighted.exact:
         assert any("exact for the rows compared with" in sentence for sentence in about(weighted))

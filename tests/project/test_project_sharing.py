@@ -221,7 +221,7 @@ TRAIN = """
     project = ProjectFile.open(sys.argv[1])
     (template,) = project.runs()
     project.begin_run(template.experiment)
-    print("in flight", flush=True)
+    print("in progress", flush=True)
     sys.stdin.readline()
 """
 
@@ -232,7 +232,7 @@ def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)
-    assert process.stdout.readline().strip() == "in flight"
+    assert process.stdout.readline().strip() == "in progress"
     for _ in range(2):
         flights = project.unfinished_runs()
         assert flights.lost == []

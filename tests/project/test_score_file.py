@@ -90,12 +90,12 @@ def test_other_names_of_the_columns_are_told(patients, tmp_path, capsys):
     scores = write_scores(tmp_path / "s.csv", range(ROWS), "who,x")
     file = "--score-file", scores, "--score-column", "x"
     said = refused(patients, capsys, *file, "--id", "patient")
-    assert "has no column 'patient': say which of its columns names the rows" in said
+    assert "has no column 'patient': choose the column that identifies the rows" in said
     assert "(it has who, x)" in said
     run = trained(patients, capsys, *file, "--score-id", "who", "--id", "patient")
     assert run["auc"]["value"] > 0.9  # not that of the table's own x
     said = refused(patients, capsys, *file)
-    assert "say which column names the rows as the score file does" in said
+    assert "choose the column that identifies the rows as in the score file" in said
 
 
 def test_numbers_name_rows_however_they_are_spelled(tmp_path):

@@ -175,7 +175,7 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
 
         run("auc-svm")
         def endless(self, X, positive, monitor):
-            print("in flight", flush=True)
+            print("in progress", flush=True)
             threading.Event().wait()
         METHODS["logistic"]._fit = endless
         run("logistic")
@@ -184,7 +184,7 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ
     )
-    assert process.stdout.readline().strip() == "in flight"
+    assert process.stdout.readline().strip() == "in progress"
     process.send_signal(signal.SIGKILL)
     process.wait(20)
     process.stdout.close()

@@ -363,9 +363,9 @@ def _degrees(sampling: Sampling, variance: Variance, *, few: bool = False) -> fl
 
 
 def few_words(negatives: float, positives: float = math.inf) -> str:
-    """Return how few rows decide: ``2 negatives decide this band``."""
+    """Return how few rows the area rests on: ``only 2 negatives in the range``."""
     row, count = ("negative", negatives) if negatives < LEAST else ("positive", positives)
     if count < 1:
-        return f"less than one {row} decides this band"
+        return f"less than one {row} in the range"
     number = f"{count:.2g}"
-    return f"{number} {row}{' decides' if number == '1' else 's decide'} this band"
+    return f"only {number} {row}{'' if number == '1' else 's'} in the range"

@@ -54,7 +54,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     )
     feature_share: str = param(
         "sqrt",
-        "How many features each split may choose from, drawn anew for each.",
+        "Number of features drawn for each split.",
         label="Features at a split",
         choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
         grid=("sqrt", "third", "all"),

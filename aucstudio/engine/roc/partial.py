@@ -26,7 +26,7 @@ class PartialAUC:
     raw : float
         The area itself, the integral of T from alpha to beta.
     negatives : int
-        How many negatives decide it: those whose rank interval meets the band.
+        How many negatives in the range: those whose rank interval meets the band.
     of_negatives : int
         How many there are.
     effective : float or None

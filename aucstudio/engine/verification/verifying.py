@@ -116,7 +116,7 @@ class _Verification:
             allowed = share * abs(trained.objective)
         if not trained.gap <= allowed * (1 + 1e-9):
             self._faults.append(
-                f"The fit is stored as converged, and its certificate leaves a gap of "
+                f"The fit is stored as converged, but its certificate has a gap of "
                 f"{trained.gap:.2g}, where {allowed:.2g} was asked for."
             )
 

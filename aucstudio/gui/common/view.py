@@ -197,19 +197,19 @@ class PageView(QWidget):
         """Show the state of the session."""
 
     def refresh_live(self) -> None:
-        """Show the run in flight, or take it away when there is none."""
+        """Show the run in progress, or take it away when there is none."""
 
     def follow_live(self) -> None:
-        """Show the run in flight soon, if the page is seen."""
+        """Show the run in progress soon, if the page is seen."""
         if self.isVisible() and not self.window().isMinimized():
             self.session.turns.ask(self.refresh_live)
 
     def moving(self) -> Container[QGraphicsItem]:
-        """Give what moves in the plots with the run in flight."""
+        """Give what moves in the plots with the run in progress."""
         return ()
 
     def keep_still(self) -> None:
-        """Have what does not move painted from pictures, as long as a run is in flight."""
+        """Have what does not move painted from pictures, as long as a run is in progress."""
         flying = self.session.live is not None
         for plot in self.plots():
             plot.keep_still(self.moving()) if flying else plot.let_go()

@@ -346,7 +346,7 @@ def explain_button(name: str) -> QPushButton:
 
 
 def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the run in flight and the chosen one."""
+    """Make the choice between the run in progress and the chosen one."""
     check = named(QCheckBox("Follow the runnin&g method"), name, "Follow the running method")
     plain_tooltip(check, "Off: the chosen run stays in view while another trains")
     check.setChecked(True)

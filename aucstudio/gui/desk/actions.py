@@ -53,7 +53,7 @@ class Actions(QObject):
     example_chosen : str
         Key of an example study.
     at_once_chosen : int
-        How many runs may be in flight.
+        How many runs may be in progress.
     """
 
     theme_chosen = Signal(str)

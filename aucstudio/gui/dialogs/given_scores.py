@@ -50,9 +50,9 @@ class GivenScoresDialog(QDialog):
         self.file = ScoreFileFields(session.table, self.column, self)
         self.direction = make_combo("score_direction", "Which values mean positive")
         self.learnt = named(
-            QCheckBox("&Other methods may learn from it"),
+            QCheckBox("&Use it as a feature of other methods"),
             "score_learnt",
-            "Other methods may learn from the column",
+            "Use the column as a feature of other methods",
         )
         self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")

@@ -265,7 +265,7 @@ def _notes(table: Table, told: set[str]) -> list[str]:
 def _problem(table: Table) -> str:
     """Say what stands in the way of training, beside the fields that mend it."""
     if table.label is None:
-        return "Choose the label: the column that says which class a row belongs to."
+        return "Choose the label: the column that holds the class of each row."
     if table.positive is None and len(table.classes) > 1:
         return (
             f"Choose the positive class of {table.label}: one of {len(table.classes)}, or several "

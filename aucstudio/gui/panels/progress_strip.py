@@ -29,7 +29,7 @@ _STOP_TIP = "Stop all runs and searches; what has finished is kept"
 
 
 class ProgressStrip(QWidget):
-    """Shows the (first) run in flight; its buttons press the window's actions."""
+    """Shows the (first) run in progress; its buttons press the window's actions."""
 
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The run in flight, as far as the window knows it."""
+"""The run in progress, as far as the window knows it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _no_looks() -> Thinned[Look]:
 
 @dataclasses.dataclass(eq=False)
 class LiveRun:
-    """The run in flight, as far as the window knows it.
+    """The run in progress, as far as the window knows it.
 
     Attributes
     ----------

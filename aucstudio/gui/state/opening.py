@@ -87,7 +87,7 @@ class OpenedStudy:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell: what is damaged, a table that is gone, a run that was lost in flight."""
+        """What to tell: what is damaged, a table that is gone, a run that was lost in progress."""
         return [] if self.stored is None else self.stored.warnings
 
     @property

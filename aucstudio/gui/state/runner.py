@@ -51,7 +51,7 @@ Fits = Callable[[Waiting, Sequence[Experiment]], bool]
 
 
 class Runner(QObject):
-    """The runs of a study in flight, and those that wait for them.
+    """The runs of a study in progress, and those that wait for them.
 
     A run begins with what has to be read and written for it, on a thread. What fails there has
     failed as a run, with a record that says why; and the queue goes on.
@@ -59,13 +59,13 @@ class Runner(QObject):
     Attributes
     ----------
     changed : Signal
-        A run in flight moved, began or ended; another one waits, or no longer.
+        A run in progress moved, began or ended; another one waits, or no longer.
     failed : Signal(str, str)
         A sentence and a traceback.
     ended : Signal(Outcome, LiveRun)
     queue : deque of Waiting
     at_once : int
-        How many may be in flight.
+        How many may be in progress.
     """
 
     changed = Signal()
@@ -88,17 +88,17 @@ class Runner(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in flight or waits."""
+        """Whether a run is in progress or waits."""
         return bool(self._flights or self.queue)
 
     @property
     def flights(self) -> list[LiveRun]:
-        """The runs in flight, the first one first."""
+        """The runs in progress, the first one first."""
         return list(self._flights)
 
     @property
     def live(self) -> LiveRun | None:
-        """The first run in flight."""
+        """The first run in progress."""
         return next(iter(self._flights), None)
 
     def taken_looks(self) -> list[RunLook]:
@@ -147,7 +147,7 @@ class Runner(QObject):
         self._poll.start()
 
     def stop(self, live: LiveRun | None = None) -> None:
-        """Ask a run in flight, or all of them, to end; what is finished is kept."""
+        """Ask a run in progress, or all of them, to end; what is finished is kept."""
         for one, job in self._flights.items():
             if live is None or one is live:
                 job.stop()

@@ -155,7 +155,7 @@ class Session(SessionTournament):
         Returns
         -------
         warnings : list of str
-            What to tell: a table that is gone, a run that was lost in flight.
+            What to tell: a table that is gone, a run that was lost in progress.
 
         Raises
         ------

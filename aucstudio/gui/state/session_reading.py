@@ -41,7 +41,7 @@ class SessionReading(QObject):
     band_rested = Signal()  # it moved, and has not moved again for a moment: a drag paused or ended
     focus_changed = Signal()  # another split, threshold, row or pair is pointed at
     stakes_changed = Signal()  # where scores will be used, or the threshold of every run, changed
-    live_changed = Signal()  # a run in flight moved, began or ended; another one waits
+    live_changed = Signal()  # a run in progress moved, began or ended; another one waits
     tournament_changed = Signal()  # a tournament moved, began or ended
     best_asked = Signal()  # the best model is to be looked for
     export_asked = Signal()  # the chosen run's model is to be taken away
@@ -137,12 +137,12 @@ class SessionReading(QObject):
 
     @property
     def live(self) -> LiveRun | None:
-        """The run in flight, the first one if there are several."""
+        """The run in progress, the first one if there are several."""
         return self.study.runner.live
 
     @property
     def flights(self) -> list[LiveRun]:
-        """The runs in flight, the first one first."""
+        """The runs in progress, the first one first."""
         return self.study.runner.flights
 
     @property

@@ -57,14 +57,14 @@ class SessionRunning(SessionEditing):
 
     @property
     def trains(self) -> bool:
-        """Whether a run is in flight or waits, of this study or of one that was left.
+        """Whether a run is in progress or waits, of this study or of one that was left.
 
         A tournament counts among them.
         """
         return any(study.busy for study in (self.study, *self.left))
 
     def study_of(self, live: LiveRun) -> Study:
-        """Give the study that a run in flight belongs to."""
+        """Give the study that a run in progress belongs to."""
         found = (study for study in self.left if live in study.runner.flights)
         return next(found, self.study)
 
@@ -197,7 +197,7 @@ class SessionRunning(SessionEditing):
         runner.start_next()
 
     def run_at_once(self, count: int) -> None:
-        """Have so many runs in flight at a time, from the next one on."""
+        """Have so many runs in progress at a time, from the next one on."""
         self._place.at_once = count
         for study in (self.study, *self.left):
             study.runner.at_once = count
@@ -206,7 +206,7 @@ class SessionRunning(SessionEditing):
     # ------------------------------------------------------------- stopping
 
     def stop_run(self, live: LiveRun | None = None) -> None:
-        """Stop one run, or the first one in flight; its finished splits are kept.
+        """Stop one run, or the first one in progress; its finished splits are kept.
 
         Where there is none, a tournament is asked to end with what is ready.
 

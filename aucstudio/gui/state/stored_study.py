@@ -45,7 +45,7 @@ class StoredStudy:
     table : Table or None
         None if there is none, or it cannot be read.
     warnings : list of str
-        What to tell: what is damaged, a table that is gone, a run that was lost in flight.
+        What to tell: what is damaged, a table that is gone, a run that was lost in progress.
     unread : list of RunRecord
         Those that there was no time to read through: some may prove to be damaged.
     verified : mapping of str to Verification

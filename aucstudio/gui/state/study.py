@@ -59,7 +59,7 @@ class Study(QObject):
     focus : Focus
     undo_stack : QUndoStack
     runner : Runner
-        Its runs in flight, and its queue.
+        Its runs in progress, and its queue.
     tournament : TournamentRunner
     """
 
@@ -89,7 +89,7 @@ class Study(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in flight or waits, or a tournament is held."""
+        """Whether a run is in progress or waits, or a tournament is held."""
         return self.runner.busy or self.tournament.busy
 
     @property

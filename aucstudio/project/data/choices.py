@@ -96,8 +96,7 @@ def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tu
     """Give numbers that stand for a missing value in order; InputError where there are none."""
     if numbers and column.kind == "text":
         raise InputError(
-            f"column {column.name!r} of {path} holds text: no number in it stands for a missing "
-            "value",
+            f"column {column.name!r} of {path} holds text: a number cannot mean missing in it",
             file=str(path),
             column=column.name,
             setting="missing",

@@ -171,7 +171,7 @@ def _identifier(table: Table, key: str | None) -> str:
     several = f"has several columns of the role id ({listed(named)})"
     many = several if named else "has no column of the role id"
     raise InputError(
-        f"{table.path} {many}: say which column names the rows as the score file does",
+        f"{table.path} {many}: choose the column that identifies the rows as in the score file",
         file=str(table.path),
         setting="id",
     )
@@ -182,7 +182,8 @@ def _key(scores: Table, identifier: str) -> str:
     if identifier in names:
         return identifier
     raise InputError(
-        f"{scores.path} has no column {identifier!r}: say which of its columns names the rows (it "
+        f"{scores.path} has no column {identifier!r}: choose the column that identifies the "
+        "rows (it "
         f"has {listed(names)})",
         file=str(scores.path),
         setting="score-id",

@@ -291,8 +291,8 @@ def about(detail: RowDetail) -> Iterator[str]:
     )
     if detail.by_weight:
         yield (
-            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, each as "
-            "often as its weight says."
+            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, drawn "
+            "in proportion to their weights."
         )
     elif detail.background < detail.of_rows:
         yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."

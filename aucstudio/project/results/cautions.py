@@ -29,18 +29,18 @@ def cautions(record: RunRecord) -> list[Notice]:
 
 
 def stopped_words(record: RunRecord) -> str:
-    """Say of a run that was stopped by hand what its figures rest on; empty of any other."""
+    """Say of a run that was stopped by the user what its figures rest on; empty of any other."""
     if record.status != STOPPED:
         return ""
     there, asked = len(record.splits), record.experiment.validation.splits
     if not there:
-        return "Stopped by hand before a fit had ended: there is nothing to show."
+        return "Stopped before the first fit ended: no results."
     if there == 1 and not record.splits[0].converged:
         fit = "the fit" if asked == 1 else f"the first of {asked} fits"
-        return f"Stopped by hand within {fit}: the model is as it stood then, not fully trained."
+        return f"Stopped within {fit}: the model is not fully trained."
     if there < asked:
-        return f"Stopped by hand after {there} of {asked} splits: figures rest on these alone."
-    return "Stopped by hand: what was finished is kept."
+        return f"Stopped after {there} of {asked} splits: figures use these only."
+    return "Stopped by the user: finished fits are kept."
 
 
 def remarks(record: RunRecord) -> list[Notice]:

@@ -82,7 +82,7 @@ class Target:
             return roc.ThresholdRule("fpr", fpr=self.fpr)
         if self.rule == ALERTS:
             if stakes.cases is None:
-                raise InputError("say how many cases come in a day", setting="cases")
+                raise InputError("enter the number of cases per day", setting="cases")
             share = min(1.0, self.value / stakes.cases)
             return roc.ThresholdRule(ALERTS, alerts=share, prior=stakes.prior)
         bound = {self.rule: self.value} if self.rule in BOUNDED else {}

@@ -95,7 +95,7 @@ def draws_for(rows: int) -> int:
 
 def model_at(split: SplitResult, threshold: float) -> Model:
     """Return the model of a split with a threshold that was typed in."""
-    return split.model.moved_to(threshold, split.test_scores, "chosen by hand")
+    return split.model.moved_to(threshold, split.test_scores, "set by the user")
 
 
 # ----------------------------------------------------------------- words

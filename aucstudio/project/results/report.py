@@ -99,7 +99,7 @@ def _sentence(runs: Mapping[str, RunRecord], band: Band) -> str:
     return " ".join(
         [
             f"pAUC is the area in the false-positive range {band[0]:g} … {band[1]:g}, divided by "
-            f"its width; {negatives} held-out negatives decide it{few}.",
+            f"its width; {negatives} held-out negatives in the range{few}.",
             *doubts(list(runs.values()), band),
         ]
     )

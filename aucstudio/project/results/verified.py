@@ -75,7 +75,7 @@ def _optimum(found: Verified) -> str:
     proven = ": this is the optimum" if found.counted - found.bound <= 1e-6 * size else ""
     if not proven:
         proven = f": the fit ended at most {near} above the optimum"
-        proven += ", as its certificate says" if found.gap is not None else ""
+        proven += ", as certified" if found.gap is not None else ""
     return f"An independent solver ({found.route}) finds {told}{proven}."
 
 

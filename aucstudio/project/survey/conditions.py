@@ -110,7 +110,7 @@ class Condition:
     def _of_text(self, column: Column) -> Mask:
         if self.test not in ("=", "!=", CONTAINS):
             raise InputError(
-                f"column {self.column!r} holds text, which is asked for with =, != or contains",
+                f"column {self.column!r} holds text: use =, != or contains",
                 column=self.column,
             )
         wanted = self.value.casefold()

@@ -47,11 +47,13 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
         "Cortes and Vapnik (1995), Support-vector networks; compared with AUC methods by "
         "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
     )
-    summary: ClassVar[str] = "SVM with squared slack; said to maximise the AUC as a side effect."
+    summary: ClassVar[str] = (
+        "SVM with squared slack; reported to maximise the AUC as a side effect."
+    )
     in_words: ClassVar[str] = "SVM with squared slack"
     trains_for: ClassVar[str] = "accuracy"
     use_when: ClassVar[str] = (
-        "A second baseline that is said to rank well although it trains for accuracy."
+        "A second baseline, reported to rank well although it trains for accuracy."
     )
     counts_rows: ClassVar[bool] = True
 

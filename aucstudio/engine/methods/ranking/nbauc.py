@@ -74,7 +74,7 @@ class NBAUC(GaussianFeatures):
 
     n_landmarks: int = param(
         400,
-        "Cluster centres that stand for all rows in the kernel.",
+        "Cluster centres that approximate the kernel of all rows.",
         unit="rows",
         label="Landmarks",
         symbol="v",

@@ -63,7 +63,7 @@ class RFAUC(GaussianFeatures):
 
     n_components: int = param(
         400,
-        "Random features that stand in for the kernel.",
+        "Random features that approximate the kernel.",
         unit="features",
         label="Features",
         symbol="D",

@@ -67,7 +67,11 @@ class ScaledRankSVM(PairNewton):
         100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
     )
     n_trees: int = param(
-        20, "Trees that tell how much each column counts.", label="Trees", low=1, high=1_000
+        20,
+        "Trees from which the weight of each column is estimated.",
+        label="Trees",
+        low=1,
+        high=1_000,
     )
     random_state: int = param(0, "Where the drawing of trees starts.", label="Seed", low=0)
 

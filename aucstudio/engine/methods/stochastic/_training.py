@@ -61,7 +61,7 @@ class StochasticClassifier(AUCClassifier):
     gamma: float | str = width({"kernel": ("rbf",)})
     n_landmarks: int = param(
         400,
-        "Centres of clusters of the rows that stand for all rows in the kernel.",
+        "Cluster centres that approximate the kernel of all rows.",
         unit="rows",
         label="Landmarks",
         symbol="v",

@@ -64,7 +64,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
 
     n_landmarks: int | None = param(
         None,
-        "Rows that stand for all others in the kernel.",
+        "Rows that approximate the kernel of all rows.",
         kind="int",
         unit="rows",
         label="Landmarks",

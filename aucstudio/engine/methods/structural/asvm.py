@@ -101,7 +101,7 @@ class ASVM(KernelSettings, AUCClassifier):
     )
     class_ratio: float = param(
         1.0,
-        "How many times a negative's loss counts; 1 / FPR target is the other usual value.",
+        "How many times a negative's loss counts; 1 / FPR target is another common value.",
         label="Class ratio",
         symbol="r",
         low=0.0,

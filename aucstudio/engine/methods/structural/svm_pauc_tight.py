@@ -78,7 +78,7 @@ class SVMpAUCTight(RangeSVM):
 
     surrogate: str = param(
         "convex",
-        "What stands for the loss where the range does not begin at 0.",
+        "Surrogate of the loss where the range does not begin at 0.",
         label="Surrogate",
         choices={
             "convex": "convex: one optimum, charges all negatives up to β",

@@ -1,4 +1,4 @@
-"""A view box whose range grows in steps while a fit is in flight, so that its axes stand still.
+"""A view box whose range grows in steps while a fit is in progress, so that its axes stand still.
 
 Pyqtgraph finds the range anew with every item that changes, with the same room on all sides
 (github.com/pyqtgraph/pyqtgraph/issues/2208); its mark of being up to date is private.
@@ -22,14 +22,14 @@ _NEAR = 0.05
 
 
 class SteadyBox(pg.ViewBox):
-    """Follows its items; those in flight get room, and the range stays until they leave it.
+    """Follows its items; those in progress get room, and the range stays until they leave it.
 
     A range that changes with every step would have the whole picture painted with every step.
 
     Attributes
     ----------
     flying : ((left, right), (bottom, top)) or None
-        What is in flight reaches so far; None where nothing is.
+        What is in progress reaches so far; None where nothing is.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class SteadyBox(pg.ViewBox):
         ]
 
     def _with_room(self, axis: int, bounds: list[float]) -> list[float]:
-        """Add room where what is in flight is at an end of everything."""
+        """Add room where what is in progress is at an end of everything."""
         if self.flying is None:
             return bounds
         least, most = self.flying[axis]

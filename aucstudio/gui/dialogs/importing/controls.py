@@ -91,7 +91,7 @@ class ImportControls(QWidget):
         self.skip.valueChanged.connect(self._on_skip)
         self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
         self.missing.setPlaceholderText("n.a., ?")
-        plain_tooltip(self.missing, "Beside the usual ones; several with commas between them")
+        plain_tooltip(self.missing, "In addition to the default ones; separate several by commas")
         self._typed = delayed(self, _TYPING, self._on_missing)
         self.missing.textEdited.connect(lambda _text: self._typed.start())
         self.missing.editingFinished.connect(self._on_missing)

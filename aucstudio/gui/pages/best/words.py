@@ -175,7 +175,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
         return "not tested"
     if not settled(lead.p):
         return "not significant"
-    return f"{'behind' if lead.difference > 0 else 'ahead'}, {p_words(lead.p)}"
+    return f"{'behind' if lead.difference > 0 else 'ahead'}, Holm-corrected {p_words(lead.p)}"
 
 
 def rows_words(rows: RowCounts) -> str:
@@ -213,7 +213,7 @@ def statement(standings: Standings) -> Statement:
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
     left = tuple(map(as_sentence, standings.remarks))
     why = as_sentence(standings.error) if standings.error else ""
-    tested = f"All were tested on the rows of {_file(standings)}, which no choice has seen."
+    tested = f"All were tested on the rows of {_file(standings)}, which took no part in any choice."
     judged = tested if _file(standings) else ""
     return Statement.of(first, judged, why, *rest, ended, *left)
 

@@ -63,7 +63,7 @@ class CalibrationView(PageView):
         self.before_check = self.controls.check(
             "calibration_before_check",
             "Uncalibrated too",
-            "Dotted: the scores read as log-odds, as they stand",
+            "Dotted: the raw scores read as log-odds",
             self.mark_stale,
         )
         self.controls.addStretch(1)

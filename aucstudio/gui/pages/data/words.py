@@ -120,7 +120,7 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
         f"{many} {has} missing values, most of them {found.columns[worst]} "
         f"({percent_words(float(shares[worst]))}).",
         f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
-        "Rows stand as in the sheet, from the top; the strip at the left is their class."
+        "Rows in the order of the sheet; the strip at the left shows their class."
         + (f" Each line is some {round(rows / lines):,} rows." if lines and rows > lines else ""),
         f"The {left_out:,} columns with fewest missing values are not drawn." if left_out else "",
     )

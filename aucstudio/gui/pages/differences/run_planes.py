@@ -152,7 +152,7 @@ class RunPlanes:
                 self._explained.append((run.look.name, run_pen(run.look, 1.5)))
 
     def move_live(self, live: LiveRun | None, normal: Array | None) -> None:
-        """Put the hyperplane of the run in flight where it is now, or take it away."""
+        """Put the hyperplane of the run in progress where it is now, or take it away."""
         if live is None or normal is None:
             self.live.hide()
             return

@@ -45,7 +45,7 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
             yield f"That is 1 − AUC = {_share(pairs.misranked.share)}."
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
-        yield left_out_words(subject, "the hyperplane is that")
+        yield left_out_words(subject, "hyperplane")
         if subject.weights is None and picture.plane.is_straight:
             yield "Its scorer is not linear: no straight hyperplane lies in this plane."
         elif picture.plane.kind == FEATURES and _ranked_by_more(subject, pairs.misranked):
@@ -113,7 +113,7 @@ def _support(subject: Subject) -> Iterator[str]:
 
 
 def live_words(live: LiveRun | None, band: Band) -> str:
-    """Say how many held-out pairs the run in flight ranks wrongly at this moment."""
+    """Say how many held-out pairs the run in progress ranks wrongly at this moment."""
     if live is None or live.picture is None:
         return ""
     look = live.picture
@@ -129,8 +129,8 @@ def live_words(live: LiveRun | None, band: Band) -> str:
 
 
 def other_words(subject: Subject, live: LiveRun | None) -> str:
-    """Say that the picture is not of the run in flight."""
-    name = "the run in flight" if live is None else live.look.name
+    """Say that the picture is not of the run in progress."""
+    name = "the run in progress" if live is None else live.look.name
     return f"The picture is of {subject.name}, not of {name}, which is no line in it."
 
 

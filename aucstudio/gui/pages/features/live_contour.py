@@ -1,4 +1,4 @@
-"""The boundary of the run in flight where it is no line: a coarse map, now and then."""
+"""The boundary of the run in progress where it is no line: a coarse map, now and then."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INTERVAL = 0.1  # s
 
 
 class LiveContour:
-    """The contour of the run in flight at its equal-error threshold so far.
+    """The contour of the run in progress at its equal-error threshold so far.
 
     Attributes
     ----------

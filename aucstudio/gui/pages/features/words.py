@@ -20,7 +20,7 @@ def caption(subject: Subject, picture: Picture, drawn: int) -> str:
             said += f" {drawn:,} of {rows:,} rows are drawn as points."
     if subject.run is None:
         return said
-    return f"{said} A run says positive beyond its own line."
+    return f"{said} Each run predicts positive beyond its own line."
 
 
 def verdict(

@@ -86,7 +86,7 @@ class FeatureUsePart(ModelPicture):
             f"variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
             f"{' a split' if several else ''}."
         )
-        where = "Measured on training rows: Importance says what it is worth on held-out ones."
+        where = "Measured on training rows: Importance measures its value on held-out rows."
         self.told.emit(Statement.of(headline, idle, where))
 
     def data(self) -> Columns:

@@ -1,4 +1,4 @@
-"""The weights of the run in flight: dots that move along rows, which seldom change places."""
+"""The weights of the run in progress: dots that move along rows, which seldom change places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SORTED_AGAIN = 2.0  # times as long into the fit
 
 
 class LiveWeights:
-    """Moves the dots of a chart along with the weights of the run in flight."""
+    """Moves the dots of a chart along with the weights of the run in progress."""
 
     def __init__(self, chart: WhiskerChart) -> None:
         self._found: Coefficients | None = None
@@ -61,6 +61,6 @@ class LiveWeights:
 
 
 def is_linear(live: LiveRun) -> bool:
-    """Tell whether the run in flight has weights to show at this moment."""
+    """Tell whether the run in progress has weights to show at this moment."""
     look = live.picture
     return look is not None and live.preparation is not None and look.scorer.kind == "linear"

@@ -156,19 +156,19 @@ class ModelView(PageView):
         return (self.weights.chart.dots,)
 
     def _followed(self) -> LiveRun | None:
-        """Give the run in flight if it is what is to be seen: wished, and linear."""
+        """Give the run in progress if it is what is to be seen: wished, and linear."""
         live = self.session.live
         return live if self._is_offered(live) and self.follow_check.isChecked() else None
 
     def _is_offered(self, live: LiveRun | None) -> bool:
-        """Tell whether the weights of the run in flight can be seen where a person looks."""
+        """Tell whether the weights of the run in progress can be seen where a person looks."""
         if live is None or (self._run() is not None and self._wanted not in ("", self.weights.key)):
             return False
         # Between two fits there is no scorer: the weights of the one before stay.
         return is_linear(live) or (live is self._flying and live.picture is None)
 
     def _turn_to_flight(self, live: LiveRun) -> None:
-        """Show the weights of the run in flight, which has no other pictures and no splits yet."""
+        """Show the weights of the run in progress, which has no other pictures or splits yet."""
         self.controls.show(False, self.picture_combo, self.split_combo)
         for part in self.parts:
             part.bar.setVisible(False)
@@ -192,8 +192,8 @@ class ModelView(PageView):
             self.why_empty(
                 self.session.run(self.session.selected),
                 "model",
-                "what its model makes of the columns appears when it ends",
-                "what its model makes of the columns",
+                "the contributions of columns appear when it ends",
+                "the contributions of columns",
             )
         )
 

@@ -82,7 +82,7 @@ class RowPart(WorkedOut[Explained]):
         self.add_control(self.all_check)
         self.make_working_controls(
             "model_row",
-            ("Stop drawing", "Keep the contributions as they stand"),
+            ("Stop drawing", "Stop and keep the contributions so far"),
             ("Draw to the end", "Draw until the error is small"),
         )
         self.show_state()

@@ -21,7 +21,7 @@ from aucstudio.project.explain.trees import plain_number
 class WeightsPart(ModelPicture):
     """Dots are means over the splits, whiskers run from the least to the largest.
 
-    Of a run in flight, the dots are the weights as they stand.
+    Of a run in progress, the dots are the weights as they stand.
     """
 
     key: ClassVar = "coefficients"
@@ -61,7 +61,7 @@ class WeightsPart(ModelPicture):
         self.told.emit(_sentence(subject, found))
 
     def show_live(self, live: LiveRun) -> None:
-        """Draw the weights of the run in flight, unless they are drawn already."""
+        """Draw the weights of the run in progress, unless they are drawn already."""
         found = self.live_weights.follow(live)
         if found is not None:
             self.found, self._first_split = found, live.split
@@ -113,7 +113,7 @@ def _sentence(subject: ModelSubject, found: Coefficients) -> Statement:
 def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     verb = "is stopping" if live.stopping else "is training"
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
-    words = f"{live.look.name} {verb}{split}: its weights as they stand."
+    words = f"{live.look.name} {verb}{split}: current weights."
     if not found.mean.any():
         return Statement(words, "All are still 0.")
     said = Statement(words, _strongest(found, "so far"))

@@ -71,7 +71,7 @@ def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
     if plane.across is not None:
         return "Widest direction beside the score (kernel)", f"{tip}\nIn the space of the kernel."
     if len(subject.preparation.feature_names) == 1 and plane.is_straight:
-        return "No other feature", "There is one feature: all rows stand on a line."
+        return "No other feature", "There is one feature: all rows lie on a line."
     if not plane.is_straight:
         return f"Widest direction beside the score ({sd})", (
             "The direction in which rows vary most, without what goes along with the score."

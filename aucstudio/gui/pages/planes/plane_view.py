@@ -38,7 +38,7 @@ __all__ = ["Picture", "PlaneView", "Subject", "feature_words", "place_line"]
 
 Array = NDArray[np.float64]
 
-_LIVE_PAUSE = 0.3  # s between two pictures of the run in flight, at the least
+_LIVE_PAUSE = 0.3  # s between two pictures of the run in progress, at the least
 _LIVE_SHARE = 3.0  # of the time that one takes
 _ROOM_FOR_CAPTION = 400  # pixels
 
@@ -103,7 +103,7 @@ class PlaneView(PlaneControls):
         raise TypeError(f"{type(self).__name__} does not say what its points are")
 
     def follows_live(self) -> bool:
-        """Tell whether a run in flight whose scores are no line here is shown itself."""
+        """Tell whether a run in progress whose scores are no line here is shown itself."""
         return False
 
     def reach(self, picture: Picture) -> Array:
@@ -118,7 +118,7 @@ class PlaneView(PlaneControls):
         """Show the threshold, row and pair that are pointed at; there is a picture."""
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
-        """Show what else moves with the run in flight; ``normal`` is that of its line here."""
+        """Show what else moves with the run in progress; ``normal`` is that of its line here."""
 
     def forget(self) -> None:
         """Take away what is not an item of the plot; there is no picture any more."""
@@ -285,7 +285,7 @@ class PlaneView(PlaneControls):
             self.keep_still()
 
     def _is_overtaken(self, live: LiveRun | None) -> bool:
-        """Tell whether the run in flight, or that it is gone, asks for another picture now."""
+        """Tell whether the run in progress, or that it is gone, asks for another picture now."""
         subject = self.subject
         if subject is not None and subject.is_live:
             return self._is_older(subject, live)
@@ -294,7 +294,7 @@ class PlaneView(PlaneControls):
         return subject is None or (subject.run is None and subject.key != live_key(live))
 
     def _is_older(self, subject: Subject, live: LiveRun | None) -> bool:
-        """Tell whether a picture of the run in flight has to give way to a later one."""
+        """Tell whether a picture of the run in progress has to give way to a later one."""
         if live is None or live.experiment.id != subject.key[0] or not self.follows_live():
             return True
         # Between two fits there is nothing to look at: the last look stays.
@@ -320,7 +320,7 @@ class PlaneView(PlaneControls):
         return (self.live_line,)
 
     def _live_direction(self, live: LiveRun) -> tuple[Array, float] | None:
-        """Give the run in flight as a linear function of the picture's features, if it is one."""
+        """Give the run in progress as a linear function of the picture's features, if it is one."""
         if live.picture is None or live.preparation is None:
             return None
         scorer = live.picture.scorer

@@ -1,4 +1,4 @@
-"""What a picture in a plane is about: a split of the chosen run, or the run in flight."""
+"""What a picture in a plane is about: a split of the chosen run, or the run in progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Subject:
-    """What a picture is about: a split of the chosen run, or the run in flight without one.
+    """What a picture is about: a split of the chosen run, or the run in progress without one.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Subject:
     in_table : bool
         Whether the rows are those of the session's table, not of a test file.
     is_live : bool
-        Whether rows have the scores of the run in flight, as they are at this moment.
+        Whether rows have the scores of the run in progress, as they are at this moment.
     scorer : Scorer or None
     """
 
@@ -84,8 +84,8 @@ def find_subject(
 ) -> Subject | str:
     """Give the subject of a session, or the sentence that says why there is none.
 
-    ``held_out`` tells of a run whether the rows that it was tested on are shown; ``follow``,
-    whether a run in flight whose scores are no line in the picture of another run is shown itself.
+    ``held_out``: whether the rows that a run was tested on are shown; ``follow``: whether a run in
+    progress whose scores are no line in the picture of another run is shown itself.
     """
     run, live = session.run(session.selected), session.live
     if session.table is None:
@@ -145,7 +145,7 @@ def _class_of(split: SplitResult, row: int) -> bool | None:
 
 
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
-    """Give the key of the subject that a run in flight is."""
+    """Give the key of the subject that a run in progress is."""
     return () if live is None else (live.experiment.id, live.split)
 
 
@@ -188,7 +188,7 @@ def _test_table(run: ShownRun, split: SplitResult) -> Table:
 
 
 def is_curved(live: LiveRun | None) -> bool:
-    """Tell whether a run in flight has a look at a scorer that is no line in any plane."""
+    """Tell whether a run in progress has a look at a scorer that is no line in any plane."""
     if live is None or live.picture is None or live.preparation is None:
         return False
     return not isinstance(live.picture.scorer, LinearScorer)

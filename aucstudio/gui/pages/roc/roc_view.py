@@ -42,7 +42,7 @@ _STILL_MILLISECONDS = 60
 
 
 class RocView(PageView):
-    """ROC curves of the checked runs and of the run in flight.
+    """ROC curves of the checked runs and of the run in progress.
 
     Attributes
     ----------
@@ -292,7 +292,7 @@ class RocView(PageView):
         self.layers.isometrics.labels.place()
 
     def _show_rows(self) -> None:
-        """Show the legend; only the row of the run in flight is made anew."""
+        """Show the legend; only the row of the run in progress is made anew."""
         face, band, scale = self._face(), self.session.plan.band, self.choices.area
         rows, legend = list(self._rows), self.canvas.legend
         if (row := self.flight.row(face, band, scale)) is not None:

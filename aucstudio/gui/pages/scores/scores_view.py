@@ -43,7 +43,7 @@ _LEAST_ROWS = 180  # pixels
 
 
 class ScoresView(PageView):
-    """Score distributions of the chosen run, or of the one in flight, and a threshold to drag.
+    """Score distributions of the chosen run, or of the one in progress, and a threshold to drag.
 
     The split, the threshold and the row are those of the session's focus.
 
@@ -164,7 +164,7 @@ class ScoresView(PageView):
             self.mark_stale()
 
     def _followed(self) -> LiveRun | None:
-        """Give the run in flight if it is what is to be seen: wished, and with a scorer."""
+        """Give the run in progress if it is what is to be seen: wished, and with a scorer."""
         live = self.session.live
         if live is None or live.picture is None or not self.over.follow_check.isChecked():
             return None
@@ -211,7 +211,7 @@ class ScoresView(PageView):
         rows = len(picture.positive)
         self.sentence.setText(
             Statement(
-                f"{live.look.name} is training: scores of {rows:,} held-out rows as they stand.",
+                f"{live.look.name} is training: scores of {rows:,} held-out rows so far.",
                 "The threshold is set when it ends.",
             )
         )

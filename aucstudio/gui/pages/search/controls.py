@@ -15,7 +15,7 @@ _ALL_SPLITS = -1
 
 
 class SearchControls(QObject):
-    """Lists of splits and of searched settings, and whether the run in flight is followed.
+    """Lists of splits and of searched settings, and whether the run in progress is followed.
 
     Attributes
     ----------

@@ -163,7 +163,7 @@ class SearchView(PageView):
             self._tell(followed, self.standing)
 
     def _followed(self) -> SearchedRun | None:
-        """Give the run in flight if it is what is to be seen: wished, and searching settings."""
+        """Give the run in progress if it is what is to be seen: wished, and searching settings."""
         live = self.session.live
         if live is None or live.search is None or not self.over.follow_check.isChecked():
             return None

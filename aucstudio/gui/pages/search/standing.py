@@ -197,7 +197,7 @@ class CandidateStanding:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchedRun:
-    """The run that the page is about: a finished one or the one in flight."""
+    """The run that the page is about: a finished one or the one in progress."""
 
     key: object
     look: RunLook

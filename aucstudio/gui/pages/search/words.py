@@ -94,7 +94,7 @@ def splits_sentence(
 def live_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Say how far the search in flight is, and who leads."""
+    """Say how far the search in progress is, and who leads."""
     live = subject.live
     assert live is not None
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""

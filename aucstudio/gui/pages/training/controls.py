@@ -39,8 +39,8 @@ class TrainingControls(PageView):
         self.upper_combo = row.choice(
             "upper_combo",
             "&Upper plot",
-            "Gap to optimum: how far the objective can still fall at most (the dual gap), on a "
-            "logarithmic scale, where the method proves one. Objective: as it is",
+            "Gap to optimum: upper bound on the remaining improvement of the objective (dual "
+            "gap), logarithmic, where the method has one. Objective: its value",
             (("Gap to optimum", DISTANCE), ("Objective", OBJECTIVE)),
             self._on_upper,
             says="What the upper plot shows",

@@ -1,4 +1,4 @@
-"""The course of one fit, finished or in flight, as the Training picture draws it."""
+"""The course of one fit, finished or in progress, as the Training picture draws it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Course:
     Attributes
     ----------
     run : str
-        Id of the run; empty for the one in flight.
+        Id of the run; empty for the one in progress.
     look : RunLook
     split, splits : int
         Which fit of how many.
@@ -149,7 +149,7 @@ def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) ->
 
 
 def live_course(live: LiveRun, known: LiveAreas) -> Course:
-    """Give the course of the fit in flight; of very many steps every k-th and the last."""
+    """Give the course of the fit in progress; of very many steps every k-th and the last."""
     taken = live.points[:: max(1, len(live.points) // _LIVE_POINTS)]
     if taken and taken[-1] is not live.points[-1]:
         taken = [*taken, live.points[-1]]
@@ -173,7 +173,7 @@ def live_course(live: LiveRun, known: LiveAreas) -> Course:
 
 
 class LiveAreas:
-    """Areas of looks at the fit in flight, each computed once for as long as the band stays."""
+    """Areas of looks at the fit in progress, each computed once for as long as the band stays."""
 
     def __init__(self) -> None:
         self._standings: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()

@@ -40,7 +40,7 @@ class TrainingPlots(QVBoxLayout):
     ----------
     upper, lower : PlotWidget
     upper_lines, lower_lines : tuple of CourseLines
-        Of finished runs and of the one in flight, which moves while the others stay.
+        Of finished runs and of the one in progress, which moves while the others stay.
     stages : list of StageRegions
         One a plot.
     """
@@ -97,7 +97,7 @@ class TrainingPlots(QVBoxLayout):
             plot.show_whole()
 
     def unsettle(self) -> None:
-        """Let the ranges follow what has changed beside the run in flight."""
+        """Let the ranges follow what has changed beside the run in progress."""
         for box in self._boxes:
             box.unsettle()
 
@@ -124,7 +124,7 @@ class TrainingPlots(QVBoxLayout):
             How far it can still fall, on a logarithmic scale, or the objective itself. What proves
             no gap has an empty line, so that both plots reach as far to the right.
         live : bool
-            Whether these are of the run in flight.
+            Whether these are of the run in progress.
         """
         self.upper.setLogMode(y=what == DISTANCE)
         lines = []

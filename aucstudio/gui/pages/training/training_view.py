@@ -141,7 +141,7 @@ class TrainingView(TrainingControls):
             self.mark_stale()
 
     def refresh_live(self) -> None:
-        """Show the fit in flight, at once if it is another one or that was not done just now."""
+        """Show the fit in progress, at once if it is another one or that was not done just now."""
         is_same, self._flying = self.session.live is self._flying, self.session.live
         if is_same and self._soon_live.isActive():
             self._behind = True
@@ -208,7 +208,7 @@ class TrainingView(TrainingControls):
         return [*plots.upper_lines[1].items, *plots.lower_lines[1].items]
 
     def _draw_live(self) -> None:
-        """Draw the fit in flight over the others, which stay as they are."""
+        """Draw the fit in progress over the others, which stay as they are."""
         axis, what, band = self.axis(), self.what(), self.band()
         steps, areas, _ = self._drawn
         live = [] if self._live is None else [(self._live, True)]
@@ -233,7 +233,7 @@ class TrainingView(TrainingControls):
     def _seen(self) -> list[tuple[Course, bool]]:
         """List the finished courses to draw, each with whether it is a strong one.
 
-        Splits that are not pointed at stand back while a fit is in flight: each frame would
+        Splits that are not pointed at stand back while a fit is in progress: each frame would
         paint them again.
         """
         one = self.is_one_split() or self._live is not None
@@ -245,7 +245,7 @@ class TrainingView(TrainingControls):
         return pairs
 
     def _all_seen(self) -> list[Course]:
-        """List the courses to draw, the one in flight among them."""
+        """List the courses to draw, the one in progress among them."""
         return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
 
     def _is_proven(self) -> bool:

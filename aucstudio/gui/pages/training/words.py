@@ -38,7 +38,7 @@ def _state(run: ShownRun) -> str:
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if run.record.status == STOPPED:
-        return "was stopped by hand"
+        return "was stopped by the user"
     if early:
         where = f" in {early} of {len(splits)} fits" if len(splits) > 1 else ""
         return f"did not converge{where}"
@@ -63,7 +63,7 @@ def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
     found = inference.pauc_interval(*data, *(band or (0.0, 1.0)), **_sampled(split, weights))
     if not math.isfinite(found.high):
         return ""
-    return ": it overfits" if train > found.high else ", within chance of each other"
+    return ": it overfits" if train > found.high else ", not significantly different"
 
 
 def run_sentence(run: ShownRun) -> str:
@@ -99,11 +99,11 @@ def _early(run: ShownRun) -> str:
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if not early:
-        return "; stopped by hand after these" if run.record.status == STOPPED else ""
+        return "; stopped by the user after these" if run.record.status == STOPPED else ""
     who = "" if len(splits) == 1 else f"{early} of {len(splits)} "
     if run.record.status == STOPPED:
-        return f"; {who}stopped early, by hand"
-    return f"; {who}stopped early: the dual gap is not yet as small as asked"
+        return f"; {who}stopped early by the user"
+    return f"; {who}stopped before reaching the tolerance"
 
 
 def before_words(split: SplitResult) -> str:
@@ -142,7 +142,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
         if _is_settled(split, best, band):
             ends = f"peaked with {peak} and {ends}"
         else:
-            told = f"; its best, {peak}, is within chance of that"
+            told = f"; its best, {peak}, is not significantly different"
     sentence = f"{which}held-out {name} {ends}{told}{_sample_words(split)}."
     return sentence[0].upper() + sentence[1:]
 
@@ -183,7 +183,7 @@ def _sample_words(split: SplitResult) -> str:
 
 
 def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
-    """Say where the fit in flight is; ``held`` are the areas at the looks so far."""
+    """Say where the fit in progress is; ``held`` are the areas at the looks so far."""
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     verb = "is stopping" if live.stopping else "is training"
     if not live.points:
@@ -214,7 +214,11 @@ def area_name(band: Band | None) -> str:
 def step_words(course: Course, k: int) -> str:
     """Read out one step."""
     gap = course.gap[k]
-    proven = "" if math.isnan(gap) else f", dual gap {power_words(gap)}: it can fall by no more"
+    proven = (
+        ""
+        if math.isnan(gap)
+        else f", dual gap {power_words(gap)}: upper bound on the remaining improvement"
+    )
     place = _place(course.iteration[k], course.seconds[k])
     return f"{place}objective {number_words(course.objective[k])}{proven}"
 

@@ -111,7 +111,7 @@ def under_headline(found: CardFigures) -> str:
     # A reason says by itself how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
         return top.interval
-    few = f"{counted(found.negatives, 'negative')} decide{'s' if found.negatives == 1 else ''} it"
+    few = f"{counted(found.negatives, 'negative')} in the range"
     return f"{top.interval} · {few}"
 
 

@@ -38,7 +38,7 @@ _Select = QItemSelectionModel.SelectionFlag
 
 
 class QueueModel(TableModel):
-    """A row for each run in flight, then one for each that waits."""
+    """A row for each run in progress, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
         columns = Column("", _name, about=_about), Column("", _progress, about=_about)

@@ -175,7 +175,7 @@ class RunDetails(Card):
         if record.id in self.session.unsaved:
             told.append(f"Not saved: {self.session.unsaved[record.id]}")
         if found is not None and ranks_backwards(found.area):
-            told.append("Ranks the wrong way round: check which class is the positive one.")
+            told.append("Ranks in reverse: check which class is the positive one.")
         elsewhere = trained_elsewhere_words(record, self.session.plan.band)
         band = self.session.plan.band
         told += texts([*cautions(record), *range_notices(record, band)])

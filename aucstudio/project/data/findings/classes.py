@@ -50,7 +50,7 @@ def _unknown(table: AnyTable) -> Iterator[Finding]:
         if _NOT_KNOWN.fullmatch(name) or is_remark(name):
             yield Finding(
                 "label",
-                f"class {class_words(name)} of the label {table.label} may stand for a missing "
+                f"class {class_words(name)} of the label {table.label} may mean a missing "
                 f"value: {counted(count, 'row')}",
                 (table.label or "",),
                 count,

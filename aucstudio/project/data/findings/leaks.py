@@ -90,7 +90,7 @@ def _area(column: Column, rows: ClassRows, area: float | None) -> float:
 
 def _sentence(table: Table, column: Column, area: float) -> str:
     if _is_the_label(table, column):
-        return f"column {column.name} says the same as the label {table.label}"
+        return f"column {column.name} is a copy of the label {table.label}"
     return (
         f"column {column.name} separates the classes by itself (AUC {_floored(area)}): is it "
         "known before the outcome is?"
@@ -116,7 +116,7 @@ def _is_the_label(table: Table, column: Column) -> bool:
 
 
 def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
-    """Find a column of two values that says the same as the label in all rows but a few."""
+    """Find a column of two values that is a copy of the label in all rows but a few."""
     assert table.label is not None
     label = table.column(table.label)
     if any(one.different.exceeds(2) or not one.different.exceeds(1) for one in (column, label)):
@@ -134,7 +134,7 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
         yield Finding(
             "leak",
-            f"column {column.name} says the same as the label {table.label} in all but "
+            f"column {column.name} is a copy of the label {table.label} in all but "
             f"{counted(total, 'row')} of {len(rows):,}",
             (column.name,),
             table.rows,

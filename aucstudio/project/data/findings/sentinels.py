@@ -234,8 +234,7 @@ def _finding(column: Column, found: list[Sentinel]) -> Finding:
     return Finding(
         "sentinel",
         f"{' and '.join(shown)} in column {column.name} ({counted(total, 'cell')}, {share:.2g} %) "
-        f"{'lie' if len(values) > 1 else 'lies'} {where} the rest and may stand for a missing "
-        "value",
+        f"{'lie' if len(values) > 1 else 'lies'} {where} the rest and may mean a missing value",
         (column.name,),
         total,
         values,

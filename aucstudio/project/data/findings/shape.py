@@ -42,8 +42,8 @@ def _beside(table: Table) -> Iterator[Finding]:
     more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
     yield Finding(
         "header",
-        f"columns {names}{more} end in row {end:,} of {table.rows:,}: they may be another table "
-        "that stands beside this one",
+        f"columns {names}{more} end in row {end:,} of {table.rows:,}: they may be another "
+        "table beside this one",
         tuple(column.name for column in apart),
     )
 

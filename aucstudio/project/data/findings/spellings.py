@@ -48,8 +48,7 @@ def _signs(column: Column, levels: set[str]) -> Iterator[Finding]:
         count = column.counts[sign]
         yield Finding(
             "kind",
-            f"{sign!r} in column {column.name} ({counted(count, 'cell')}) may stand for a missing "
-            "value",
+            f"{sign!r} in column {column.name} ({counted(count, 'cell')}) may mean a missing value",
             (column.name,),
             count,
         )

@@ -65,8 +65,8 @@ def weights(table: Table) -> Iterator[Finding]:
     if len(used) and worth < _LITTLE * len(used):
         yield Finding(
             "weight",
-            f"the weights in column {column.name} differ so much that {len(used):,} rows say no "
-            f"more than {worth:,.0f} of equal weight would",
+            f"the weights in column {column.name} vary so much that {len(used):,} rows carry "
+            f"no more information than {worth:,.0f} of equal weight would",
             name,
             len(used),
         )

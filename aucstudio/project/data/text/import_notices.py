@@ -79,7 +79,7 @@ def _marked_up(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     if (sign := next(filter(None, found), None)) and html.unescape(sign[0]) != sign[0]:
         yield Finding(
             "encoding",
-            f"signs are written as in web pages and stay so: {sign[0]!r} stands for "
+            f"HTML entities are kept as they are: {sign[0]!r} stands for "
             f"{html.unescape(sign[0])!r}",
         )
 
@@ -151,8 +151,8 @@ def _named_again(names: Sequence[str], unreadable: Mapping[str, Unreadable]) -> 
         line = next(iter(strange.values())).line
         yield Finding(
             "header",
-            f"line {line} holds the names in another order: cells below it may stand in the "
-            f"columns of others, such as {', '.join(strange)}",
+            f"line {line} repeats the names in another order: cells below it may be in the "
+            f"wrong columns, such as {', '.join(strange)}",
             tuple(strange),
         )
 
@@ -277,7 +277,7 @@ def _left_out(contents: Contents) -> Iterator[Finding]:
     if astray:
         plural = "s have" if astray > 1 else " has"
         sentence = (
-            f"{astray} row{plural} quotation marks that are never closed or stand inside cells, "
+            f"{astray} row{plural} quotation marks that are never closed or lie inside cells, "
             f"the first in line {line}"
         )
         yield Finding("rejected", sentence, (), astray)

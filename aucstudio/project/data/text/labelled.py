@@ -36,7 +36,7 @@ def find_labelled(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
     mark = next((mark for mark in _MARKS if _are_labelled(lines, mark)), None)
     if mark is None:
         return None
-    told = "each cell said its name: the names come from the cells, and count as the first line"
+    told = "each cell contains its column name: names are taken from the cells"
     return lambda rows: _rewritten(rows, mark), told
 
 

@@ -32,11 +32,11 @@ _REMARK = re.compile(r"(?<!\\)%.*")
 def find_markup(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
     """Find the markup of a table in the first lines: how to rewrite it, and a sentence about it."""
     if any(map(_WIKI.match, lines)) and any(line.startswith("|-") for line in lines):
-        return _from_wiki, "the table stands in the markup of a wiki"
+        return _from_wiki, "the table is written in wiki markup"
     if "|===" in lines:
-        return _from_asciidoc, "the table stands in AsciiDoc"
+        return _from_asciidoc, "the table is written in AsciiDoc"
     if any(map(_TABULAR.match, lines)) and any("&" in line for line in lines):
-        return _from_latex, "the table stands in LaTeX"
+        return _from_latex, "the table is written in LaTeX"
     return None
 
 

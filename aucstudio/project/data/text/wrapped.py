@@ -91,7 +91,7 @@ def _bars(lines: list[str]) -> tuple[Callable[[str], str], str] | None:
 
 def _wrapping_of_cells(text: str, lines: list[str]) -> tuple[Callable[[str], str], str] | None:
     if mark := next((mark for mark in _DOUBLED if _is_doubled(lines, mark)), ""):
-        told = f"delimiters stand twice: {mark!r} is read as {mark[0]!r}"
+        told = f"delimiters are doubled: {mark!r} is read as {mark[0]!r}"
         return lambda line: line.replace(mark, mark[0]), told
     if lines and (marks := _other_mark(lines)):
         mark, other = marks

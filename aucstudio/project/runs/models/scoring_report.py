@@ -123,7 +123,7 @@ class ScoringReport:
                 f"columns that the model does not know are ignored: {some_names(self.ignored)}"
             )
         if self.missing:
-            said.append(f"columns without any value, as was asked for: {some_names(self.missing)}")
+            said.append(f"columns added as missing, as allowed: {some_names(self.missing)}")
         said += map(str, self._strange())
         said += [
             f"column {name!r}: {rows_words(count)} without a value, more than in training"

@@ -91,8 +91,8 @@ def explained(path: Path, error: Exception) -> InputError:
 def not_ours(path: Path) -> InputError:
     """Make the sentence for a file that is no project."""
     return InputError(
-        f"{path} is not an AUC Studio project, or is damaged: aucstudio check says what could be "
-        "saved",
+        f"{path} is not an AUC Studio project, or is damaged: aucstudio check reports what "
+        "can be saved",
         file=str(path),
     )
 

@@ -1,8 +1,8 @@
 """The project file: one SQLite database that holds the plan and every run that ended.
 
-A run is committed whole before anyone is told of it, so killing the program loses at most the
-run in flight. Each call that writes opens and closes its own connection, and takes the lock before
-it reads what it goes by: calls may come from any thread, and from several programs at once.
+A run is committed whole before it is reported, so killing the program loses at most the run in
+progress. Each call that writes opens and closes its own connection, and takes the lock before it
+reads: calls may come from any thread, and from several programs at once.
 
 The tables are described in :mod:`aucstudio.project.store.project.layout`. Arrays may be added
 without another format number: a program reads those it knows, and does without those that an

@@ -41,7 +41,7 @@ class Canvas:
     along, up : Axis
     band_item : RangeItem
     shade_item, chance_item, live_item, marker, hint : plot items
-        Area of the chosen run in the range; line of chance; curve of the run in flight; point
+        Area of the chosen run in the range; line of chance; curve of the run in progress; point
         pointed at; words where nothing is drawn yet.
     legend : RunLegend
     inset : Inset

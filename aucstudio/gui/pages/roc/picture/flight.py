@@ -1,4 +1,4 @@
-"""The curve of the run in flight, in whichever face is shown."""
+"""The curve of the run in progress, in whichever face is shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aucstudio.project.words import figure_words
 
 
 class Flight:
-    """The line of the run in flight.
+    """The line of the run in progress.
 
     Attributes
     ----------

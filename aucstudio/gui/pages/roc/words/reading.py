@@ -100,7 +100,7 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
         return []
     known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
     several = any(len(run.record.splits) > 1 for run in runs)
-    deciding = f"Decided by {deciding_words(known, band)}{' in a split' if several else ''}"
+    deciding = f"{deciding_words(known, band)} in the range{' of a split' if several else ''}"
     told = [] if band == (0.0, 1.0) else [deciding]
     weighing = {run.record.experiment.weight for run in runs} - {None}
     told += [f"Weighted by {name}" for name in sorted(filter(None, weighing))]

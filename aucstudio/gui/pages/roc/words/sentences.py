@@ -17,7 +17,13 @@ from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
 from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words, interval_words, p_words, p_words_corrected
+from aucstudio.project.words import (
+    counted,
+    figure_words,
+    interval_words,
+    p_words,
+    p_words_corrected,
+)
 
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
@@ -120,7 +126,7 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
     if figure_words(difference) == "0.000":
         return Statement(f"{where}, {names[0]} and {names[1]} are level: {verdict}.", sure)
     lead = figure_words(difference)
-    return Statement(f"{where}, {names[0]} leads {names[1]} by {lead}: {verdict}.", sure)
+    return Statement(f"{where}, {names[0]} is {lead} higher than {names[1]}: {verdict}.", sure)
 
 
 def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
@@ -153,9 +159,9 @@ def _bounds(low: float, high: float) -> str:
 def _deciding(runs: list[ShownRun], band: Band) -> str:
     count = min(run_curves(run.record).negatives(band) for run in runs)
     several = any(len(run.record.splits) > 1 for run in runs)
-    words = f"{count:,} negative{'' if count == 1 else 's'} decide{'s' if count == 1 else ''}"
-    words += f" this band{' in the smallest split' if several else ''}"
-    few = ": the area rests on few negatives" if count < FEW_NEGATIVES else ""
+    words = f"{counted(count, 'negative')} in the range"
+    words += " in the smallest split" if several else ""
+    few = ": too few for a precise area" if count < FEW_NEGATIVES else ""
     return f"{words}{few}."
 
 
@@ -169,9 +175,7 @@ def _wrong_way(runs: list[ShownRun]) -> list[str]:
     if not found:
         return []
     verb = "ranks" if len(found) == 1 else "rank"
-    return [
-        f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."
-    ]
+    return [f"{', '.join(found)} {verb} in reverse: check which class is the positive one."]
 
 
 def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
