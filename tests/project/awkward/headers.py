@@ -324,4 +324,40 @@ CASES = [
     ),
     case("excel-hint", "Excel's hint", "sep=;\nx;y\n" + BODY.replace(",", ";"), XY),
     case("one-row", "one row", "a,b,y\n1,2.5,u\n", {"a": [1], "b": [2.5], "y": ["u"]}),
+    case(
+        "titles-as-wide",
+        "a title of a name and a value above two columns",
+        "Author,M. Smith\nDevice 5,v1.2\nx,y\n" + BODY,
+        XY,
+    ),
+    case(
+        "year-below-a-title",
+        "a title, and a year among the names",
+        "Report of the season\nx,2009,y\n" + THREE,
+        {"x": ABC["a"], "2009": ABC["b"], "y": Y},
+    ),
+    case(
+        "first-row-short",
+        "the first row lacks a cell",
+        "x,y\n9.5\n" + BODY,
+        XY,
+        rejected=(2,),
+    ),
+    case(
+        "first-row-odd",
+        "words stand in place of the first numbers",
+        "a,b,c,y\nbad,bad,3,v\n" + "".join(f"{k},{k}.5,{k},{'uv'[k % 2]}\n" for k in range(40)),
+        {
+            "a": [None, *range(40)],
+            "b": [None, *(k + 0.5 for k in range(40))],
+            "c": [3, *range(40)],
+            "y": ["v", *("uv"[k % 2] for k in range(40))],
+        },
+    ),
+    case(
+        "indian-thousands",
+        "commas within numbers, tabs between them",
+        "x\ty\n" + "".join(f"{k},23,456.50\t{y}\n" for k, y in zip("1234", Y, strict=True)),
+        {"x": [123456.5, 223456.5, 323456.5, 423456.5], "y": Y},
+    ),
 ]
