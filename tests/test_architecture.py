@@ -80,6 +80,7 @@ ROOMS = [
     "pickle_stream",
     "child_process",
     "typed",
+    "bounded_cache",
     "scratch",
     "resources",
     "words",

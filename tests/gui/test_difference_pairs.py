@@ -92,23 +92,24 @@ def errors_in(record, band):
     return (s[:, None] < inside[None]).sum(), len(inside)
 
 
-def test_errors_in_the_range_are_counted_and_follow_it(session, view, record):
+def test_errors_in_the_range_are_counted_and_follow_it(session, view, record, qtbot):
     for band in ((0.0, 0.1), (0.2, 0.5)):
         session.set_band(*band)
         count, negatives = errors_in(record, band)
-        assert f"{count:,} of these errors" in view.sentence.text()
+        qtbot.waitUntil(lambda text=f"{count:,} of these errors": text in view.sentence.text())
         assert f"{negatives} negatives in the FPR range {band[0]:g} … {band[1]:g}" in (
             view.sentence.text()
         )
         assert len(points(view.marked.in_band.marks)) == count
 
 
-def test_every_misranked_pair_has_one_of_two_marks(session, view, record):
+def test_every_misranked_pair_has_one_of_two_marks(session, view, record, qtbot):
     split = record.splits[0]
     share = 1.0 - auc(split.train_positive, split.train_scores)
     wrong, inside = points(view.marked.wrong.marks), points(view.marked.in_band.marks)
     assert len(wrong) + len(inside) == round(share * view.picture.extra.cloud.pairs)
-    session.set_band(0.0, 1.0)
+    with qtbot.waitSignal(session.band_rested):
+        session.set_band(0.0, 1.0)
     assert not len(points(view.marked.wrong.marks))
     assert len(points(view.marked.in_band.marks)) == len(wrong) + len(inside)
     assert "these errors" not in view.sentence.text()

@@ -8,9 +8,9 @@ import pytest
 
 from aucstudio.gui.state import stored_study
 from aucstudio.gui.state.session import Session
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.store.project.source import Shelf
 from tests.gui.conftest import train
 
 PATIENCE = 30_000
@@ -46,8 +46,8 @@ def damage(path, position, name):
 
 
 @pytest.fixture(autouse=True)
-def empty_shelf(monkeypatch):
-    monkeypatch.setattr(source, "_shelf", Shelf(1 << 30))
+def empty_cache(monkeypatch):
+    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
 
 
 def test_two_windows_keep_what_either_changed(session, path, other, qtbot):

@@ -106,7 +106,7 @@ def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
     dialog.low.setValue(0.5)
-    assert "begin below its end" in dialog.problem.text()
+    assert "lower end must be below" in dialog.problem.text()
     assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
     before = preferences().now
     dialog.reject()

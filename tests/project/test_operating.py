@@ -87,7 +87,7 @@ def test_a_moved_model_decides_as_the_threshold(record, table):
         called = model.predicted(scores) == model.positive
         np.testing.assert_array_equal(called, split.test_scores > threshold)
         assert model.threshold == pytest.approx(threshold, abs=1e-6)
-        assert "by hand" in model.threshold_rule
+        assert "set by the user" in model.threshold_rule
 
 
 @pytest.mark.parametrize(

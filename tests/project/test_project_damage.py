@@ -13,6 +13,7 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.stored_study import read_study
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
@@ -21,7 +22,6 @@ from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.checksums import checksum, seal
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.store.project.source import Shelf
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
 PARTS = (*PARTS, "test_scores", "support_pairs")
@@ -53,13 +53,13 @@ def stored(tmp_path_factory, table_once):
 
 
 @pytest.fixture(autouse=True)
-def empty_shelf(monkeypatch):
+def empty_cache(monkeypatch):
     forget(monkeypatch)
 
 
 def forget(monkeypatch):
     """Let nothing be known from an earlier reading."""
-    monkeypatch.setattr(source, "_shelf", Shelf(1 << 30))
+    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
 
 
 def fingerprint(split):

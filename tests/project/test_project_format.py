@@ -7,12 +7,13 @@ import sqlite3
 import numpy as np
 import pytest
 
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource, Shelf
+from aucstudio.project.store.project.source import ProjectSource
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def count_reads(monkeypatch):
     read = []
     blob = ProjectSource.blob
     # What other tests have read may be the same.
-    monkeypatch.setattr(source, "_shelf", Shelf(1 << 20))
+    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 20))
     monkeypatch.setattr(
         ProjectSource, "blob", lambda self, key: read.append(key) or blob(self, key)
     )

@@ -10,12 +10,13 @@ import weakref
 import numpy as np
 import pytest
 
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.trajectory import Stage
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource, Shelf
+from aucstudio.project.store.project.source import ProjectSource
 
 
 @pytest.fixture
@@ -196,7 +197,7 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
 
 
 def test_what_is_built_of_values_read_is_let_go_when_much_else_is_read(project):
-    source = ProjectSource(project.path, Shelf(10_000))
+    source = ProjectSource(project.path, BoundedCache(10_000))
 
     def made():
         return np.zeros(500), 4_000

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.cli import main
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.store.project import source
-from aucstudio.project.store.project.source import Shelf
 from tests.torture.world import Ended, Tally, World
 
 _SLOW = 30.0
@@ -49,7 +49,7 @@ def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
 
 def _compared(project: Path) -> Ended:
     # What is known of the whole project by its checksums must not stand in for the damaged one.
-    source._shelf = Shelf(1 << 28)
+    source._cache = BoundedCache(1 << 28)
     return call("compare", str(project), "--json")
 
 

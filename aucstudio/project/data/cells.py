@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.gathering import Cells, Numbers, Texts
-from aucstudio.project.data.paths import WITHOUT_EXTENSIONS
+from aucstudio.project.data.paths import CLOSED
 from aucstudio.project.data.text.cell_sql import READ, number_sql
 from aucstudio.project.data.text.missing import MISSING_NUMBER
 from aucstudio.project.data.text.number_cells import NumberCells
@@ -71,7 +71,7 @@ class CellStore:
         self._tell_outside = tell
         self._progress = (0.0, 1.0)
         self._told = 0.0
-        config = WITHOUT_EXTENSIONS | {"temp_directory": str(folder)}
+        config = CLOSED | {"temp_directory": str(folder)}
         self._connection = duckdb.connect(database, config=config)
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")

@@ -15,7 +15,7 @@ from typing import Any
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.narrow import Narrow, narrowed
 from aucstudio.project.data.parquet_fields import one_level, quoted
-from aucstudio.project.data.paths import for_duckdb
+from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
 from aucstudio.project.data.readers.reading import (
     PACKED,
@@ -243,7 +243,7 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
 
     source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
     try:
-        with duckdb.connect() as connection:
+        with duckdb.connect(config=CLOSED) as connection:
             found = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
             row = found.fetchone()
             if row is None or row[0] <= ROWS:

@@ -14,7 +14,7 @@ from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import Cells
 from aucstudio.project.data.parquet_fields import one_level, quoted
-from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
+from aucstudio.project.data.paths import CLOSED, for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.cell_sql import literal, text_sql
@@ -344,7 +344,7 @@ def count_cells(path: Path) -> int:
     try:
         with (
             scratch.folder() as folder,
-            duckdb.connect() as connection,
+            duckdb.connect(config=CLOSED) as connection,
         ):
             name = literal(glob.escape(str(for_duckdb(path, folder))))
             sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"

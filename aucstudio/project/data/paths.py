@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# No contents of a file make DuckDB fetch an extension.
-WITHOUT_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+# No contents of a file make DuckDB fetch an extension, or write to the working directory what
+# does not fit into memory.
+CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+    "temp_directory": "",
 }
 
 
@@ -69,7 +71,7 @@ def duckdb_on(
     """
     import duckdb
 
-    config = WITHOUT_EXTENSIONS | {"temp_directory": str(folder.absolute())}
+    config = CLOSED | {"temp_directory": str(folder.absolute())}
     connection = duckdb.connect(str(database), read_only=read_only, config=config)
     # It compares the ends of links.
     names = ", ".join(literal(str(path.resolve())) for path in files)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.notices import Notice, notice, texts
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.project.source import Shelf
 from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
@@ -81,7 +81,7 @@ class Summary:
         }
 
 
-_rankings = Shelf(_MOST_BYTES)
+_rankings = BoundedCache(_MOST_BYTES)
 
 
 def ranking(split: SplitResult) -> roc.Ranking:

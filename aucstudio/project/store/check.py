@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
@@ -19,7 +20,7 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.salvage import salvage, write_salvage
-from aucstudio.project.store.project.source import ProjectSource, Shelf
+from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.words import runs_words
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
@@ -169,7 +170,9 @@ def _check_experiment(path: Path) -> tuple[list[str], None]:
 
 def _problems_of(path: Path) -> tuple[list[str], int]:
     """Tell what is wrong with a project that opens, and how many runs are whole."""
-    source = ProjectSource(path, Shelf(_KEPT_BYTES))  # what an earlier reading found does not count
+    source = ProjectSource(
+        path, BoundedCache(_KEPT_BYTES)
+    )  # what an earlier reading found does not count
     contents = read_contents(source)
     problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
     broken = [problem for record in contents.records if (problem := _problem_of(record))]

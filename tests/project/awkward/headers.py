@@ -308,7 +308,7 @@ CASES = [
         "each cell says its name",
         "x:1.5\ty:u\nx:2.5\ty:v\nx:3.5\ty:u\n",
         {"x": [1.5, 2.5, 3.5], "y": ["u", "v", "u"]},
-        notes="each cell said its name",
+        notes="each cell contains its column name",
     ),
     case(
         "first-row-rises",

@@ -14,7 +14,7 @@ LABELLED = [
         "each cell says its name, and some lack one",
         "host:h1\tstatus:200\tsize:5\nhost:h2\tstatus:500\nhost:h1\tstatus:200\tsize:7\n",
         {"host": ["h1", "h2", "h1"], "status": [200, 500, 200], "size": [5, None, 7]},
-        notes="each cell said its name",
+        notes="each cell contains its column name",
     ),
     case(
         "logfmt-stamped",

@@ -25,7 +25,7 @@ MARKUP = [
         + "".join(f"|-\n| {a} || '''{b}''' || [[page|{y}]]\n" for a, b, y in LINES)
         + "|}\nSee also, below.\n",
         ABC,
-        notes="markup of a wiki",
+        notes="wiki markup",
     ),
     case(
         "wiki-cells",
@@ -34,7 +34,7 @@ MARKUP = [
         + "".join(f'|-\n| {a}\n| align="right" | {b}\n| {y}\n' for a, b, y in LINES)
         + "|}\n",
         ABC,
-        notes="markup of a wiki",
+        notes="wiki markup",
     ),
     case(
         "jira",
@@ -49,7 +49,7 @@ MARKUP = [
         + "".join(f"{a} & ${b}$ &\n {y}\\% \\\\\n" for a, b, y in LINES)
         + "\\bottomrule\n\\end{tabular}\n",
         ABC | {"y": [f"{y}%" for y in Y]},
-        notes="stands in LaTeX",
+        notes="written in LaTeX",
     ),
     case(
         "asciidoc",
@@ -58,7 +58,7 @@ MARKUP = [
         + "".join(f"|{a} |{b} | {y}\n" for a, b, y in LINES)
         + "|===\n",
         ABC,
-        notes="stands in AsciiDoc",
+        notes="written in AsciiDoc",
     ),
     case(
         "keyed",
@@ -188,7 +188,7 @@ QUOTES = [
         "two bars between cells, four where one is empty",
         "a||b||y\n1||2.5||u\n2||||v\n3||4.5||u\n4||5.5||v\n",
         ABC | {"b": [2.5, None, 4.5, 5.5]},
-        notes="delimiters stand twice",
+        notes="delimiters are doubled",
     ),
     case(
         "doubled-not",

@@ -236,7 +236,7 @@ LINES = [
             "b": [*ABC["b"] * 5, None, *[1] * 4],
             "y": [*Y * 5, "y", *"uuuu"],
         },
-        notes="line 22 holds the names in another order",
+        notes="line 22 repeats the names in another order",
     ),
 ]
 

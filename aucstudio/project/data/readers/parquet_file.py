@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.parquet_fields import quoted
-from aucstudio.project.data.paths import WITHOUT_EXTENSIONS, for_duckdb
+from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
 from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
@@ -33,7 +33,7 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
     import duckdb
 
     name = literal(glob.escape(str(for_duckdb(path, folder))))
-    with duckdb.connect(config=WITHOUT_EXTENSIONS) as connection:
+    with duckdb.connect(config=CLOSED) as connection:
         source = f"read_parquet({name}, hive_partitioning = false)"
         relation = connection.sql(f"FROM {source}")
         columns = zip(relation.columns, relation.types, strict=True)

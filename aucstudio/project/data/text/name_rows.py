@@ -152,6 +152,7 @@ def _without_words(
     named = (
         header is None
         and below
+        and len(first) <= width
         and (counts_up(first, below) or _named_by_days(first, below) or _is_apart(first, below))
     )
     return NameRows(body, body + 1, 0, line) if header or named else NameRows(None, body, 0, line)

@@ -6,51 +6,20 @@ import contextlib
 import sqlite3
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.project.checksums import checksum
 from aucstudio.project.store.project.database import FAILURES, connect, explained, grant
 from aucstudio.project.store.project.layout import check_format
 
-_SHELF_BYTES = 512 << 20
+_CACHE_BYTES = 512 << 20
 
 
-class Shelf:
-    """The values used most recently; safe from any number of threads.
-
-    Parameters
-    ----------
-    most : int
-        Bytes that all values together may take.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most, self._bytes = most, 0
-        self._held: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable) -> Any:
-        """Return a value, None if it is not held."""
-        with self._lock:
-            if key not in self._held:
-                return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
-
-    def put(self, key: Hashable, value: Any, size: int) -> None:
-        """Hold a value of so many bytes, and drop those not used for longest."""
-        with self._lock:
-            self._bytes += size - self._held.pop(key, (None, 0))[1]
-            self._held[key] = value, size
-            while self._bytes > self._most and len(self._held) > 1:
-                self._bytes -= self._held.popitem(last=False)[1][1]
-
-
-_shelf = Shelf(_SHELF_BYTES)
+_cache = BoundedCache(_CACHE_BYTES)
 
 
 class ProjectSource:
@@ -62,7 +31,7 @@ class ProjectSource:
     Parameters
     ----------
     path : Path
-    shelf : Shelf, optional
+    cache : BoundedCache, optional
         Where what was read is kept; by default that of the whole program.
 
     Raises
@@ -71,9 +40,9 @@ class ProjectSource:
         By every method.
     """
 
-    def __init__(self, path: Path, shelf: Shelf | None = None) -> None:
+    def __init__(self, path: Path, cache: BoundedCache | None = None) -> None:
         self.path = path
-        self._shelf = _shelf if shelf is None else shelf
+        self._cache = _cache if cache is None else cache
         self._lock = threading.RLock()
         with told(path):
             self._database = connect(path)
@@ -99,18 +68,18 @@ class ProjectSource:
         ValueError
             If the bytes are not there, or not those that were written.
         """
-        value = self._shelf.get((key, make))
+        value = self._cache.get((key, make))
         if value is None:
             value, size = make(self.blob(key))
-            self._shelf.put((key, make), value, size)
+            self._cache.put((key, make), value, size)
         return value
 
     def remembered(self, key: Hashable, make: Callable[[], tuple[Any, int]]) -> Any:
         """Return what ``make`` builds of several values, with its size; kept for a while."""
-        value = self._shelf.get(key)
+        value = self._cache.get(key)
         if value is None:
             value, size = make()
-            self._shelf.put(key, value, size)
+            self._cache.put(key, value, size)
         return value
 
     def blob(self, key: bytes) -> bytes:
