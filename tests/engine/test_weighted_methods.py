@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -32,6 +35,13 @@ def data():
     X = rng.standard_normal((40, 3)) + np.outer(y, [1.0, 0.7, 0.0])
     weights = rng.integers(0, 4, 40).astype(float)
     return X, y, weights
+
+
+def test_the_readme_names_the_methods_whose_weights_are_approximate():
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    _, _, listed = readme.partition("takes weights except")
+    names = re.findall("`([a-z-]+)`", listed.partition(";")[0])
+    assert set(names) == {k for k, m in METHODS.items() if m.weights_kind() == "approximate"}
 
 
 def test_those_that_take_weights_are_known():

@@ -170,7 +170,7 @@ def test_weights_that_say_little_are_said():
     weights[np.flatnonzero(~y)[0]] = 1.0
     found = inference.delong_interval(y, score, weights=weights)
     assert np.isnan(found.low)
-    assert "less than two rows" in found.reason
+    assert "less information than two rows" in found.reason
     few = inference.pauc_interval(y, score, 0.0, 0.05, weights=np.ones(60))
     spread = np.random.default_rng(0).lognormal(0, 2, 60)
     fewer = inference.pauc_interval(y, score, 0.0, 0.05, weights=spread)

@@ -26,9 +26,7 @@ MIXED = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opened", ["memory", "disk"])
-@pytest.mark.parametrize(
-    "part", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 5))]
-)
+@pytest.mark.parametrize("part", range(3))
 def test_damaged_parquet_is_read_or_refused(tmp_path, part, opened):
     whole, path = tmp_path / "whole.parquet", tmp_path / "damaged.parquet"
     write_parquet(whole, MIXED)

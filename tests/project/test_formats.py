@@ -616,7 +616,7 @@ def test_a_misleading_ending_is_told(tmp_path):
     make_xlsx(path)
     table = read_table(path)
     assert table.format == "excel"
-    assert "read as an Excel workbook, whatever the ending of data.csv says" in table.notes
+    assert "read as an Excel workbook, in spite of the ending of data.csv" in table.notes
     text = tmp_path / "data.xls"
     text.write_bytes(CSV.read_bytes().replace(b",", b"\t"))
     table = read_table(text)

@@ -106,6 +106,8 @@ def test_a_signal_is_no_damage(tmp_path, number, status):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that starts the tests in the background has its children ignore the signal.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     time.sleep(4.0)
     process.send_signal(number)

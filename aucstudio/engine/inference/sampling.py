@@ -20,7 +20,7 @@ from aucstudio.engine.types import Array, Index
 LEAST_GROUPS = 5
 """Groups with rows of a class for an interval or a test, where rows come in groups."""
 
-_ONE_WEIGHT = "the weights of a class say less than two rows would"
+_ONE_WEIGHT = "the weights of a class carry less information than two rows"
 _FEW_GROUPS = f"the rows of a class come from fewer than {LEAST_GROUPS} groups of some weight"
 _EVEN = 0.5  # effective groups by groups, from which on no few groups decide
 

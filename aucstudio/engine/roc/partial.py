@@ -65,7 +65,7 @@ class PartialAUC:
         if self.effective is not None:
             band = band_coverage(self.alpha, self.beta, 1).partition(" covers")[0]
             rows = f"{self.negatives:,} negative{'' if self.negatives == 1 else 's'}"
-            return f"{band} covers {rows}, whose weights say as much as {self.effective:.3g}"
+            return f"{band} covers {rows}, with weights worth {self.effective:.3g}"
         return band_coverage(self.alpha, self.beta, self.of_negatives)
 
 

@@ -53,8 +53,8 @@ _TIPS = {
     "indicators": "Add a column for each number column that marks its missing values",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Of a category with more than 100 levels: the most frequent are kept apart, or "
-    "each counts as its share of the training rows",
+    "many_levels": "Categories with more than 100 levels: the most frequent keep their own level, "
+    "or each counts as its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 

@@ -43,7 +43,7 @@ def rows_sentence(found: FoundRows) -> Statement:
     if shown == total:
         head = f"All {counted(total, 'row')}"
     elif not shown:
-        head = f"None of {counted(total, 'row')} is like that"
+        head = f"None of {counted(total, 'row')} matches"
     else:
         head = f"{shown:,} of {counted(total, 'row')}"
     if found.counts is not None and found.classes is not None and shown:

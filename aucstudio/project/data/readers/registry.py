@@ -304,7 +304,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, str]:
                 f"is called {Path(named).suffix} and does not begin as {promised[0].title} does; "
                 "it may be damaged",
             )
-        told = f"read as {found.title}, whatever the ending of {named} says"
+        told = f"read as {found.title}, in spite of the ending of {named}"
         return found, told if head.strip() else ""
     return found, ""
 
