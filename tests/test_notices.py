@@ -9,6 +9,7 @@ import pytest
 import aucstudio
 from aucstudio.notices import CAUTION, NOTE, notice, read_notice, texts
 from aucstudio.notices.catalogue import entries
+from tests.test_words_shown import PRIVATE
 
 PACKAGE = Path(aucstudio.__file__).parent
 
@@ -50,6 +51,11 @@ def test_entries_have_a_known_severity_and_end_as_sentences_do():
         assert code.startswith("help_") or entry["text"].endswith((".", "?", "}")), code
 
 
+def test_texts_are_in_plain_words():
+    for code, entry in entries().items():
+        assert not PRIVATE.search(entry["text"]), code
+
+
 def test_a_notice_is_written_with_its_values():
     helps = (notice("help_larger", setting="regularisation C"), notice("help_columns"))
     found = notice("constant_scores", helps=helps)
@@ -84,6 +90,8 @@ def test_a_notice_is_read_from_its_document(found):
         {"code": "landmarks", "values": {}},
         {"code": "landmarks", "values": {"count": "x"}},
         {"code": "landmarks", "values": 3},
+        {"code": "range_widened", "values": {"asked": [], "used": [0, 1]}},
+        {"code": "landmarks", "values": {"self": 1}},
         {"code": "constant_scores", "values": {"helps": [{"code": 3}]}},
     ],
 )

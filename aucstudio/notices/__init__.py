@@ -7,11 +7,9 @@ from aucstudio.notices.notice import (
     CAUTION,
     NOTE,
     Notice,
-    Value,
     notice,
     read_notice,
     texts,
-    values_of,
 )
 
-__all__ = ["CAUTION", "NOTE", "Notice", "Value", "notice", "read_notice", "texts", "values_of"]
+__all__ = ["CAUTION", "NOTE", "Notice", "notice", "read_notice", "texts"]

@@ -10,8 +10,6 @@ from aucstudio.notices import catalogue
 
 CAUTION, NOTE = "caution", "note"
 
-Value = "str | bool | int | float | Notice | tuple[Value, ...]"
-
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
@@ -55,11 +53,6 @@ def notice(code: str, **values: Any) -> Notice:
     return Notice(code, tuple(values.items()))
 
 
-def values_of(found: Notice) -> dict[str, Any]:
-    """Return the values by name."""
-    return dict(found.values)
-
-
 def texts(notices: Iterable[Notice]) -> tuple[str, ...]:
     """Return each text once, in order."""
     return tuple(dict.fromkeys(found.text for found in notices))
@@ -76,11 +69,10 @@ def read_notice(document: Mapping[str, Any]) -> Notice:
     code, values = document.get("code"), document.get("values")
     if not isinstance(code, str) or not isinstance(values, Mapping):
         raise ValueError("a notice has a code and values")
-    found = notice(code, **{str(name): _read(value) for name, value in values.items()})
     try:
-        assert found.severity
-        assert found.text
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found = Notice(code, tuple((str(name), _read(value)) for name, value in values.items()))
+        found.text  # noqa: B018  (fails here what could not be shown later)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"the notice {code!r} is unknown or incomplete") from error
     return found
 

@@ -52,7 +52,7 @@ _SCHEMES = {
 _TIPS = {
     "scheme": "Which rows are held out from training, to evaluate the model on",
     "test_size": "Share of the rows that are held out; both classes keep their shares",
-    "folds": "Number of parts the rows are divided into; each is held out once",
+    "folds": "Number of folds; each is held out once",
     "time": "The column of dates or numbers by which rows are earlier or later",
     "gap": "Minimum time between training rows and evaluated rows",
     "window": "How far back training rows reach",

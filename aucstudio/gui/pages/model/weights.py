@@ -119,7 +119,7 @@ def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     said = Statement(words, _strongest(found, "so far"))
     count = len(found.names)
     if count > MOST_ROWS:
-        drawn = f"Of {count:,} weights the {MOST_ROWS} that were largest lately are drawn."
+        drawn = f"Of {count:,} weights the {MOST_ROWS} that were largest recently are drawn."
         return said.then(drawn)
     return said
 
