@@ -156,7 +156,18 @@ def _by_blanks(
         # What a ruler shows need not be seen in the cells.
         if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
             return placed
+    if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
+        return found  # cells of words that hold delimiters, separated by one all the same
     return blanks if by_blanks > best else found
+
+
+def _cuts_alike(rows: Sequence[Record]) -> bool:
+    """Return whether a mark cuts all rows into as many cells, several, and not all quotations."""
+    return (
+        len({len(row) for _, row in rows}) == 1
+        and modal_width(rows) > 1
+        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
+    )
 
 
 def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
