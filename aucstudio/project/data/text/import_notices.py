@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.about_codes import (
@@ -300,7 +301,6 @@ def _left_out(contents: Contents) -> Iterator[Finding]:
 def _about(names: list[str], one: str, several: str) -> Iterator[Finding]:
     """Say something about columns; nothing if there are none."""
     if names:
-        more = len(names) - _SHOWN
-        shown = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        shown = listed(names, _SHOWN)
         sentence = f"column {shown} {one}" if len(names) == 1 else f"columns {shown} {several}"
         yield Finding("kind", sentence, tuple(names))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
 from aucstudio.project.data.text.missing import is_remark, plain_remarks
 from aucstudio.project.data.text.name_rows import (
@@ -39,6 +40,7 @@ from aucstudio.project.data.text.totals import (
 
 # Rows at the end among which sums are looked for.
 _LAST = 10
+_SHOWN = 5
 # Remarks before the rows among which names are looked for.
 _LAST_REMARKS = 4
 # So many columns of a very wide table tell what the decimal mark is.
@@ -258,9 +260,8 @@ def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
     notes = []
     for line, row in rows:
         told = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
-        shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
         what = "units or types" if is_lower(row) else "words on the names"
-        notes.append(f"line {line} holds {what} and no row: {shown}")
+        notes.append(f"line {line} holds {what} and no row: {listed(told, _SHOWN)}")
     return notes
 
 

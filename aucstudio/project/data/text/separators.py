@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.missing import BLANKS
 from aucstudio.project.data.text.numerals import formats
 from aucstudio.project.data.text.records import Cutter
 
@@ -101,10 +101,7 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
         if fits[found][0] < 1:
             strokes = _strokes(ruler[0]) if ruler else ()
             found = _by_blanks(text, whole, found, fits[found][0], strokes)
-        elif found.delimiter == "\t":
-            found = _by_all_blanks(text, whole, found)
-        stands_alone = found.delimiter == BLANK and _stands_alone(cut(text, whole, found))
-        if stands_alone or (not max(fits.values())[0] and found.delimiter != BLANK):
+        if not max(fits.values())[0] and found.delimiter != BLANK:
             found = _by_rare_marks(text, whole, found)
     found.check()
     return dataclasses.replace(found, escape=_escape(text, whole, found))
@@ -160,7 +157,7 @@ def _by_blanks(
         if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
             return placed
     if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
-        return found  # cells of words with marks among them, parted by a mark all the same
+        return found  # cells of words that hold delimiters, separated by one all the same
     return blanks if by_blanks > best else found
 
 
@@ -171,21 +168,6 @@ def _cuts_alike(rows: Sequence[Record]) -> bool:
         and modal_width(rows) > 1
         and not all(any(map(_is_half_quoted, row)) for _, row in rows)
     )
-
-
-def _by_all_blanks(text: str, whole: bool, found: Dialect) -> Dialect:
-    """Take tabs for blanks like others, where a cell between them is several values in all rows."""
-    rows = cut(text, whole, found)
-    if not any(all(_is_run(row[k]) for _, row in rows) for k in range(modal_width(rows))):
-        return found
-    blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
-    return blanks if fit(cut(text, whole, blanks))[0] == 1.0 else found
-
-
-def _is_run(cell: str) -> bool:
-    """Tell whether a cell is several values with blanks between, more than a day with its time."""
-    parts = cell.split()
-    return len(parts) > 2 and all(is_value(part) or is_missing_number(part) for part in parts)
 
 
 def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
@@ -204,11 +186,6 @@ def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
         if share >= _SURE and len(rows) >= _LEAST_LINES and _holds_values(rows, width):
             return rare
     return found
-
-
-def _stands_alone(rows: Sequence[Record]) -> bool:
-    """Tell whether a mark that is rare stands between blanks in all rows."""
-    return any(all(mark in row for _, row in rows) for mark in _RARE)
 
 
 def _holds_values(rows: Sequence[Record], width: int) -> bool:
