@@ -83,7 +83,8 @@ class FeatureUsePart(ModelPicture):
         idle = _idle_words(int((asked == 0).sum()), len(columns))
         headline = (
             f"{rows[0].name} contributes most to the trees of {subject.name}: "
-            f"{mean[first]:.0f} % of the variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
+            f"{mean[first]:.0f} % of the variance of their outputs, "
+            f"{asked[first]:,.0f} of {asked.sum():,.0f} questions"
             f"{' a split' if several else ''}."
         )
         where = "Measured on training rows: Importance measures its value on held-out rows."
