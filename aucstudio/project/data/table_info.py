@@ -106,7 +106,7 @@ class TableInfo(abc.ABC):
         return {column.name: place for place, column in enumerate(self.columns)}
 
     def column(self, name: str) -> ColumnInfo:
-        """Give the column of that name; InputError if there is none."""
+        """Return the column of that name; InputError if there is none."""
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
@@ -151,7 +151,7 @@ class TableInfo(abc.ABC):
         return {name: getattr(self.dialect, name) if is_text else None for name in names}
 
     def as_inspection(self) -> dict[str, Any]:
-        """Give what was understood as plain data, for ``aucstudio inspect --json``."""
+        """Return what was understood as plain data, for ``aucstudio inspect --json``."""
         return {
             "file": str(self.path),
             "format": self.format,

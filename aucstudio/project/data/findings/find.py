@@ -65,7 +65,7 @@ def find(
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Give the table, or rows of one on disk, from here and there."""
+    """Return the table, or rows of one on disk, from here and there."""
     if isinstance(table, Table):
         if not table.absent:
             return table

@@ -103,7 +103,7 @@ def detect_layout(text: str, whole: bool, encoding: str, given: Mapping[str, Any
 
 
 def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
-    """Tell whether most rows were cut off after their last value; the longest have all cells."""
+    """Return whether most rows were cut off after their last value; the longest have all cells."""
     if dialect.delimiter == BLANK or not rows:
         return False
     names, *others = [row for _, row in rows]
@@ -207,7 +207,7 @@ def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
 
 
 def _words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the spellings of missing values: what was told, and what the cells show."""
+    """Return the spellings of missing values: what was told, and what the cells show."""
     found = () if "header" in given else plain_remarks(columns)
     return tuple(dict.fromkeys([*map(str.lower, given.get("missing", ())), *found]))
 
@@ -234,7 +234,7 @@ def joined_names(upper: Row, names: Row) -> Row:
 
 
 def _end_of_groups(upper: Row, names: Row) -> int:
-    """Give where what several columns have in common ends.
+    """Return where what several columns have in common ends.
 
     Where all groups begin with the same names, what the last one has beyond these is none of it.
     """
@@ -248,7 +248,7 @@ def _end_of_groups(upper: Row, names: Row) -> int:
 
 
 def _unfit_names(line: int, row: Row, width: int) -> Iterator[str]:
-    """Say where the line above the rows may hold names, of which there are too few or too many."""
+    """Report names above the rows that are too few or too many for the columns."""
     if 1 < len(row) != width and is_names(row):
         yield (
             f"line {line} may hold names, but there are {len(row)} and most rows have {width} "
@@ -300,7 +300,7 @@ def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
 
 
 def _may_be_names(cells: Row) -> bool:
-    """Tell whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
+    """Return whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
     numbers = sum(map(is_value, cells))
     words = [any(map(str.isalpha, cell)) for cell in cells if cell and not is_value(cell)]
     return (
