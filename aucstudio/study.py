@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import find_run, named_runs, told_apart
+from aucstudio.project.results.model_card import write_model_card
+from aucstudio.project.results.report import write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import plan_document, read_study
@@ -240,6 +242,25 @@ class Study:
     def model(self, run: str, split: int = 0) -> SavedModel:
         """Return the model that a run fitted in one split, counted from 0."""
         return SavedModel(self._split(run, split).model)
+
+    def report(self, path: str | Path) -> None:
+        """Write a report on all runs that have results: HTML, or Markdown if it ends in .md."""
+        named, band = named_runs(self.path)
+        write_report(Path(path), dict(told_apart(named)), band, {})
+
+    def model_card(self, run: str, path: str | Path, by: Sequence[str] = ()) -> None:
+        """Write the model card of a run: HTML, or Markdown if the name ends in .md.
+
+        Parameters
+        ----------
+        run : str
+        path : str or Path
+        by : sequence of str
+            Columns that define subgroups.
+        """
+        named, band = named_runs(self.path)
+        name, record = find_run(told_apart(named), run, self.path)
+        write_model_card(Path(path), name, record, band, by)
 
     def run(
         self, experiment: Experiment | Mapping[str, Any] | str | Path, jobs: int = 1

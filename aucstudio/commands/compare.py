@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import DONE
@@ -29,6 +30,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cuts", metavar="X,Y", help="with --by: cut points of a number column (default quartiles)"
     )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write figures, differences and protocol as a page (.html or .md)",
+    )
+    parser.add_argument(
+        "--model-card",
+        nargs=2,
+        metavar=("RUN", "FILE"),
+        help="write the model card of a run (.html or .md), with --by its results by subgroup",
+    )
     add_cluster_option(parser)
     add_json(parser)
 
@@ -52,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
     listed, band = named_runs(options.project, complain)
     named = readable_runs(told_apart(listed), band, complain)
+    _write_pages(named, band, options)
     parted = [] if options.by is None else _subgroups(named, band, options)
     with nullcontext() if options.cluster is None else _workers(options.cluster) as workers:
         if options.json:
@@ -77,6 +90,24 @@ def run(options: argparse.Namespace) -> int:
 
             say(subgroup_sheets.as_markdown(parted, band))
     return DONE
+
+
+def _write_pages(
+    named: list[tuple[str, RunRecord]], band: tuple[float, float], options: argparse.Namespace
+) -> None:
+    """Write the report and the model card that were asked for."""
+    if options.report is not None and named:
+        from aucstudio.project.results.report import write_report
+
+        write_report(Path(options.report), dict(named), band, {})
+    if options.model_card is not None:
+        from aucstudio.project.results.documents import find_run
+        from aucstudio.project.results.model_card import write_model_card
+
+        wanted, file = options.model_card
+        name, record = find_run(named, wanted, options.project)
+        by = [] if options.by is None else [options.by]
+        write_model_card(Path(file), name, record, band, by)
 
 
 def _subgroups(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.desk.actions import Actions
@@ -21,6 +21,7 @@ from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.model_card import write_model_card
 from aucstudio.project.results.report import write_report
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_writing import command_line, write_study
@@ -29,6 +30,8 @@ from aucstudio.project.store.sheets import write_rows
 from aucstudio.project.work.job import Job, describe_failure
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
+_REPORT_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
+_PAGES = "Web page (*.html);;Markdown (*.md)"
 
 
 class Exports(QObject):
@@ -56,6 +59,7 @@ class Exports(QObject):
         verbs.copy_figure_data.triggered.connect(self._on_copy_data)
         deck.offer_in_pictures(verbs.of_picture())
         verbs.export_report.triggered.connect(self._on_report)
+        verbs.model_card.triggered.connect(self._on_card)
         verbs.export_script.triggered.connect(self._on_script)
 
     def refresh(self) -> None:
@@ -67,6 +71,7 @@ class Exports(QObject):
         has_model = chosen is not None and bool(chosen.record.splits)
         verbs.export_model.setEnabled(has_model)
         verbs.score_table.setEnabled(has_model)
+        verbs.model_card.setEnabled(has_model)
         verbs.export_script.setEnabled(chosen is not None)
         verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
         verbs.export_figure.setEnabled(has_figure)
@@ -125,16 +130,38 @@ class Exports(QObject):
         self._session.told.emit("Picture copied")
 
     def _on_report(self) -> None:
-        path = prompts.ask_save_path(
-            self._window, "Save the report", "report.html", "Web page (*.html)"
-        )
+        path = prompts.ask_save_path(self._window, "Save the report", "report.html", _PAGES)
         if path:
             runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
-            view = self._deck.made(self._deck.pages[0])
-            view.refresh()
-            figure = printing.on_screen(view).png(_COPY_DPI)
+            first, active = self._deck.made(self._deck.pages[0]), self._deck.active()
+            first.refresh()
+            views = {view.title: view for view in (first, active) if view.plots()}
+            pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}
             band = self._session.plan.band
-            self._write(lambda: write_report(Path(path), runs, band, {"ROC": figure}), path)
+            self._write(lambda: write_report(Path(path), runs, band, pictures), path)
+
+    def _on_card(self) -> None:
+        chosen = self._session.run(self._session.selected)
+        if chosen is None:
+            return
+        columns = [name for name, _role in chosen.record.experiment.data.roles]
+        none = "(no subgroups)"
+        answer, accepted = QInputDialog.getItem(
+            self._window,
+            "Save model card",
+            "Results by subgroups of the column:",
+            [none, *columns],
+            editable=False,
+        )
+        if not accepted:
+            return
+        by = [] if answer == none else [answer]
+        path = prompts.ask_save_path(self._window, "Save the model card", "model-card.html", _PAGES)
+        if path:
+            look, record, band = chosen.look, chosen.record, self._session.plan.band
+            self._write(
+                lambda: write_model_card(Path(path), look.name, record, band, by, look.notes), path
+            )
 
     def _on_script(self) -> None:
         chosen = self._session.run(self._session.selected)

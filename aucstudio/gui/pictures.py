@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QMessageLogContext, QtMsgType, qInstallMessageHandler
-from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.common import printing
 from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.view import PageView
@@ -23,6 +23,7 @@ from aucstudio.project.results.report import write_report
 from aucstudio.project.store.files import write_atomically
 
 _SIZE = (1440, 900)
+_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
 _SETTLE_MILLISECONDS = 5_000
 
 
@@ -47,9 +48,13 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     window.open_project(project)
     window.set_theme(theme)
     window.show()
-    pngs = {title: png_bytes(picture.toImage()) for title, picture in _each_view(window)}
+    pngs, figures = {}, {}
+    for view in _each_view(window):
+        pngs[view.title] = png_bytes(window.grab().toImage())
+        if view.plots():
+            figures[view.title] = printing.draw(view, _SHEET).svg()
     runs = {r.look.name: r.record for r in window.session.shown_runs() if r.record.splits}
-    write_report(folder / "report.html", runs, window.session.plan.band, pngs)
+    write_report(folder / "report.html", runs, window.session.plan.band, figures)
     window.close()
     saved = {}
     for title, png in pngs.items():
@@ -104,11 +109,12 @@ def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> No
         sys.stderr.write(f"{message}\n")
 
 
-def _each_view(window: MainWindow) -> Iterator[tuple[str, QPixmap]]:
+def _each_view(window: MainWindow) -> Iterator[PageView]:
+    """Show each view that has something to show, and return it when it is drawn."""
     chosen = window.session.selected
     for view in window.views:
         window.session.select(chosen)
         if choose_tuned(window.session, view):
             window.deck.show_view(view)
             settle(window)
-            yield view.title, window.grab()
+            yield view

@@ -51,10 +51,11 @@ def figure_words(value: float, sign: str = "") -> str:
 
 
 def interval_words(low: float, high: float) -> str:
-    """Write an interval as ``0.931 … 0.968``."""
+    """Write an interval as ``0.931–0.968``, or ``−0.006 to 0.014`` where a limit is negative."""
     if math.isnan(low) or math.isnan(high):
         return "–"
-    return f"{figure_words(low)} … {figure_words(high)}"
+    between = " to " if low < 0 else "–"
+    return f"{figure_words(low)}{between}{figure_words(high)}"
 
 
 def titled(name: str, run: str) -> str:

@@ -75,9 +75,9 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
         area, part = auc_summary(record), pauc_summary(record, BAND)
         assert row[1:5] == [
             f"{area.value:.3f}",
-            f"{area.low:.3f} … {area.high:.3f}",
+            f"{area.low:.3f}–{area.high:.3f}",
             f"{part.value:.3f}",
-            f"{part.low:.3f} … {part.high:.3f}",
+            f"{part.low:.3f}–{part.high:.3f}",
         ]
         assert row[7] == words.figure_words(train_auc(record) - area.value, "+")
         assert row[9] == "1"
@@ -435,12 +435,12 @@ def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
         "AUC-RLS and AUC-SVM do not differ significantly on these 143 rows.",
-        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.20, Holm-corrected p = 0.41.",
+        "AUC difference 0.004, 95 % −0.006 to 0.014, p = 0.20, Holm-corrected p = 0.41.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)
     assert pair_sentence(worse, "AUC", "these 9 rows") == Statement(
         "b ranks better than a on these 9 rows.",
-        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001, Holm-corrected p < 0.001.",
+        "AUC difference 0.050, 95 % 0.020–0.080, p < 0.001, Holm-corrected p < 0.001.",
     )
     untested = pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
     assert "too few" in untested.headline

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialogButtonBox,
+    QInputDialog,
     QLineEdit,
     QPushButton,
     QTabBar,
@@ -70,6 +71,7 @@ def test_the_names_that_automation_relies_on(window):
         "export_figure",
         "export_figure_data",
         "export_report",
+        "model_card",
         "export_script",
     ):
         assert window.findChild(QAction, f"action_{name}") is not None, name
@@ -288,7 +290,9 @@ def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, ta
     dialog.reject()
 
 
-def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tmp_path, qtbot):
+def test_report_and_command_of_a_run(
+    window, answers, run_to_end, table_file, tmp_path, qtbot, monkeypatch
+):
     window.open_data(table_file)
     choose_method(window, "auc-svm")
     run_to_end(window)
@@ -299,7 +303,14 @@ def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tm
     qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
-    assert "data:image/png" in page
+    assert "data:image/svg+xml" in page
+    answers.save_path = str(tmp_path / "card.md")
+    monkeypatch.setattr(QInputDialog, "getItem", lambda *_, **__: ("town", True))
+    window.findChild(QAction, "action_model_card").trigger()
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "## Performance on held-out rows" in card
+    assert "## Results by town" in card
     answers.save_path = str(tmp_path / "run.sh")
     window.findChild(QAction, "action_export_script").trigger()
     qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.pages.model.model_view import ModelView
-from aucstudio.gui.pages.model.tree_layout import place
+from aucstudio.gui.pages.model.tree import place
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node

@@ -15,7 +15,7 @@ from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.line_labels import CARD, LineLabels
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.scores.axis import HeightAxis
+from aucstudio.gui.pages.scores.plot import HeightAxis
 from aucstudio.gui.pages.scores.words import band_sentence, number
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.param_form import ParamForm

@@ -169,7 +169,7 @@ def test_several_splits_have_the_corrected_interval(view, records):
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
     row = view.canvas.legend.rows[0]
     assert row.cells[1] == f"{found.value:.3f}"
-    assert row.cells[2] == f"{found.low:.3f} … {found.high:.3f}"
+    assert row.cells[2] == f"{found.low:.3f}–{found.high:.3f}"
     assert "means over splits" in view.sentence.text()
 
 

@@ -14,7 +14,7 @@ HEADER = ("", "AUC", "95 %", "pAUC")
 def legend(session):
     made = RunLegend(None)
     looks = [RunLook(f"A method called {k}", k) for k in range(6)]
-    rows = [LegendRow(look, (look.name, "0.901", "0.867 … 0.935", "0.5")) for look in looks]
+    rows = [LegendRow(look, (look.name, "0.901", "0.867–0.935", "0.5")) for look in looks]
     made.show_rows(HEADER, rows, ["FPR ≤ 0.1 covers 110 negatives of 1,104"])
     return made
 

@@ -111,7 +111,7 @@ def test_the_legend_gives_area_interval_and_partial_area(view, session, records)
         found = inference.delong_interval(split.test_positive, split.test_scores)
         part = brute_partial_auc(split.test_positive, split.test_scores, *BAND) / 0.1
         assert row.cells[:2] == (name, f"{found.value:.3f}")
-        assert row.cells[2] == f"{found.low:.3f} … {found.high:.3f}"
+        assert row.cells[2] == f"{found.low:.3f}–{found.high:.3f}"
         assert float(row.cells[3]) == pytest.approx(part, abs=5.1e-4)
 
 
@@ -338,8 +338,8 @@ def test_the_sentence_about_one_run(view, session, records):
     show(session, records, "RLS")
     area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
     told = view.sentence.text()
-    assert f"AUC {area.value:.3f} (95 % {area.low:.3f} … {area.high:.3f})" in told
-    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f} … {part.high:.3f}) in FPR 0 … 0.1" in told
+    assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in told
+    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in told
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
     session.set_band(0.0, 1.0)
@@ -391,7 +391,8 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
     told = sentences.roc_sentence(runs, BAND).text
-    interval = f"{found.low:.3f} … {found.high:.3f}".replace("-", "−")
+    assert found.low < 0
+    interval = f"{found.low:.3f} to {found.high:.3f}".replace("-", "−")
     assert f"Mean of 4 splits, 95 % {interval}, p = " in told
     assert "in the smallest split" in told
 

@@ -148,7 +148,7 @@ def test_a_row_shows_the_figures_of_its_run(panel, session, records):
     area, part = auc_summary(records[0]), pauc_summary(records[0], session.plan.band)
     assert cell(panel, "plain", "auc").data() == listed(area)
     assert cell(panel, "plain", "pauc").data().startswith(listed(part))
-    assert f"{area.low:.3f} … {area.high:.3f}" in cell(panel, "plain", "auc").data(
+    assert f"{area.low:.3f}–{area.high:.3f}" in cell(panel, "plain", "auc").data(
         Qt.ItemDataRole.ToolTipRole
     )
     assert "mean of 10 splits" in cell(panel, "folded", "auc").data(Qt.ItemDataRole.ToolTipRole)
@@ -612,18 +612,18 @@ def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, sessio
     part, area = pauc_summary(record, (0.0, 0.1)), auc_summary(record)
     assert details.figure.text() == f"{part.value:.3f}"
     assert details.measure.text() == "pAUC in FPR 0 … 0.1"
-    assert details.sure.text().startswith(f"95 % {part.low:.3f} … {part.high:.3f}")
+    assert details.sure.text().startswith(f"95 % {part.low:.3f}–{part.high:.3f}")
     assert details.table.lines()[0] == (
         "AUC",
         f"{area.value:.3f}",
-        f"{area.low:.3f} … {area.high:.3f}",
+        f"{area.low:.3f}–{area.high:.3f}",
     )
     assert details.table.lines()[1][0] == "TPR at FPR 0.1"
     session.set_band(0.0, 1.0)
     wait(qtbot, panel)
     assert details.figure.text() == f"{area.value:.3f}"
     assert details.measure.text() == "AUC"
-    assert details.sure.text() == f"95 % {area.low:.3f} … {area.high:.3f}"
+    assert details.sure.text() == f"95 % {area.low:.3f}–{area.high:.3f}"
 
 
 def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):

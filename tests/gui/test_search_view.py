@@ -386,11 +386,11 @@ def test_rows_and_points_are_chosen_together(view, add, qtbot):
     shown(view, qtbot)
     assert view.chosen == 3
     assert view.table.currentIndex().row() == 0
-    view.table.selectRow(view.table.candidates.order.index(5))
+    view.table.selectRow(view.table.candidates.shown.index(5))
     np.testing.assert_allclose(points(view.profile.ring), [[3.0, 0.80]])
     click(qtbot, view.profile, 0.0, 0.78)
     assert view.chosen == 2
-    assert view.table.candidates.order[view.table.currentIndex().row()] == 2
+    assert view.table.candidates.shown[view.table.currentIndex().row()] == 2
     assert view.readout.text().startswith(
         "0.780, standard error 0.014 with C = 1 (5 folds, rank 4 "
     )
@@ -425,17 +425,17 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
 def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):
     add(c_search())
     shown(view, qtbot)
-    view.table.selectRow(view.table.candidates.order.index(6))
+    view.table.selectRow(view.table.candidates.shown.index(6))
     header = view.table.horizontalHeader()
     column = view.table.candidates.heads.index("C")
     place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert sorted(cells(view, "C"), key=lambda text: view.table.candidates.order) == cells(
+    assert sorted(cells(view, "C"), key=lambda text: view.table.candidates.shown) == cells(
         view, "C"
     )
-    assert view.table.candidates.order in ([*range(7)], [*range(6, -1, -1)])
+    assert view.table.candidates.shown in ([*range(7)], [*range(6, -1, -1)])
     assert view.chosen == 6
-    assert view.table.candidates.order[view.table.currentIndex().row()] == 6
+    assert view.table.candidates.shown[view.table.currentIndex().row()] == 6
     assert view.table.candidates.headerData(column, Qt.Orientation.Horizontal)[-1] in "▾▴"
 
 
@@ -444,7 +444,7 @@ def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, q
     shown(view, qtbot)
     before = session.plan
     assert before.method != "auc-svm"
-    view.table.selectRow(view.table.candidates.order.index(5))
+    view.table.selectRow(view.table.candidates.shown.index(5))
     qtbot.mouseClick(view.findChild(QPushButton, "use_candidate_button"), Qt.MouseButton.LeftButton)
     assert session.plan.method == "auc-svm"
     assert session.plan.params["auc-svm"]["C"] == 1000.0
@@ -506,7 +506,7 @@ def test_a_search_that_has_just_begun(view, add, session, method):
     put_in_flight(session, session.live)
     assert view.chosen == 0
     (selected,) = view.table.selectionModel().selectedRows()
-    assert view.table.candidates.order[selected.row()] == 0
+    assert view.table.candidates.shown[selected.row()] == 0
 
 
 def test_after_the_search_it_says_what_is_trained(view, add, session):
@@ -526,11 +526,11 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
 
 def test_a_choice_stays_while_the_search_goes_on(view, add, session):
     live = fly(session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan)))
-    view.table.selectRow(view.table.candidates.order.index(6))
+    view.table.selectRow(view.table.candidates.shown.index(6))
     live.search = c_search(np.where(np.arange(5) < 3, C_AREAS, np.nan))
     put_in_flight(session, session.live)
     assert view.chosen == 6
-    assert view.table.candidates.order[view.table.currentIndex().row()] == 6
+    assert view.table.candidates.shown[view.table.currentIndex().row()] == 6
 
 
 @pytest.mark.slow

@@ -12,8 +12,7 @@ from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QTransform
 
 from aucstudio.gui.common import printing
 from aucstudio.gui.common.plotting import MARKER, SWATCH, swatch
-from aucstudio.gui.common.symbols import SYMBOLS
-from aucstudio.gui.common.theme import DASHES, LIGHT, run_dash, run_symbol
+from aucstudio.gui.common.theme import DASHES, LIGHT, SYMBOLS, run_dash, run_symbol
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.roc_view import RocView

@@ -407,5 +407,5 @@ def test_words():
     assert words.p_words(0.0123) == "p = 0.012"
     assert words.figure_words(-0.0001, "+") == "−0.0001"
     assert words.figure_words(0.0123, "+") == "+0.012"
-    assert words.interval_words(-0.006, 0.014) == "−0.006 … 0.014"
+    assert words.interval_words(-0.006, 0.014) == "−0.006 to 0.014"
     assert words.interval_words(math.nan, math.nan) == "–"

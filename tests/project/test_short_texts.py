@@ -5,8 +5,7 @@ import pytest
 
 from aucstudio.project.data import gathering, short_texts
 from aucstudio.project.data.gathering import Texts, _Known
-from aucstudio.project.data.odd_texts import OddTexts
-from aucstudio.project.data.short_texts import ShortTexts, text_keys
+from aucstudio.project.data.short_texts import OddTexts, ShortTexts, text_keys
 from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
 from aucstudio.project.data.text.numerals import are_plain
 

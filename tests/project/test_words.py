@@ -51,7 +51,7 @@ def test_every_figure_reads_back_to_what_it_was():
 def test_signs_and_intervals():
     assert figure_words(0.0004, "+") == "+0.0004"
     assert figure_words(0.0, "+") == "0.000"
-    assert interval_words(0.9987, 0.99981) == "0.999 … 0.9998"
+    assert interval_words(0.9987, 0.99981) == "0.999–0.9998"
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ class ConfusionCard(QWidget):
 
     def _show_amount(self, key: str, rate: Rate, cases: float) -> None:
         value, low, high = (amount_words(share * cases) for share in (rate.value, *rate.bounds))
-        interval = "" if math.isnan(rate.value) else f" ({low} … {high})"
+        interval = "" if math.isnan(rate.value) else f" ({low}–{high})"
         self.rates[key].setText(f"{value} {_ALERTS[key]}{interval}")
 
 

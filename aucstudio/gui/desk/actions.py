@@ -85,8 +85,11 @@ class Actions(QObject):
         )
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
         self.copy_figure_data = self._make("copy_figure_data", "Copy &numbers", "Ctrl+Shift+N")
-        self.export_report = self._make("export_report", "Sa&ve report…", "Ctrl+Shift+R")
-        self.export_script = self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E")
+        self.export_report, self.model_card, self.export_script = (
+            self._make("export_report", "Sa&ve report…", "Ctrl+Shift+R"),
+            self._make("model_card", "Save model card…", ""),
+            self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E"),
+        )
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
@@ -148,6 +151,7 @@ class Actions(QObject):
             self.export_figure_data,
             self.copy_figure,
             self.export_report,
+            self.model_card,
             self.export_script,
         ]
 
@@ -162,7 +166,8 @@ class Actions(QObject):
         file.addSeparator()
         _add(file, self.save_project, self.save_project_as, None)
         _add(file, self.export_figure, self.export_figure_data, None)
-        _add(file, self.score_table, self.export_model, self.export_report, self.export_script)
+        _add(file, self.score_table, self.export_model, self.model_card)
+        _add(file, self.export_report, self.export_script)
         _add(file, None, self.close, self.quit)
         _add(
             bar.addMenu("&Edit"),

@@ -142,7 +142,7 @@ def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int =
     )
 
 
-def listed(names: Sequence[str]) -> str:
-    """List the first names, and say how many more there are."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def listed(names: Sequence[str], shown: int = _SHOWN) -> str:
+    """Join the first names with commas, and append how many more there are."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more

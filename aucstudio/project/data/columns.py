@@ -107,15 +107,15 @@ class Column(ColumnInfo):
         return len(self.values)
 
     def at(self, row: int) -> Any:
-        """Give one cell."""
+        """Return one cell."""
         return self.values[row]
 
     def part(self, rows: slice) -> Column:
-        """Give the column in some rows."""
+        """Return the column in some rows."""
         return self.holding(self.values[rows])
 
     def holding(self, values: NDArray[Any]) -> Column:
-        """Give a column of which the same is known, with other cells."""
+        """Return a column of which the same is known, with other cells."""
         return dataclasses.replace(self, values=values)
 
     @classmethod
@@ -151,7 +151,7 @@ class Column(ColumnInfo):
         return present
 
     def measured(self) -> NDArray[Any]:
-        """Give the cells, with NaN in the place of numbers that stand for a missing value."""
+        """Return the cells, with NaN in the place of numbers that stand for a missing value."""
         return without(self.values, self.absent)
 
     @functools.cached_property
@@ -170,7 +170,7 @@ class Column(ColumnInfo):
         return equal
 
     def is_integer(self) -> bool:
-        """Tell whether all cells are whole numbers."""
+        """Return whether all cells are whole numbers."""
         # In windows, because most columns that are none show it at their beginning.
         starts = range(0, len(self.values), _WINDOW)
         return self.kind == "number" and all(
@@ -221,7 +221,7 @@ def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:
 
 
 def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
-    """Give cells with NaN in the place of some numbers; the same ones where there are none."""
+    """Return cells with NaN in the place of some numbers; the same ones where there are none."""
     if not absent or cells.dtype == object:
         return cells
     strange = np.isin(cells, absent)
@@ -229,7 +229,7 @@ def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
 
 
 def recast(column: Info, **changes: Any) -> Info:
-    """Give the same cells with something else known of them; what was counted stays."""
+    """Return the same cells with something else known of them; what was counted stays."""
     made = dataclasses.replace(column, **changes)
     if "counts" in vars(column):
         vars(made)["counts"] = vars(column)["counts"]
@@ -242,7 +242,7 @@ def treated(
     same: Mapping[str, tuple[tuple[str, ...], ...]],
     parts: Mapping[str, tuple[str, ...]],
 ) -> Info:
-    """Give a column with what is said of it: missing numbers, equal levels, parts of dates."""
+    """Return a column with what is said of it: missing numbers, equal levels, parts of dates."""
     numbers = absent.get(column.name, column.absent)
     levels = same.get(column.name, column.same)
     taken = parts.get(column.name, column.parts)
@@ -259,7 +259,7 @@ def _number(text: str) -> float:
 
 
 def spelled(column: Column) -> NDArray[np.object_]:
-    """Give the cells of a column as texts; empty where missing."""
+    """Return the cells of a column as texts; empty where missing."""
     if column.kind == "text":
         return np.where(column.known(), column.values, "")
     cells = column.values.tolist()

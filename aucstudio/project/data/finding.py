@@ -59,5 +59,5 @@ def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def with_findings(findings: Iterable[Finding], notes: Iterable[str]) -> tuple[str, ...]:
-    """Give the sentences of findings, and then the notes; each once."""
+    """Return the sentences of findings, and then the notes; each once."""
     return tuple(dict.fromkeys([*(finding.sentence for finding in ranked(findings)), *notes]))

@@ -54,7 +54,7 @@ class FirstReading:
         return dataclasses.asdict(self)
 
     def told_of(self, table: Table) -> Table:
-        """Give a table with what was told of it at first; what reading it told now goes before."""
+        """Return a table with the first findings and notes added behind those of this reading."""
         places = {_about(finding): place for place, finding in enumerate(self.findings)}
         now = set(map(_about, table.findings))
         names = {column.name for column in table.columns}

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.odd_texts import OddTexts
-from aucstudio.project.data.short_texts import ShortTexts, text_keys
+from aucstudio.project.data.short_texts import OddTexts, ShortTexts, text_keys
 from aucstudio.project.data.text.missing import BLANKS
 
 # Of the texts that a column holds for numbers, so many are remembered.

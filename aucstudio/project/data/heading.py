@@ -17,7 +17,7 @@ from aucstudio.project.data.text.delimited import open_delimited
 def heading(
     path: str | Path, schema: Schema, progress: ReadingListener | None = None
 ) -> tuple[str, ...]:
-    """Give the names of the columns of a file that is to be read by a schema.
+    """Return the names of the columns of a file that is to be read by a schema.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class ImportChoices:
 
     @classmethod
     def of(cls, table: AnyTable) -> Self:
-        """Give what was chosen for a table that is open."""
+        """Return what was chosen for a table that is open."""
         roles = {c.name: c.role for c in table.columns if not role_is_guess(table, c)}
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
         absent = {column.name: column.absent for column in table.columns if column.absent}
@@ -55,7 +55,7 @@ class ImportChoices:
         return cls(dialect, roles, absent, same, table.parts, positive=positive)
 
     def among(self, names: Iterable[str]) -> Self:
-        """Give the choices without those about columns that there are not."""
+        """Return the choices without those about columns that there are not."""
         there = set(names)
         return dataclasses.replace(
             self,
@@ -98,5 +98,5 @@ class ImportChoices:
 
 
 def role_is_guess(table: TableInfo, column: ColumnInfo) -> bool:
-    """Tell whether nobody gave a column its role."""
+    """Return whether nobody gave a column its role."""
     return "label" in table.guessed if column.role == "label" else column.guessed

@@ -1,8 +1,8 @@
-"""Texts as integers: short ones that come again are found by them, many different ones counted."""
+"""Fast paths for text cells: find repeated ones, count distinct ones, pick those that need care."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF = np.uint64(32)
 # No UTF-8 has it.
 _VACANT = np.uint64(2**64 - 1)
+_BLANK_BEGINS, _WORD_BEGINS, _BLANK_ENDS = 1, 2, 4
+# Beside ASCII's own capitals, what in small letters begins with one of ASCII: the kelvin, and
+# I with a dot.
+_CAPITALS = ("\u212a", "\u0130")
+# So many bytes may a letter have, of which the small one has one.
+_LONGEST_LETTER = 3
 
 
 class ShortTexts:
@@ -73,7 +79,7 @@ class ShortTexts:
         return found
 
     def _look(self, words: Words) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Give what texts stand for, and which of them are in neither of their slots."""
+        """Return what texts stand for, and which of them are in neither of their slots."""
         first, second = self._slots(words)
         found = self._meant[first]
         others = self._differing(words, first)
@@ -118,7 +124,7 @@ class ShortTexts:
 
 
 def text_keys(data: Bytes, edges: Edges) -> Words:
-    """Give an integer for each text: that two of ten million share one is a chance of 10**-5."""
+    """Return an integer for each text: that two of ten million share one is a chance of 10**-5."""
     words, keys = _everywhere(data), np.diff(edges).astype(np.uint64) * _SPREAD[1]
     which, starts, ends = np.arange(len(keys)), edges[:-1], edges[1:]
     while len(which):
@@ -133,7 +139,7 @@ def text_keys(data: Bytes, edges: Edges) -> Words:
 
 
 def _words(data: Bytes, edges: Edges, count: int) -> Words:
-    """Give the bytes of each text as so many integers."""
+    """Return the bytes of each text as so many integers."""
     everywhere, lengths = _everywhere(data), np.diff(edges)
     words = np.empty((count, len(lengths)), _WORD)
     for n in range(count):
@@ -143,6 +149,37 @@ def _words(data: Bytes, edges: Edges, count: int) -> Words:
 
 
 def _everywhere(data: Bytes) -> NDArray[Any]:
-    """Give the eight bytes from each place on as one integer."""
+    """Return the eight bytes from each place on as one integer."""
     padded = np.concatenate([data, np.zeros(_SIZE, dtype=np.uint8)])
     return np.ndarray((len(data) + 1,), _WORD, padded, strides=(1,))
+
+
+class OddTexts:
+    """Finds texts that may have blanks around them, or be a word that stands for nothing.
+
+    Parameters
+    ----------
+    blanks : str
+        What may stand around a text.
+    absent : iterable of str
+        Words in small letters.
+    """
+
+    def __init__(self, blanks: str, absent: Iterable[str]) -> None:
+        self._flags = np.zeros(256, dtype=np.uint8)
+        words = [word for word in absent if word]
+        for blank in blanks:
+            self._flags[blank.encode()[0]] |= _BLANK_BEGINS
+            self._flags[blank.encode()[-1]] |= _BLANK_ENDS
+        for word in (*words, *map(str.upper, words), *_CAPITALS):
+            self._flags[word.encode()[0]] |= _WORD_BEGINS
+        self._longest = _LONGEST_LETTER * max((len(word.encode()) for word in words), default=0)
+
+    def find(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Name those of the texts between edges, and the empty ones."""
+        lengths = np.diff(edges)
+        padded = np.concatenate([data, np.zeros(1, dtype=np.uint8)])
+        begins = self._flags[padded[edges[:-1]]]
+        odd = (begins & _BLANK_BEGINS) | (self._flags[padded[edges[1:] - 1]] & _BLANK_ENDS)
+        odd |= (begins & _WORD_BEGINS) * (lengths <= self._longest)
+        return np.flatnonzero((odd > 0) | (lengths == 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ class TableInfo(abc.ABC):
         return {column.name: place for place, column in enumerate(self.columns)}
 
     def column(self, name: str) -> ColumnInfo:
-        """Give the column of that name; InputError if there is none."""
+        """Return the column of that name; InputError if there is none."""
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
@@ -150,7 +151,7 @@ class TableInfo(abc.ABC):
         return {name: getattr(self.dialect, name) if is_text else None for name in names}
 
     def as_inspection(self) -> dict[str, Any]:
-        """Give what was understood as plain data, for ``aucstudio inspect --json``."""
+        """Return what was understood as plain data, for ``aucstudio inspect --json``."""
         return {
             "file": str(self.path),
             "format": self.format,
@@ -180,8 +181,8 @@ class TableInfo(abc.ABC):
 
 
 def role_notes(table: TableInfo) -> list[str]:
-    """Say what was guessed about roles, of the label first."""
-    return [*_label_notes(table), *_column_notes(table)]
+    """Return what was guessed about roles, beginning with the label."""
+    return [*(finding.sentence for finding in label_findings(table)), *_column_notes(table)]
 
 
 def _column_notes(table: TableInfo) -> list[str]:
@@ -194,29 +195,38 @@ def _column_notes(table: TableInfo) -> list[str]:
     return notes
 
 
-def _label_notes(table: TableInfo) -> list[str]:
+def label_findings(table: TableInfo) -> Iterator[Finding]:
+    """Yield what was guessed about the label and what is still to be chosen."""
     if table.label is None:
-        return []
-    notes = []
+        return
+    label = (table.label,)
     if "label" in table.guessed:
-        notes.append(f"column {table.label} is guessed to be the label")
+        yield Finding("positive", f"column {table.label} is guessed to be the label", label)
     if "positive" in table.guessed and table.positive is not None:
-        others = [count for name, count in table.classes.items() if name != table.positive]
-        reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
-        notes.append(
-            f"class {class_words(table.positive)} is guessed to be the positive one{reason}"
+        positives = table.classes[table.positive]
+        rarer = 2 * positives < sum(table.classes.values())
+        reason = ", being the rarer one" if rarer else ""
+        yield Finding(
+            "positive",
+            f"class {class_words(table.positive)} is guessed to be the positive one{reason}",
+            label,
         )
     if table.positive is None and len(table.classes) > 2:
-        notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
+        yield Finding(
+            "label",
+            f"the label {table.label} has {len(table.classes)} classes: choose the positive one, "
+            "or several of them",
+            label,
+        )
     if table.unlabelled:
         one = table.unlabelled == 1
         words = "row has no label and takes" if one else "rows have no label and take"
-        notes.append(f"{table.unlabelled} {words} no part in training")
-    return notes
+        sentence = f"{table.unlabelled:,} {words} no part in training"
+        yield Finding("missing", sentence, label, table.unlabelled)
 
 
 def no_label(table: TableInfo) -> InputError:
-    """Make the sentence for a table without a label column."""
+    """Return the error for a table without a label column."""
     return InputError(
         f"{table.path} has no label column; choose one of "
         + listed([column.name for column in table.columns]),

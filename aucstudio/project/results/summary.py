@@ -65,7 +65,7 @@ class Summary:
 
     @property
     def interval(self) -> str:
-        """The interval in words, ``95 % 0.931 … 0.968``, or why there is none."""
+        """The interval in words, ``95 % 0.931–0.968``, or why there is none."""
         if self.known:
             return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
         return f"no interval: {self.reason}" if self.reason else "no interval"

@@ -26,6 +26,7 @@ from aucstudio.project.tournament.standings import OperatingPoint, Verdict
 from aucstudio.project.words import (
     counted,
     figure_words,
+    interval_words,
     p_words,
     p_words_corrected,
     range_words,
@@ -103,7 +104,7 @@ def _cells(found: Summary) -> tuple[str, str]:
 
 
 def _interval(low: float, high: float) -> str:
-    return f"{low:.3f} … {high:.3f}" if np.isfinite(low) else _NONE
+    return interval_words(low, high) if np.isfinite(low) else _NONE
 
 
 def sentences(board: Leaderboard) -> tuple[str, ...]:

@@ -196,17 +196,6 @@ QUOTES = [
         "a,,b\n1,,u\n2,,v\n3,,u\n4,,v\n",
         {"a": ABC["a"], "c2": [None] * 4, "b": Y},
     ),
-    case(
-        "tabs-and-blanks",
-        "blanks between numbers, and a tab before words in quotation marks",
-        '1.5  2  30.0\t"u v"\n2.5  ?  31.5\t"w"\n3.5  4  32.0\t"u v"\n4.5  5  33.5\t"w"\n',
-        {
-            "c1": [1.5, 2.5, 3.5, 4.5],
-            "c2": [2, None, 4, 5],
-            "c3": [30, 31.5, 32, 33.5],
-            "c4": ["u v", "w"] * 2,
-        },
-    ),
 ]
 BELOW = [
     case(

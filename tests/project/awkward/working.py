@@ -117,9 +117,10 @@ CELLS = [
     ),
     case(
         "lone-tildes",
-        "tildes with blanks around them",
+        "tildes with blanks around them: a column that is ignored",
         "x ~ y\n" + "".join(f"{x} ~ {y}\n" for x, y in zip(X, Y, strict=True)),
-        {"x": X, "y": Y},
+        {"x": X, "~": ["~"] * 4, "y": Y},
+        notes="column ~ has the same value in all rows and is ignored",
     ),
     case(
         "classes-in-spellings",

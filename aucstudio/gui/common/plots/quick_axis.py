@@ -19,7 +19,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QPaintEngine, QPainter, QPen, QPicture
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from aucstudio.gui.common.colours import mixed
+from aucstudio.gui.common.theme import mixed
 
 Levels = list[tuple[float, list[float]]]
 

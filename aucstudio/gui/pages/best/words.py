@@ -131,7 +131,7 @@ def estimate_words(found: Estimate | None) -> str:
         return "–"
     if found.low is None or found.high is None:
         return figure_words(found.value)
-    return f"{figure_words(found.value)} ({found.low:.2f} … {found.high:.2f})"
+    return f"{figure_words(found.value)} ({found.low:.2f}–{found.high:.2f})"
 
 
 def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[str, ...]:

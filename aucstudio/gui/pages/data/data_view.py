@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
@@ -17,7 +16,6 @@ from aucstudio.gui.common.widgets import (
     ElidedCombo,
     explain_button,
     hint_label,
-    make_combo,
     named,
 )
 from aucstudio.gui.pages.data import words as saying
@@ -89,28 +87,26 @@ class DataView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.show_combo = make_combo("data_show_combo", "What is shown of the table")
-        plain_tooltip(
-            self.show_combo,
-            "The rows, the columns, where values are missing, or what goes together",
+        row = self.controls
+        self.back_button = row.put(
+            named(QPushButton(), "data_back_button", "Back to the page of before")
         )
-        for what, words in _SHOWN.items():
-            self.show_combo.addItem(words, what)
+        self.show_combo = row.choice(
+            "data_show_combo",
+            "",
+            "The rows, the columns, where values are missing, or what goes together",
+            [(words, what) for what, words in _SHOWN.items()],
+            self._on_show,
+            says="What is shown of the table",
+        )
         self.split_combo = named(ElidedCombo(), "data_split_combo", "Split of the chosen run")
-        self.split_combo.setVisible(False)
-        self.back_button = named(QPushButton(), "data_back_button", "Back to the page of before")
-        self.back_button.hide()
-        self.controls.addWidget(self.back_button)
-        self.controls.addWidget(self.show_combo)
-        self.controls.addWidget(self.filters.class_combo)
-        self.controls.addWidget(self.filters.part_combo)
-        self.controls.addWidget(self.split_combo)
-        for widget in self.correlation.controls():
-            self.controls.addWidget(widget)
-        self.controls.addStretch(1)
-        self.explain_button = explain_button("data_explain_button")
-        self.controls.addWidget(self.explain_button)
-        self.controls.addWidget(self.save_button)
+        chosen_by = self.filters.class_combo, self.filters.part_combo, self.split_combo
+        for widget in (*chosen_by, *self.correlation.controls()):
+            row.put(widget)
+        row.show(False, self.back_button, self.split_combo)
+        row.addStretch(1)
+        self.explain_button = row.put(explain_button("data_explain_button"))
+        row.put(self.save_button)
 
     def _lay_out(self) -> None:
         self.hint = hint_label("data_hint")
@@ -133,7 +129,6 @@ class DataView(PageView):
 
     def _connect(self) -> None:
         session = self.session
-        self.show_combo.currentIndexChanged.connect(self._on_show)
         self.split_combo.activated.connect(lambda split: session.point_at(split=split))
         self.back_button.clicked.connect(self._on_back)
         self.filters.changed.connect(self.refresh)

@@ -82,8 +82,9 @@ class FeatureUsePart(ModelPicture):
         first = columns.index(rows[0].name)
         idle = _idle_words(int((asked == 0).sum()), len(columns))
         headline = (
-            f"{rows[0].name} does most in the trees of {subject.name}: {mean[first]:.0f} % of the "
-            f"variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
+            f"{rows[0].name} contributes most to the trees of {subject.name}: "
+            f"{mean[first]:.0f} % of the variance of their outputs, "
+            f"{asked[first]:,.0f} of {asked.sum():,.0f} questions"
             f"{' a split' if several else ''}."
         )
         where = "Measured on training rows: Importance measures its value on held-out rows."

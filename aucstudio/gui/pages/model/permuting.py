@@ -174,10 +174,10 @@ def _sentence(subject: ModelSubject, found: Importance, measure: str, rows: Whis
     first = rows[0]
     what = _WORDS[measure]
     if first.value <= 0:
-        said = [f"No column carries {subject.name}: shuffling any of them costs no {what}."]
+        said = [f"No column matters to {subject.name}: shuffling any of them costs no {what}."]
     else:
         said = [
-            f"{first.name} carries most of {subject.name}: shuffling it costs "
+            f"{first.name} matters most to {subject.name}: shuffling it costs "
             f"{figure_words(first.value)} {what} (95 % {interval_words(first.low, first.high)})."
         ]
     idle = int((~(rows.low > 0)).sum())

@@ -1,24 +1,27 @@
-"""The row of controls over the ROC picture, and the menu of what is seldom changed."""
+"""The control row and the Show menu of the ROC page; the choices persist as preferences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+import msgspec
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QPushButton,
-    QWidget,
 )
 
+from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import make_buddy, make_combo, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc.layers import bands
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.faces import FACES
+from aucstudio.gui.state.preferences import preferences
 
+_RANGE_TIP = "False-positive range that the partial area is read in"
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
 
 AREAS = {
@@ -42,36 +45,49 @@ class RocControls:
     zoom_button : QPushButton
     """
 
-    def __init__(self, row: QHBoxLayout) -> None:
-        self.face_combo = make_combo("face_combo", "Which picture of the ranking")
-        for face in FACES.values():
-            self.face_combo.addItem(face.title, face.key)
-        plain_tooltip(self.face_combo, "ROC curve, or another picture of the same rankings")
-        self.axis_combo = make_combo("axis_combo", "Axes of the ROC curve")
-        for kind, title in axes.KINDS.items():
-            self.axis_combo.addItem(title, kind)
-        plain_tooltip(
-            self.axis_combo, "Linear, logarithmic for low FPR, or probit on both axes (DET)"
+    def __init__(self, row: ControlRow) -> None:
+        self._row = row
+        self.face_combo = row.choice(
+            "face_combo",
+            "",
+            "ROC curve, or another picture of the same rankings",
+            [(face.title, face.key) for face in FACES.values()],
+            says="Which picture of the ranking",
         )
-        self.curve_combo = make_combo("curve_combo", "Which curves of several splits")
-        self.curve_combo.addItem("Average", "average")
-        self.curve_combo.addItem("Every split", "every")
-        plain_tooltip(
-            self.curve_combo,
+        self.axis_combo = row.choice(
+            "axis_combo",
+            "A&xes",
+            "Linear, logarithmic for low FPR, or probit on both axes (DET)",
+            [(title, kind) for kind, title in axes.KINDS.items()],
+            says="Axes of the ROC curve",
+        )
+        self.curve_combo = row.choice(
+            "curve_combo",
+            "&Curve",
             "The mean over the splits at each place, or the curve of every split; scores of "
             "different splits have no common scale and are not pooled",
+            (("Average", "average"), ("Every split", "every")),
+            says="Which curves of several splits",
         )
-        self.band_low = edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
-        self.band_high = edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
-        self.zoom_button = QPushButton("&Zoom in")
-        named(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
-        plain_tooltip(self.zoom_button, "Show the FPR range alone, or the whole curve")
+        self.band_low, self.band_high = (
+            row.put(edge_box(name, says, *ends), title, _RANGE_TIP)
+            for name, says, ends, title in (
+                ("band_low", "Lower end of the FPR range", (0.0, 0.999), "F&PR"),
+                ("band_high", "Upper end of the FPR range", (0.001, 1.0), "…"),
+            )
+        )
+        row.addStretch(1)
         self._make_menu()
-        self._lay_out(row)
+        self.zoom_button = row.put(
+            named(QPushButton("&Zoom in"), "zoom_band_button", "Zoom to the FPR range or back"),
+            tip="Show the FPR range alone, or the whole curve",
+        )
 
     def _make_menu(self) -> None:
-        self.show_button = named(QPushButton("Sho&w"), "show_button", "What else is shown")
-        plain_tooltip(self.show_button, "Confidence band, inset, operating point, costs and more")
+        self.show_button = self._row.put(
+            named(QPushButton("Sho&w"), "show_button", "What else is shown"),
+            tip="Confidence band, inset, operating point, costs and more",
+        )
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)
         self._bands = _choice(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
@@ -84,26 +100,6 @@ class RocControls:
         )
         self.show_menu.addSeparator()
         self.show_button.setMenu(self.show_menu)
-
-    def _lay_out(self, row: QHBoxLayout) -> None:
-        self.curve_label = make_buddy("&Curve", self.curve_combo)
-        self.axis_label = make_buddy("A&xes", self.axis_combo)
-        low_label = make_buddy("F&PR", self.band_low)
-        plain_tooltip(low_label, "False-positive range that the partial area is read in")
-        high_label = make_buddy("…", self.band_high)
-        self.range_widgets = (low_label, self.band_low, high_label, self.band_high)
-        for widget in (
-            self.face_combo,
-            self.axis_label,
-            self.axis_combo,
-            self.curve_label,
-            self.curve_combo,
-            *self.range_widgets,
-        ):
-            row.addWidget(widget)
-        row.addStretch(1)
-        row.addWidget(self.show_button)
-        row.addWidget(self.zoom_button)
 
     @property
     def face(self) -> str:
@@ -147,16 +143,15 @@ class RocControls:
         for combo in (self.face_combo, self.axis_combo, self.curve_combo):
             words = combo.fontMetrics().horizontalAdvance(combo.currentText())
             combo.setFixedWidth(words + _AROUND_WORDS)
-        meant: dict[QWidget, bool] = {
-            **dict.fromkeys((self.curve_combo, self.curve_label), several),
-            **dict.fromkeys(
-                (self.axis_label, self.axis_combo, *self.range_widgets, self.zoom_button), is_roc
-            ),
-            self.face_combo: True,
-            self.show_button: is_roc,
-        }
-        for widget, means in meant.items():
-            widget.setVisible(means)
+        self._row.show(several, self.curve_combo)
+        self._row.show(
+            is_roc,
+            self.axis_combo,
+            self.band_low,
+            self.band_high,
+            self.show_button,
+            self.zoom_button,
+        )
 
 
 def _choice(
@@ -186,3 +181,43 @@ def _switch(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
     plain_tooltip(action, meaning)
     menu.addAction(action)
     return action
+
+
+_EDITS = ("train_in_range_action",)  # of the plan, not of what is shown
+
+
+def remember_choices(choices: RocControls) -> None:
+    """Choose what was chosen last, and keep what is chosen from now on."""
+    kept = preferences().now.roc
+    for name, combo in (
+        ("face", choices.face_combo),
+        ("axes", choices.axis_combo),
+        ("curves", choices.curve_combo),
+    ):
+        if (index := combo.findData(getattr(kept, name))) >= 0:
+            combo.setCurrentIndex(index)
+        combo.activated.connect(
+            lambda _index, name=name, combo=combo: _keep(**{name: combo.currentData()})
+        )
+    choices.choose(kept.confidence, kept.area)
+    choices.on_confidence(lambda: _keep(confidence=choices.confidence))
+    choices.on_area(lambda: _keep(area=choices.area))
+    for action in _switches(choices.show_menu):
+        name = action.objectName()
+        if kept.layers.get(name, action.isChecked()) != action.isChecked():
+            action.trigger()
+        action.triggered.connect(lambda on, name=name: _keep_layer(name, on))
+
+
+def _switches(menu: QMenu) -> Iterator[QAction]:
+    for action in menu.actions():
+        if action.isCheckable() and action.objectName() not in _EDITS:
+            yield action
+
+
+def _keep(**changes: Any) -> None:
+    preferences().put(roc=msgspec.structs.replace(preferences().now.roc, **changes))
+
+
+def _keep_layer(name: str, on: bool) -> None:
+    _keep(layers={**preferences().now.roc.layers, name: on})

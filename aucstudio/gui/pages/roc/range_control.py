@@ -1,4 +1,4 @@
-"""How the FPR range is set: by dragging it, by its fields, and how the picture zooms to it."""
+"""The FPR range: set by dragging or by its fields, zoomed to, and linked to the training range."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
+from aucstudio.engine import METHODS
 from aucstudio.gui.common import curves
+from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.pages.roc.controls import RocControls
 from aucstudio.gui.pages.roc.picture.axes import place, rate_at
 from aucstudio.gui.pages.roc.picture.canvas import Canvas
 from aucstudio.gui.pages.roc.picture.lines import Lines
+from aucstudio.gui.state.plan import RANGE
 from aucstudio.gui.state.session import Session
 from aucstudio.project.runs.experiments.experiment import Band
 
@@ -111,3 +116,32 @@ class RangeControl:
 def _stretch(low: float, high: float) -> tuple[float, float]:
     """Keep two places apart, which on a bent axis may be one."""
     return low, max(high, low + 1e-6)
+
+
+class TrainingRange:
+    """Keeps a switch in step with the plan: the same link as the method's form has."""
+
+    def __init__(self, session: Session, action: QAction) -> None:
+        self._session, self._action = session, action
+        action.triggered.connect(self.set)
+
+    def show(self) -> None:
+        """Show whether the chosen method trains for the range shown, if it takes one."""
+        plan = self._session.plan
+        title, range_ = METHODS[plan.method].title, plan.settings(plan.method).get(RANGE)
+        with QSignalBlocker(self._action):
+            self._action.setEnabled(range_ is not None)
+            self._action.setChecked(plan.is_linked(plan.method))
+        if range_ is None:
+            words = f"{title} trains for the whole ROC curve"
+        elif plan.is_linked(plan.method):
+            words = f"{title} trains for the range shown, wherever that is moved"
+        else:
+            words = f"{title} trains for a range of its own, {band_words(range_)}"
+        plain_tooltip(self._action, words)
+
+    def set(self, linked: bool) -> None:
+        """Let the chosen method train for the range shown, or for a range of its own."""
+        plan = self._session.plan
+        words = "Train in the shown range" if linked else "Train for a range of its own"
+        self._session.edit(plan.with_link(plan.method, linked), words)

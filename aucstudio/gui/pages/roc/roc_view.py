@@ -15,7 +15,7 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.pages.roc.controls import RocControls
+from aucstudio.gui.pages.roc.controls import RocControls, remember_choices
 from aucstudio.gui.pages.roc.layers import bands
 from aucstudio.gui.pages.roc.layers.layers import Layers
 from aucstudio.gui.pages.roc.picture.axes import make_axes, rate_words
@@ -26,9 +26,7 @@ from aucstudio.gui.pages.roc.picture.inset import Magnified
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.pages.roc.picture.lines import Lines
 from aucstudio.gui.pages.roc.picture.scene import Scene
-from aucstudio.gui.pages.roc.range_control import RangeControl
-from aucstudio.gui.pages.roc.remembering import remember_choices
-from aucstudio.gui.pages.roc.training_range import TrainingRange
+from aucstudio.gui.pages.roc.range_control import RangeControl, TrainingRange
 from aucstudio.gui.pages.roc.words import reading, sentences
 from aucstudio.gui.pages.roc.words.saying import Saying
 from aucstudio.gui.state.background import Background

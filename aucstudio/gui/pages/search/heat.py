@@ -13,9 +13,8 @@ from PySide6.QtWidgets import (
     QGraphicsRectItem,
 )
 
-from aucstudio.gui.common.colours import mixed
 from aucstudio.gui.common.plotting import pen
-from aucstudio.gui.common.theme import Theme, current_theme
+from aucstudio.gui.common.theme import Theme, current_theme, mixed
 from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
 from aucstudio.gui.pages.search.standing import CandidateStanding
 

@@ -29,7 +29,7 @@ from aucstudio.gui.pages.search.controls import SearchControls
 from aucstudio.gui.pages.search.heat import HeatMap
 from aucstudio.gui.pages.search.picture import SearchAxes, area_title
 from aucstudio.gui.pages.search.profile import Profile
-from aucstudio.gui.pages.search.sheet import candidate_sheet
+from aucstudio.gui.pages.search.sheet import CandidateTable, candidate_sheet
 from aucstudio.gui.pages.search.standing import (
     CandidateStanding,
     SearchedRun,
@@ -38,7 +38,6 @@ from aucstudio.gui.pages.search.standing import (
     searched_settings,
     times_chosen,
 )
-from aucstudio.gui.pages.search.table import CandidateTable
 from aucstudio.gui.pages.search.words import (
     candidate_words,
     live_sentence,

@@ -1,4 +1,4 @@
-"""The table of a search: every candidate, sorted as one likes."""
+"""The table of a search: its rows, its model and its view, sortable by every column."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 
-from aucstudio.gui.common.table import Row, SheetModel
+from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.pages.search.standing import CandidateStanding, Setting
 from aucstudio.project.runs.tuning import METRICS, Candidate
 from aucstudio.project.words import figure_words
@@ -35,11 +36,6 @@ class CandidateModel(SheetModel):
 
     def __init__(self, parent: QObject | None) -> None:
         super().__init__((), {}, (), parent)
-
-    @property
-    def order(self) -> list[int]:
-        """Candidate of each row."""
-        return self.shown
 
     def show_sheet(self, sheet: CandidateSheet) -> bool:
         """Show candidates; True if the table has another shape and must be sorted anew."""
@@ -147,3 +143,67 @@ def _remark(standing: CandidateStanding, k: int, is_live: bool) -> str:
         return "level with the best"
     near = standing.means[k] >= standing.means[top] - standing.errors[top]
     return "within one standard error" if near else ""
+
+
+_LEAST_HEIGHT = 96
+_CELL_AIR = 16
+
+
+class CandidateTable(TableView):
+    """Candidates in rows, sorted by a click on a head; one of them is chosen.
+
+    Attributes
+    ----------
+    chosen : Signal(int)
+        Another row's candidate.
+    candidates : CandidateModel
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self) -> None:
+        self.candidates = CandidateModel(None)
+        super().__init__("search_table", "Candidates", self.candidates, 26)
+        self.setMinimumHeight(_LEAST_HEIGHT)
+        header = self.horizontalHeader()
+        header.setStretchLastSection(True)
+        self.setSortingEnabled(True)
+        # Qt's own mark lies over the words: the model writes one.
+        header.setSortIndicatorShown(False)
+        self.selectionModel().currentRowChanged.connect(self._on_row)
+
+    def show_sheet(self, sheet: CandidateSheet, area: int) -> None:
+        """Show candidates; a table of another shape is sorted by its column ``area``."""
+        if self.candidates.show_sheet(sheet):
+            self._fit_columns(sheet)
+            self.sortByColumn(area, Qt.SortOrder.DescendingOrder)
+
+    def mark(self, candidate: int | None, *, follow: bool) -> None:
+        """Select a candidate's row; the table moves there only if it is to follow."""
+        if candidate is None:
+            self.clearSelection()
+            return
+        row = self.candidates.shown.index(candidate)
+        bar = self.verticalScrollBar()
+        place = bar.value()
+        if not self.selectionModel().isRowSelected(row, QModelIndex()):
+            self.selectRow(row)
+            if not follow:
+                bar.setValue(place)
+
+    def _fit_columns(self, sheet: CandidateSheet) -> None:
+        """Make columns as wide as their words, and as the figures that are still to come.
+
+        Qt would ask for the looks of every cell: ten times slower.
+        """
+        font, head_font = self.font(), self.horizontalHeader().fontMetrics()
+        font.setBold(True)
+        measure = QFontMetrics(font).horizontalAdvance
+        for k, head in enumerate(sheet.heads[:-1]):
+            words = {"0.000", *(row.cells[k] for row in sheet.rows)}
+            wide = max(head_font.horizontalAdvance(f"{head} ▾"), *map(measure, words))
+            self.setColumnWidth(k, wide + _CELL_AIR)
+
+    def _on_row(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.chosen.emit(self.candidates.shown[index.row()])

@@ -20,6 +20,7 @@ from aucstudio.gui.pages.training.course import (
     HELD,
     Course,
     LiveAreas,
+    course_table,
     live_course,
     make_ready,
     run_courses,
@@ -27,7 +28,6 @@ from aucstudio.gui.pages.training.course import (
 )
 from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE, TrainingPlots
-from aucstudio.gui.pages.training.table import course_table
 from aucstudio.gui.pages.training.verify_panel import VerifyPanel
 from aucstudio.gui.pages.training.words import (
     area_sentence,

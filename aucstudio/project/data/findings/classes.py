@@ -1,4 +1,4 @@
-"""What is guessed about the label, what is few in it, and what of a table is left out."""
+"""Findings about the label and its classes, and about what was left out of the table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table_info import label_findings
 from aucstudio.project.data.text.missing import is_remark
 from aucstudio.project.words import class_words, counted
 
@@ -17,35 +19,21 @@ _NOT_KNOWN = re.compile("-(?:9|99|999|9999)")
 
 
 def labelling(table: AnyTable) -> Iterator[Finding]:
-    """Say what stands in the way of the label, and what about it was guessed."""
+    """Report what is wrong with the label, and what about it was guessed."""
     if table.label is None:
         yield Finding(
             "label", "no column looks like a label: choose the one that holds the classes"
         )
         return
-    label = (table.label,)
-    if "label" in table.guessed:
-        yield Finding("positive", f"column {table.label} is guessed to be the label", label)
-    if table.positive is None and len(table.classes) > 2:
-        yield Finding(
-            "label",
-            f"the label {table.label} has {len(table.classes)} classes: choose the positive one, "
-            "or several of them",
-            label,
-        )
+    yield from label_findings(table)
     if len(table.classes) > 2:
         yield from _unknown(table)
     if table.positive is not None:
-        yield from _positive(table, table.positive)
-    if table.unlabelled:
-        one = table.unlabelled == 1
-        words = "row has no label and takes" if one else "rows have no label and take"
-        sentence = f"{table.unlabelled:,} {words} no part in training"
-        yield Finding("missing", sentence, label, table.unlabelled)
+        yield from _few(table, table.positive)
 
 
 def _unknown(table: AnyTable) -> Iterator[Finding]:
-    """Say which of several classes may stand for a label that is not known."""
+    """Report classes whose name may mean a missing label."""
     for name, count in table.classes.items():
         if _NOT_KNOWN.fullmatch(name) or is_remark(name):
             yield Finding(
@@ -57,16 +45,10 @@ def _unknown(table: AnyTable) -> Iterator[Finding]:
             )
 
 
-def _positive(table: AnyTable, positive: str) -> Iterator[Finding]:
+def _few(table: AnyTable, positive: str) -> Iterator[Finding]:
+    """Report a class of very few rows."""
     positives = table.classes[positive]
     others = sum(table.classes.values()) - positives
-    if "positive" in table.guessed:
-        reason = ", being the rarer one" if positives < others else ""
-        yield Finding(
-            "positive",
-            f"class {class_words(positive)} is guessed to be the positive one{reason}",
-            (table.label or "",),
-        )
     if 0 < min(positives, others) < _FEW:
         which = "the positive class" if positives <= others else "the other class"
         few = min(positives, others)
@@ -79,7 +61,7 @@ def _positive(table: AnyTable, positive: str) -> Iterator[Finding]:
 
 
 def left_out(table: AnyTable) -> Iterator[Finding]:
-    """Say what was left out: rows that could not be read, columns, cells."""
+    """Report rows that were left out, ignored columns and mostly empty ones."""
     told = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
     if told < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
         count = table.rejected_rows
@@ -90,7 +72,7 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
     if ignored:
         one = "column is" if len(ignored) == 1 else "columns are"
         yield Finding(
-            "ignored", f"{len(ignored):,} {one} ignored: {_some(ignored)}", tuple(ignored)
+            "ignored", f"{len(ignored):,} {one} ignored: {listed(ignored, _SHOWN)}", tuple(ignored)
         )
     missing = table.missing()
     empty = [
@@ -103,12 +85,7 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
         one, its = ("column lacks", "its") if len(empty) == 1 else ("columns lack", "their")
         yield Finding(
             "missing",
-            f"{len(empty):,} {one} most of {its} values: {_some(empty)}",
+            f"{len(empty):,} {one} most of {its} values: {listed(empty, _SHOWN)}",
             tuple(empty),
             max(missing[name] for name in empty),
         )
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -78,7 +78,7 @@ def _may_be_codes(column: Column) -> bool:
 
 
 def _areas(column: Column, sample: Sampled) -> tuple[float, float] | None:
-    """Give the areas of the numbers, in the better direction, and of levels if these gain."""
+    """Return the areas of the numbers, in the better direction, and of levels if these gain."""
     numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
     if numbers is None or levels is None:
         return None

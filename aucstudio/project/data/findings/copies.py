@@ -80,7 +80,7 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
 
 
 def _expected(columns: Sequence[Column], rows: Rows) -> float:
-    """Give how many pairs of rows would agree, did the columns know nothing of each other."""
+    """Return how many pairs of rows would agree, did the columns know nothing of each other."""
     some = rows[:: max(1, len(rows) // _SAMPLE)]
     logarithm = math.log(max(len(rows), 2)) + math.log(max(len(rows) - 1, 1)) - math.log(2)
     for column in columns:
@@ -92,7 +92,7 @@ def _expected(columns: Sequence[Column], rows: Rows) -> float:
 
 
 def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
-    """Give the rows that have their like in all columns, and a fingerprint of each.
+    """Return the rows that have their like in all columns, and a fingerprint of each.
 
     Parameters
     ----------

@@ -9,15 +9,13 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.different import count_all
 from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
-from aucstudio.project.data.findings.alone import alone
 from aucstudio.project.data.findings.classes import labelling, left_out
 from aucstudio.project.data.findings.codes import codes
 from aucstudio.project.data.findings.copies import copies
-from aucstudio.project.data.findings.flags import flags
 from aucstudio.project.data.findings.identifiers import groups, identifiers
 from aucstudio.project.data.findings.leaks import leaks
 from aucstudio.project.data.findings.sentinels import sentinels
-from aucstudio.project.data.findings.shape import shape
+from aucstudio.project.data.findings.shape import alone, flags, shape
 from aucstudio.project.data.findings.spellings import spellings
 from aucstudio.project.data.findings.weights import weights
 from aucstudio.project.data.table import Table
@@ -67,7 +65,7 @@ def find(
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Give the table, or rows of one on disk, from here and there."""
+    """Return the table, or rows of one on disk, from here and there."""
     if isinstance(table, Table):
         if not table.absent:
             return table

@@ -75,7 +75,7 @@ def _is_whole(cells: Array) -> bool:
 
 
 def _rises(cells: Array) -> bool:
-    """Tell whether cells rise or fall throughout; a glance at the first decides in most cases."""
+    """Return whether cells rise or fall throughout; a glance at the first decides in most cases."""
     for part in (cells[:_HEAD], cells):
         steps = np.diff(part)
         if not (np.all(steps > 0) or np.all(steps < 0)):
@@ -84,7 +84,7 @@ def _rises(cells: Array) -> bool:
 
 
 def _is_no_chance(cells: Array) -> bool:
-    """Tell whether so many draws from such a range would hardly be all different."""
+    """Return whether so many draws from such a range would hardly be all different."""
     n, reach = len(cells), float(cells.max() - cells.min()) + 1
     return n * (n - 1) / (2 * reach) > -math.log(_BY_CHANCE)
 

@@ -16,7 +16,7 @@ _LONG = 24  # letters of a name, up to which what stands behind it is aligned
 
 
 def inspection(table: AnyTable) -> dict[str, Any]:
-    """Give what was understood of a table and what was found in it, as plain data."""
+    """Return what was understood of a table and what was found in it, as plain data."""
     document = table.as_inspection()
     whole = in_memory(table)
     by_itself = areas(whole)
@@ -29,14 +29,14 @@ def inspection(table: AnyTable) -> dict[str, Any]:
 
 
 def _dates_of(column: Column) -> dict[str, Any]:
-    """Give the first and the last date of a column, and what is taken of them."""
+    """Return the first and the last date of a column, and what is taken of them."""
     known = column.values[column.known()]
     ends = [spell_cell(column, end) for end in (known.min(), known.max())] if len(known) else []
     return {"range": ends, "parts": list(column.parts or (WHOLE,))}
 
 
 def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
-    """Tell people what :func:`inspection` gives: what changes results first."""
+    """Format the document of :func:`inspection` as lines of text: what changes results first."""
     yield f"{document['file']}: {document['rows']:,} rows, {len(document['columns']):,} columns"
     yield _format_words(document)
     if document["label"] is not None:

@@ -55,7 +55,7 @@ def leaks(table: Table) -> Iterator[Finding]:
 def _zeros_in_classes(
     columns: Sequence[Column], classes: ClassRows
 ) -> dict[str, tuple[float, float]]:
-    """Give of sparse columns the shares of rows of either class in which they are zero."""
+    """Return of sparse columns the shares of rows of either class in which they are zero."""
     few = [column for column in columns if isinstance(column, SparseColumn)]
     if not few:
         return {}
@@ -69,19 +69,19 @@ def _zeros_in_classes(
 
 
 def _ties(zeros: tuple[float, float] | None) -> bool:
-    """Tell whether so many pairs are tied at zero that a column cannot tell the classes apart."""
+    """Return whether so many pairs are tied at zero that a column cannot tell the classes apart."""
     return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
 
 
 def _is_enough(classes: ClassRows, columns: int) -> bool:
-    """Tell whether so many rows are not separated by chance in one of so many columns."""
+    """Return whether so many rows are not separated by chance in one of so many columns."""
     m, n = len(classes.positive), len(classes.negative)
     orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
 
 def _area(column: Column, rows: ClassRows, area: float | None) -> float:
-    """Give the best area that a column reaches, in either direction, or as a code."""
+    """Return the best area that a column reaches, in either direction, or as a code."""
     best = 0.5 if area is None else max(area, 1.0 - area)
     if column.role == "number" and 2 < column.distinct <= MOST_CODES:
         best = max(best, area_of_levels(column, rows) or 0.5)
@@ -102,7 +102,7 @@ def _floored(area: float) -> str:
 
 
 def _is_the_label(table: Table, column: Column) -> bool:
-    """Tell whether each class has one value of the column, and each value one class."""
+    """Return whether each class has one value of the column, and each value one class."""
     assert table.label is not None
     label = table.column(table.label)
     if column.distinct != label.distinct or column.distinct > MOST_CODES:

@@ -114,7 +114,7 @@ def _negative_codes(cells: Array) -> list[Sentinel]:
 
 
 def _is_apart_from_answers(cells: Array) -> bool:
-    """Tell whether 9 comes again beside whole numbers without a gap among them, 6 at most."""
+    """Return whether 9 comes again beside whole numbers without a gap among them, 6 at most."""
     values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     answers = values[:-1]
     return bool(
@@ -139,7 +139,7 @@ def _days_apart(cells: Array) -> list[Sentinel]:
 
 
 def _is_far(cells: Array, end: float, sign: float) -> bool:
-    """Tell whether the greatest number, or the least, comes again and may be far from others."""
+    """Return whether the greatest number, or the least, comes again and may be far from others."""
     if np.count_nonzero(cells == end) <= _FEWEST:
         return False  # as in most columns: quantiles take long
     some = sign * _spread(cells)
@@ -154,7 +154,7 @@ def _has_form(value: float) -> bool:
 
 
 def _end(cells: Array) -> tuple[Sentinel, Array] | None:
-    """Give the end of sorted cells that is no measurement, and the cells without it."""
+    """Return the end of sorted cells that is no measurement, and the cells without it."""
     for value in (cells[0], cells[-1]):
         first, last = np.searchsorted(cells, value, "left"), np.searchsorted(cells, value, "right")
         count, rest = int(last - first), np.concatenate([cells[:first], cells[last:]])
@@ -164,7 +164,7 @@ def _end(cells: Array) -> tuple[Sentinel, Array] | None:
 
 
 def _stands_out(value: float, count: int, rest: Array) -> bool:
-    """Tell whether a repeated number at an end is none of what the others measure."""
+    """Return whether a repeated number at an end is none of what the others measure."""
     inner = _without_forms(rest)
     if len(inner) < _FEWEST:
         return False
@@ -186,7 +186,7 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
 
 
 def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
-    """Tell whether sorted numbers other than zero begin too far from it to be near it by chance."""
+    """Return whether sorted numbers other than zero begin too far from it for chance."""
     steps = np.diff(inner)
     steps = steps[steps > 0]
     if not _ZEROS[0] <= zeros / (zeros + len(inner)) <= _ZEROS[1]:
@@ -202,7 +202,7 @@ def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
 
 
 def _without_forms(cells: Array) -> Array:
-    """Give sorted cells without what may be further sentinels at their ends."""
+    """Return sorted cells without what may be further sentinels at their ends."""
     first, last = 0, len(cells)
     for _ in range(_MOST_OF_A_COLUMN):
         if last - first and _has_form(cells[first]):

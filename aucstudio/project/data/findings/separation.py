@@ -35,7 +35,7 @@ class ClassRows:
 
     @classmethod
     def of(cls, table: Table) -> ClassRows | None:
-        """Give all labelled rows; None where the label does not split them in two.
+        """Return all labelled rows; None where the label does not split them in two.
 
         Of several classes without a positive one, the most frequent stands against the others.
         """
@@ -49,7 +49,7 @@ class ClassRows:
         return found if len(found.positive) and len(found.negative) else None
 
     def thinned(self, columns: int) -> ClassRows:
-        """Give as many rows of each as there is time for, drawn at random, always the same."""
+        """Return as many rows of each as there is time for, drawn at random, always the same."""
         most = int(np.clip(_CELLS // max(columns, 1), _FEWEST, _MOST))
         random = np.random.default_rng(0)
         return ClassRows(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
@@ -77,7 +77,7 @@ class Sampled:
         self._areas: dict[str, float | None] = {}
 
     def area(self, column: Column) -> float | None:
-        """Give the area under the curve of a column; None without a value in either class."""
+        """Return the area under the curve of a column; None without a value in either class."""
         if column.name not in self._areas:
             self._areas[column.name] = area_of(column, self.rows)
         return self._areas[column.name]
@@ -88,7 +88,7 @@ _SAMPLES: weakref.WeakKeyDictionary[Table, Sampled] = weakref.WeakKeyDictionary(
 
 
 def sampled(table: Table) -> Sampled | None:
-    """Give the sample of a table, always the same one; None without two classes."""
+    """Return the sample of a table, always the same one; None without two classes."""
     if table not in _SAMPLES:
         if (classes := ClassRows.of(table)) is None:
             return None
@@ -97,7 +97,7 @@ def sampled(table: Table) -> Sampled | None:
 
 
 def areas(table: Table) -> dict[str, float]:
-    """Give the area under the curve of every feature by itself, on a sample if there are many rows.
+    """Return the AUC of every feature by itself, on a sample if there are many rows.
 
     Columns without a value in either class are left out, and all of them without a positive class.
     """
@@ -109,14 +109,14 @@ def areas(table: Table) -> dict[str, float]:
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
-    """Give the area under the curve of a column by itself, by what its role makes of it."""
+    """Return the area under the curve of a column by itself, by what its role makes of it."""
     return (
         area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
     )
 
 
 def area_of_numbers(column: Column, rows: ClassRows) -> float | None:
-    """Give the share of pairs in which the positive row has the greater number; ties are half."""
+    """Return the share of pairs in which the positive row has the greater number; ties are half."""
     high, low = (_known(column.values[part]) for part in (rows.positive, rows.negative))
     if not len(high) or not len(low):
         return None
@@ -124,14 +124,14 @@ def area_of_numbers(column: Column, rows: ClassRows) -> float | None:
 
 
 def ranked_area(high: Array, low: Array) -> float:
-    """Give the share of pairs in which the first number is the greater one; ties are half."""
+    """Return the share of pairs in which the first number is the greater one; ties are half."""
     high, low = np.sort(high), np.sort(low)  # sorted both, the search runs through memory once
     below = np.searchsorted(low, high, "left").sum() + np.searchsorted(low, high, "right").sum()
     return float(below) / (2.0 * len(high) * len(low))
 
 
 def area_of_levels(column: Column, rows: ClassRows) -> float | None:
-    """Give the area that levels reach, ranked by their share of positives in other rows."""
+    """Return the area that levels reach, ranked by their share of positives in other rows."""
     if not len(rows.positive) or not len(rows.negative):
         return None
     codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))

@@ -1,4 +1,4 @@
-"""Tables that do not stand as they should: with another one beside them, or on their side."""
+"""Findings about the shape of a table: another one beside it, a table on its side, lone cells."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.roles import is_flag
+from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.separators import is_number
 
@@ -15,10 +18,11 @@ from aucstudio.project.data.text.separators import is_number
 _SHORTER, _FILLED = 0.75, 0.8
 _LEAST_ROWS, _MOST_ROWS = 8, 200
 _SHOWN = 5
+_FEWEST_COLUMNS, _SHOWN_CELLS = 3, 3
 
 
 def shape(table: Table) -> Iterator[Finding]:
-    """Say where columns may be of another table, and rows be columns."""
+    """Report columns that may be of another table, and rows that may be columns."""
     yield from _beside(table)
     yield from _lying(table)
 
@@ -38,18 +42,17 @@ def _beside(table: Table) -> Iterator[Finding]:
     rest = table.columns[: len(table.columns) - len(apart)]
     if table.rows < _LEAST_ROWS or len(apart) < 2 or not any(c.missing == 0 for c in rest):
         return
-    names = ", ".join(column.name for column in apart[:_SHOWN])
-    more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+    names = [column.name for column in apart]
     yield Finding(
         "header",
-        f"columns {names}{more} end in row {end:,} of {table.rows:,}: they may be another "
-        "table beside this one",
-        tuple(column.name for column in apart),
+        f"columns {listed(names, _SHOWN)} end in row {end:,} of {table.rows:,}: they may be "
+        "another table beside this one",
+        tuple(names),
     )
 
 
 def _last_row(column: Column) -> int:
-    """Give the last row with a value, counted from 1; 0 where the last row of all has one."""
+    """Return the last row with a value, counted from 1; 0 where the last row of all has one."""
     if not column.missing or not column.height:
         return 0
     known = np.flatnonzero(column.known())
@@ -58,7 +61,7 @@ def _last_row(column: Column) -> int:
 
 
 def _lying(table: Table) -> Iterator[Finding]:
-    """Tell a table whose rows are of one kind each, numbers or words, and no column is."""
+    """Report a table whose rows are of one kind each, numbers or words, and no column is."""
     cells = [column.values for column in table.columns[1:] if column.kind == "text"]
     others = sum(column.height > column.missing for column in table.columns[1:]) - len(cells)
     if others or len(cells) < table.rows or not 1 < table.rows <= _MOST_ROWS:
@@ -75,3 +78,47 @@ def _lying(table: Table) -> Iterator[Finding]:
             "each row holds numbers alone or words alone, and no column does: the table may lie "
             "on its side; transpose it in a spreadsheet and open it again",
         )
+
+
+def alone(table: Table) -> Iterator[Finding]:
+    """Report rows with a value in the first column alone: headings, sums, remarks."""
+    first, *others = table.columns
+    # Most tables have a column without gaps, and are done here.
+    if len(table.columns) < _FEWEST_COLUMNS or not all(column.missing for column in others):
+        return
+    if any(isinstance(column, SparseColumn) for column in table.columns):
+        return
+    are_alone = first.known()
+    for column in others:
+        are_alone &= ~column.known()
+        if not are_alone.any():
+            return
+    rows = np.flatnonzero(are_alone)
+    shown = ", ".join(_spelled(first, row) for row in rows[:_SHOWN_CELLS].tolist())
+    more = " and others" if len(rows) > _SHOWN_CELLS else ""
+    what = "row has" if len(rows) == 1 else "rows have"
+    yield Finding(
+        "missing",
+        f"{len(rows):,} {what} a value in column {first.name} alone: {shown}{more}; headings or "
+        "remarks may be among the rows",
+        (first.name,),
+        len(rows),
+    )
+
+
+def flags(table: Table) -> Iterator[Finding]:
+    """Report columns that hold one value or nothing, as boxes that are ticked."""
+    for column in table.features:
+        if column.role == "category" and is_flag(column):
+            spelled = _spelled(column, int(column.known().argmax()))
+            yield Finding(
+                "kind",
+                f"column {column.name} holds {spelled} or nothing, which counts as a level, too",
+                (column.name,),
+                column.missing,
+            )
+
+
+def _spelled(column: Column, row: int) -> str:
+    cell = column.at(row)
+    return repr(cell) if column.kind == "text" else spell_cell(column, cell)

@@ -19,14 +19,14 @@ _POWER = re.compile("[0-9]+[eE][0-9]+")
 def about_codes(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
 ) -> Iterator[Finding]:
-    """Say which columns of whole numbers are text, as some begin with zeros."""
+    """Report which columns of whole numbers are text, as some begin with zeros."""
     for name, form in forms.items():
         if form is None and holds_codes(cells[name], dialect.number_words):
             yield codes_finding(name)
 
 
 def codes_finding(name: str) -> Finding:
-    """Say of a column that it holds codes."""
+    """Return the finding that a column holds codes."""
     sentence = f"column {name} holds codes with leading zeros and is read as text"
     return Finding("identifier", sentence, (name,))
 
@@ -34,7 +34,7 @@ def codes_finding(name: str) -> Finding:
 def same_numbers(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
 ) -> Iterator[Finding]:
-    """Say where a few spellings that come again and again may be codes, such as 1.2 and 1.20."""
+    """Report where a few spellings that come again and again may be codes, such as 1.2 and 1.20."""
     for name, form in forms.items():
         known = [cell for cell in cells[name] if cell] if form and not form.layout else []
         spelled = set(known)
@@ -56,7 +56,7 @@ def same_numbers(
 def powers_of_ten(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
 ) -> Iterator[Finding]:
-    """Say where cells that may be codes are read as powers of ten."""
+    """Report where cells that may be codes are read as powers of ten."""
     for name, form in forms.items():
         known = [cell for cell in cells[name] if cell] if form and not form.layout else []
         if form and known and all(map(_POWER.fullmatch, known)):

@@ -48,7 +48,7 @@ _LAYOUT_WORDS = {
 def about_dates(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
 ) -> Iterator[Finding]:
-    """Say which columns hold days or times, how they are written, and what is in doubt."""
+    """Report which columns hold days or times, how they are written, and what is in doubt."""
     for name, form in forms.items():
         if form is None or not form.layout:
             continue
@@ -82,7 +82,7 @@ def about_dates(
 def about_hours(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], decimal: str
 ) -> Iterator[Finding]:
-    """Say which decimals may be hours and minutes: in files of decimal commas, or called so."""
+    """Report which decimals may be hours and minutes: in files of decimal commas, or called so."""
     for name, form in forms.items():
         known = [cell for cell in cells[name] if cell]
         if form is None or form.layout or len(known) < _FEWEST_HOURS:
@@ -96,7 +96,7 @@ def about_hours(
 
 
 def about_stamps(columns: Sequence[Column]) -> Iterator[Finding]:
-    """Say which numbers look like the times of computers."""
+    """Report which numbers look like the times of computers."""
     for column in columns:
         if unit := _stamps(column):
             sentence = f"column {column.name} looks like times: {unit}"
@@ -104,7 +104,7 @@ def about_stamps(columns: Sequence[Column]) -> Iterator[Finding]:
 
 
 def about_calendars(columns: Sequence[Column]) -> Iterator[Finding]:
-    """Say where years are those of another calendar, as in Iran (1402) and in Thailand (2566)."""
+    """Report years of another calendar, as in Iran (1402) and in Thailand (2566)."""
     for column in columns:
         if not column.layout or column.layout == dates.CLOCK or column.missing == column.height:
             continue
@@ -121,7 +121,7 @@ def about_calendars(columns: Sequence[Column]) -> Iterator[Finding]:
 
 
 def _stamps(column: Column) -> str:
-    """Tell the unit of what may be times as computers count; empty if it cannot be that."""
+    """Return the unit of what may be times as computers count; empty if it cannot be that."""
     name = column.name.lower()
     called = [stamp for stamp in _STAMPS if stamp[2].search(name)]
     # The name first: of very many columns, a look at all cells would take seconds.

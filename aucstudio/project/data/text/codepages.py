@@ -102,7 +102,7 @@ def guess_encoding(sample: bytes) -> Guess:
 
 
 def encoded_twice(text: str) -> tuple[str, str]:
-    """Give a word that was UTF-8, read in another encoding and written again, and what it was.
+    """Return a word that was UTF-8, read in another encoding and written again, and what it was.
 
     Both are empty unless most words with other characters than ASCII's are such.
     """
@@ -176,7 +176,7 @@ def _not_western(text: str, letters: list[str]) -> int:
 
 
 def _own_script(words: list[str]) -> float:
-    """Give the share of words that do not mix scripts."""
+    """Return the share of words that do not mix scripts."""
     if not words:
         return 0.0
     words = [word for word in words if len(word) > 1] or words
@@ -184,7 +184,7 @@ def _own_script(words: list[str]) -> float:
 
 
 def _is_cased(word: str) -> bool:
-    """Tell whether capitals stand where they should: all, none, or the first."""
+    """Return whether capitals stand where they should: all, none, or the first."""
     return word.islower() or word.isupper() or word[1:].islower() or word == word.lower()
 
 
@@ -221,7 +221,7 @@ def _is_common(c: str, encoding: str) -> bool:
 
 
 def _is_first_level(c: str, encoding: str, low: int, high: int) -> bool:
-    """Tell whether a character is among those that its standard lists as common."""
+    """Return whether a character is among those that its standard lists as common."""
     try:
         code = c.encode(encoding)
     except UnicodeEncodeError:

@@ -137,12 +137,12 @@ def matches(cell: str, layout: str) -> bool:
 
 
 def is_iso(cell: str) -> bool:
-    """Tell whether a stripped cell is a day with the year in front."""
+    """Return whether a stripped cell is a day with the year in front."""
     return matches(cell, ISO)
 
 
 def zoned(cell: str) -> bool:
-    """Tell whether a stripped cell is a time that names its distance from UTC, which is not 0."""
+    """Return whether a stripped cell is a time that names its distance from UTC, which is not 0."""
     return _ZONED.search(cell.lower()) is not None
 
 
@@ -152,7 +152,7 @@ _ZONED = re.compile(
 
 
 def named_zone(cell: str) -> bool:
-    """Tell whether a stripped cell is a time that ends in the name of a time zone."""
+    """Return whether a stripped cell is a time that ends in the name of a time zone."""
     return _ZONE_NAMED.search(cell.lower()) is not None
 
 
@@ -160,12 +160,12 @@ _ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_NAMED_ZONE})$")
 
 
 def is_short_month(cell: str) -> bool:
-    """Tell whether a stripped cell is a month with two digits, which may be a year or a day."""
+    """Return whether a stripped cell is a month with two digits, which may be a year or a day."""
     return re.fullmatch(rf"{_NAME}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
 
 
 def may_last(cells: Sequence[str]) -> bool:
-    """Tell whether some cells look like how long something takes."""
+    """Return whether some cells look like how long something takes."""
     return any(_MAY_LAST.search(cell.lower()) for cell in cells)
 
 

@@ -100,7 +100,7 @@ class Dialect:
             raise InputError("the places of the columns must rise", setting="edges")
 
     def as_json(self) -> dict[str, Any]:
-        """Give the parts as plain data; those that came later only where they are not as usual.
+        """Return the parts as plain data; those that came later only where they are not as usual.
 
         What an experiment is called depends on this.
         """
@@ -147,12 +147,12 @@ class TextSample:
     width: int
 
     def column(self, index: int) -> list[str]:
-        """Give the cells of a column, stripped."""
+        """Return the cells of a column, stripped."""
         return [row[index] for row in self.body]
 
 
 def short_header(sample: TextSample) -> Literal["", "first", "last"]:
-    """Tell which name the header lacks: of R's row names no two are alike."""
+    """Return which name the header lacks: of R's row names no two are alike."""
     if sample.width - len(sample.first) != 1:
         return ""
     names = sample.column(0)
@@ -174,7 +174,7 @@ def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[
 
 
 def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give each column a name of its own; also sentences about names that had to be made up."""
+    """Return unique column names, and sentences about names that had to be made up."""
     names: list[str] = []
     notes: list[str] = []
     taken, used = set(given), set[str]()

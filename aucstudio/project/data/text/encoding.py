@@ -60,7 +60,7 @@ class Decoding:
 
 
 def is_utf8(encoding: str) -> bool:
-    """Tell whether an encoding is UTF-8, whatever it is called."""
+    """Return whether an encoding is UTF-8, whatever it is called."""
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii")
 
 
@@ -122,7 +122,7 @@ def _bad_bytes(path: Path, found: Scan) -> tuple[int, int]:
 
 
 def _among_utf8(strange: bytes) -> str:
-    """Give the encoding of the lines that are not UTF-8, where most are; else nothing.
+    """Return the encoding of the lines that are not UTF-8, where most are; else nothing.
 
     These have to be words, as only what was encoded twice would be if it were read otherwise.
     """
@@ -140,7 +140,7 @@ def _among_utf8(strange: bytes) -> str:
 
 
 def _strange_lines(path: Path, found: Scan) -> bytes:
-    """Give the lines that are not ASCII, of a small file all."""
+    """Return the lines that are not ASCII, of a small file all."""
     with path.open("rb") as file:
         content = file.read(_MOST_GUESSED + 1)
     if len(content) > _MOST_GUESSED:
@@ -276,7 +276,7 @@ def last_opened(path: Path) -> tuple[int, int] | None:
 
 
 def holds_blank_lines(path: Path) -> bool:
-    """Tell whether a file whose lines all end alike may have blank ones."""
+    """Return whether a file whose lines all end alike may have blank ones."""
     with path.open("rb") as file:
         last = b"\n"
         for chunk in chunks(file):
@@ -288,7 +288,7 @@ def holds_blank_lines(path: Path) -> bool:
 
 
 def lines_at(path: Path, offsets: list[int]) -> list[int]:
-    """Give the line, counted from 1, in which the text at each byte offset begins."""
+    """Return the line, counted from 1, in which the text at each byte offset begins."""
     lines, line, place = [], 1, 0
     with path.open("rb") as file:
         for offset in sorted(offsets):

@@ -79,7 +79,7 @@ def _blocks(rows: Sequence[Record], lines: Sequence[str]) -> Iterator[list[Recor
 
 
 def _table(block: Sequence[Record]) -> Sequence[Record] | None:
-    """Give names and rows below each other, without titles; None where there are none."""
+    """Return names and rows below each other, without titles; None where there are none."""
     for place in range(min(_MOST_TITLES, len(block) - 1)):
         names, under = block[place][1], block[place + 1][1]
         is_named = len(names) > 1 and all(names) and len(set(names)) == len(names)
@@ -89,7 +89,7 @@ def _table(block: Sequence[Record]) -> Sequence[Record] | None:
 
 
 def _differs(above: Sequence[Record], below: Sequence[Record]) -> bool:
-    """Tell whether names are those of another table, and no row of words of the one above."""
+    """Return whether names are those of another table, and no row of words of the one above."""
     names = below[0][1]
     if len(names) != len(above[0][1]):
         return True

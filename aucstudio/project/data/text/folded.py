@@ -44,7 +44,7 @@ def _height(rows: Sequence[Row]) -> int:
 
 
 def _are_blocks(rows: Sequence[Row], height: int) -> bool:
-    """Tell whether rows have a cell more than the names above, and are called as in each block.
+    """Return whether rows have a cell more than the names above, and are called as in each block.
 
     No name may come again: else the blocks are tables of their own.
     """

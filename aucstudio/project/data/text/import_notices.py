@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.about_codes import (
@@ -44,7 +45,7 @@ _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5
 def about_layout(
     layout: Layout, decoding: Decoding, names_told: Sequence[str], names: Sequence[str]
 ) -> Iterator[Finding]:
-    """Say what was found above the rows: encoding and names."""
+    """Report what was found above the rows: encoding and names."""
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *layout.sample.body])
@@ -74,7 +75,7 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
 
 
 def _marked_up(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
-    """Say where letters and signs are written as in web pages: ``&amp;`` for ``&``."""
+    """Report where letters and signs are written as in web pages: ``&amp;`` for ``&``."""
     found = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
     if (sign := next(filter(None, found), None)) and html.unescape(sign[0]) != sign[0]:
         yield Finding(
@@ -85,7 +86,7 @@ def _marked_up(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
 
 
 def _protected(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
-    """Say where a delimiter may be part of a cell, as databases write it."""
+    """Report where a delimiter may be part of a cell, as databases write it."""
     cell = next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), "")
     if cell:
         yield Finding(
@@ -101,7 +102,7 @@ def about_columns(
     dialect: Dialect,
     unreadable: Mapping[str, Unreadable],
 ) -> Iterator[Finding]:
-    """Say what columns hold that is not plain numbers or plain words."""
+    """Report what columns hold that is not plain numbers or plain words."""
     names = [column.name for column in columns]
     yield from about_stamps(columns)
     yield from about_calendars(columns)
@@ -116,7 +117,7 @@ def about_cells(
     dialect: Dialect,
     unreadable: Mapping[str, Unreadable],
 ) -> Iterator[Finding]:
-    """Say what columns hold, as far as the cells themselves are not needed."""
+    """Report what columns hold, as far as the cells themselves are not needed."""
     forms = {name: contents.forms[k] for k, name in enumerate(names)}
     cells = {name: sample.column(k) for k, name in enumerate(names)}
     yield from _about_forms(forms, cells)
@@ -144,7 +145,7 @@ def about_cells(
 
 
 def _named_again(names: Sequence[str], unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
-    """Say where the names come again in another order, among numbers."""
+    """Report where the names come again in another order, among numbers."""
     known = set(names)
     strange = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
     if len(strange) > 1:
@@ -210,7 +211,7 @@ def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterato
 def _in_thousands(
     forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
 ) -> Iterator[Finding]:
-    """Say which numbers of three places could be thousands, if no number of the file tells."""
+    """Report which numbers of three places could be thousands, if no number of the file tells."""
     if dialect.delimiter == "," and dialect.decimal == ".":
         return
     plain = [
@@ -247,13 +248,13 @@ def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) ->
 
 
 def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
-    """Say which cells of columns of numbers are none."""
+    """Report which cells of columns of numbers are none."""
     for name, found in unreadable.items():
         yield Finding("kind", _unreadable(name, found), (name,), found.count)
 
 
 def _unreadable(name: str, found: Unreadable) -> str:
-    """Say which cells of a column of numbers are none."""
+    """Report which cells of a column of numbers are none."""
     shown = [f"{text!r} ({count})" if count > 1 else repr(text) for text, count in found.spellings]
     more = found.count - sum(count for _, count in found.spellings)
     listed = ", ".join(shown[:_SHOWN]) or repr(found.text)
@@ -272,7 +273,7 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
 
 
 def _left_out(contents: Contents) -> Iterator[Finding]:
-    """Say which rows were left out: those that are no rows, and those that cannot be read."""
+    """Report which rows were left out: those that are no rows, and those that cannot be read."""
     astray, line = contents.left_out.astray
     if astray:
         plural = "s have" if astray > 1 else " has"
@@ -298,9 +299,8 @@ def _left_out(contents: Contents) -> Iterator[Finding]:
 
 
 def _about(names: list[str], one: str, several: str) -> Iterator[Finding]:
-    """Say something about columns; nothing if there are none."""
+    """Report something about columns; nothing if there are none."""
     if names:
-        more = len(names) - _SHOWN
-        shown = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        shown = listed(names, _SHOWN)
         sentence = f"column {shown} {one}" if len(names) == 1 else f"columns {shown} {several}"
         yield Finding("kind", sentence, tuple(names))

@@ -53,7 +53,7 @@ def _are_labelled(lines: Sequence[str], mark: str) -> bool:
 
 
 def _pairs(line: str, mark: str) -> Pairs | None:
-    """Give the values of a line by their names; None where something else is in it."""
+    """Return the values of a line by their names; None where something else is in it."""
     if mark == _BRACE:
         return _of_dict(line.strip())
     found = _between_blanks(line) if mark == "" else _between_marks(line, mark)

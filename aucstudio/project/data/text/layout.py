@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
 from aucstudio.project.data.text.missing import is_remark, plain_remarks
 from aucstudio.project.data.text.name_rows import (
@@ -39,6 +40,7 @@ from aucstudio.project.data.text.totals import (
 
 # Rows at the end among which sums are looked for.
 _LAST = 10
+_SHOWN = 5
 # Remarks before the rows among which names are looked for.
 _LAST_REMARKS = 4
 # So many columns of a very wide table tell what the decimal mark is.
@@ -101,7 +103,7 @@ def detect_layout(text: str, whole: bool, encoding: str, given: Mapping[str, Any
 
 
 def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
-    """Tell whether most rows were cut off after their last value; the longest have all cells."""
+    """Return whether most rows were cut off after their last value; the longest have all cells."""
     if dialect.delimiter == BLANK or not rows:
         return False
     names, *others = [row for _, row in rows]
@@ -205,7 +207,7 @@ def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
 
 
 def _words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the spellings of missing values: what was told, and what the cells show."""
+    """Return the spellings of missing values: what was told, and what the cells show."""
     found = () if "header" in given else plain_remarks(columns)
     return tuple(dict.fromkeys([*map(str.lower, given.get("missing", ())), *found]))
 
@@ -232,7 +234,7 @@ def joined_names(upper: Row, names: Row) -> Row:
 
 
 def _end_of_groups(upper: Row, names: Row) -> int:
-    """Give where what several columns have in common ends.
+    """Return where what several columns have in common ends.
 
     Where all groups begin with the same names, what the last one has beyond these is none of it.
     """
@@ -246,7 +248,7 @@ def _end_of_groups(upper: Row, names: Row) -> int:
 
 
 def _unfit_names(line: int, row: Row, width: int) -> Iterator[str]:
-    """Say where the line above the rows may hold names, of which there are too few or too many."""
+    """Report names above the rows that are too few or too many for the columns."""
     if 1 < len(row) != width and is_names(row):
         yield (
             f"line {line} may hold names, but there are {len(row)} and most rows have {width} "
@@ -258,9 +260,8 @@ def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
     notes = []
     for line, row in rows:
         told = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
-        shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
         what = "units or types" if is_lower(row) else "words on the names"
-        notes.append(f"line {line} holds {what} and no row: {shown}")
+        notes.append(f"line {line} holds {what} and no row: {listed(told, _SHOWN)}")
     return notes
 
 
@@ -299,7 +300,7 @@ def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
 
 
 def _may_be_names(cells: Row) -> bool:
-    """Tell whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
+    """Return whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
     numbers = sum(map(is_value, cells))
     words = [any(map(str.isalpha, cell)) for cell in cells if cell and not is_value(cell)]
     return (

@@ -190,7 +190,7 @@ def _is_upper(rows: Sequence[Record], place: int, width: int) -> bool:
 
 
 def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
-    """Tell whether days are the names of columns that hold none."""
+    """Return whether days are the names of columns that hold none."""
     places = [k for k, cell in enumerate(first) if is_value(cell)]
     return len(places) > 1 and all(
         _DAY.fullmatch(first[k]) and not any(_DAY.fullmatch(row[k]) for row in below)
@@ -199,7 +199,7 @@ def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
 
 
 def _heads_groups(rows: Sequence[Record], width: int) -> bool:
-    """Tell whether years, say, that stand above several columns each come before the names."""
+    """Return whether years, say, that stand above several columns each come before the names."""
     if len(rows) < 3 or any(len(row) != width for _, row in rows[:3]):
         return False
     first, names, cells = (row for _, row in rows[:3])
@@ -214,7 +214,7 @@ def _heads_groups(rows: Sequence[Record], width: int) -> bool:
 
 
 def _is_apart(first: Row, below: Sequence[Row]) -> bool:
-    """Tell whether numbers are names: rising ones, and no cell beside them comes again below.
+    """Return whether numbers are names: rising ones, and no cell beside them comes again below.
 
     There has to be a column of words that come again and again, but for that above them.
     """
@@ -304,7 +304,7 @@ def _look(row: Row, above: Row, valued: Sequence[int], width: int, *, may_name: 
 
 
 def _completes(row: Row, above: Row) -> bool:
-    """Tell whether a row has names where the one above has none: most stand in one of them."""
+    """Return whether a row has names where the one above has none: most stand in one of them."""
     return (
         len(row) == len(above)
         and not all(row)
@@ -338,7 +338,7 @@ def _words_only(rows: Sequence[Record], start: int, width: int, header: bool | N
 
 
 def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:
-    """Tell whether a row below the names says what these are: words where several have values."""
+    """Return whether a row below the names says what these are: words where several have values."""
     valued = _valued(rows, body, len(row))
     return (
         len(valued) > 1
@@ -348,7 +348,7 @@ def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:
 
 
 def is_lower(row: Row) -> bool:
-    """Tell whether a row holds units or types."""
+    """Return whether a row holds units or types."""
     filled = [cell for cell in row if cell and not is_missing_number(cell)]
     if not filled:
         return False

@@ -30,7 +30,7 @@ def _common(first: Sequence[str], page: Sequence[str]) -> int:
 
 
 def _is_same(place: int, line: str, other: str) -> bool:
-    """Tell whether a line of a head comes again; in its titles numbers may differ."""
+    """Return whether a line of a head comes again; in its titles numbers may differ."""
     one, two = line.strip(), other.strip()
     return one == two or (place < _TITLES and _DIGITS.sub("0", one) == _DIGITS.sub("0", two))
 

@@ -68,7 +68,7 @@ class Reader(CsvCells):
             self._cells |= found
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
-        """Let DuckDB read the numbers of clean columns by itself; None if anything is amiss.
+        """Read the numbers of clean columns with DuckDB alone; None if anything is amiss.
 
         That takes three quarters of the time, but every cell has to be a number or empty, and
         every row as long as the others.

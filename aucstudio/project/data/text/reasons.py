@@ -23,7 +23,7 @@ _PLAIN = NumberFormat()
 
 
 def why_text(cells: Sequence[str], dialect: Dialect) -> str:
-    """Say why a column of text that has numbers in nearly all cells is none of numbers."""
+    """Return why a column of text that has numbers in nearly all cells is none of numbers."""
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if not any(map(_DIGIT.search, known[:_SHOWN])):
         return ""
@@ -41,7 +41,7 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
 
 
 def _beside_numbers(cells: Iterable[str]) -> str:
-    """Give a cell of a text column that has something behind its number, if most are numbers."""
+    """Return a cell of a text column that has something behind its number, if most are numbers."""
     known = list(cells)
     others = (cell for cell in known if not _PLAIN.matches(cell))
     found = [cell for cell in others if _BESIDE.fullmatch(cell) or _MORE.match(cell)]
@@ -50,13 +50,13 @@ def _beside_numbers(cells: Iterable[str]) -> str:
 
 
 def _beside_currencies(cells: Sequence[str]) -> str:
-    """Give a cell of a text column that has words before its amount, if most are amounts."""
+    """Return a cell of a text column that has words before its amount, if most are amounts."""
     found = [cell for cell in cells if CURRENCIES.search(cell) and _DIGIT.search(cell)]
     return found[0] if found and len(found) >= _MOSTLY * len(cells) else ""
 
 
 def _written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str]:
-    """Give two cells of a column whose cells are all numbers, or all dates, in several formats."""
+    """Return two cells in different formats, of a column of numbers alone or dates alone."""
     forms = [*formats(decimal), *date_forms(cells, decimal)]
     if not any(form.matches(cell) for form in forms for cell in cells[:1]):
         return "", ""

@@ -96,7 +96,7 @@ class LeftOut:
         return len(self.rows)
 
     def others(self, kept: int) -> Numbers | None:
-        """Give the places of the rows that were kept; None if all were."""
+        """Return the places of the rows that were kept; None if all were."""
         if not self.total:
             return None
         is_kept = np.ones(kept + self.total, dtype=bool)
@@ -211,7 +211,7 @@ def _places(source: Source, counted: Numbers) -> Numbers:
 
 
 def _blank_places(source: Source) -> Numbers:
-    """Give the places of blank lines as DuckDB counts rows; slow."""
+    """Return the places of blank lines as DuckDB counts rows; slow."""
     dialect = source.dialect
     quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
     csv.field_size_limit(_LONGEST_CELL)
@@ -234,5 +234,5 @@ def _reason(source: Source, text: str) -> str:
 
 
 def cells_instead(cells: int, width: int) -> str:
-    """Say how long a row is that should have ``width`` cells."""
+    """Return the sentence on how long a row is that should have ``width`` cells."""
     return f"{cells} cell{'' if cells == 1 else 's'} instead of {width}"

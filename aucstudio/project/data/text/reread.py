@@ -63,7 +63,7 @@ def _past_blank_lines(text: str, dialect: Dialect) -> Dialect:
 
 
 def later_sample(text: str, dialect: Dialect) -> TextSample:
-    """Give the header of a later file as a sample without rows; its width is the header's."""
+    """Return the header of a later file as a sample without rows; its width is the header's."""
     first = _first_row(text, dialect)
     width = len(first) + bool(dialect.header and dialect.short_header)
     # One row stands for those of a file whose rows begin with their name.
@@ -72,7 +72,7 @@ def later_sample(text: str, dialect: Dialect) -> TextSample:
 
 
 def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> dict[int, Any]:
-    """Give how the numbers of each column are written; None for text, and for columns not known.
+    """Return how the numbers of each column are written; None for text, and for columns not known.
 
     A decimal mark that a person set holds for all columns; the other one then groups thousands.
     """
@@ -93,7 +93,7 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
 def guessed_forms(
     names: list[str], schema: Schema, sample: TextSample, decimal: str
 ) -> dict[int, NumberFormat | None]:
-    """Give how numbers are written where the schema knows kinds at most, and no formats.
+    """Return how numbers are written where the schema knows kinds at most, and no formats.
 
     That is all there is of an earlier program: formats are guessed as that program did.
     """
@@ -128,7 +128,7 @@ def _held(text: str, schema: Schema, dialect: Dialect) -> int:
 
 
 def _first_row(text: str, dialect: Dialect) -> list[str]:
-    """Give the names as they stand in the header."""
+    """Return the names as they stand in the header."""
     rows = _first_rows(text, dialect, dialect.upper_rows + 1)
     names = rows[-1] if rows else []
     for upper in reversed(rows[:-1]):

@@ -166,7 +166,7 @@ def _why_end(
     is_last: bool,
     beside: bool = False,
 ) -> str:
-    """Tell why a row at the end is none of the table; empty if it is one."""
+    """Return why a row at the end is none of the table; empty if it is one."""
     if is_total(row.cells, beside=beside) and word_of(row.cells) not in levels:
         return TOTALS
     if is_note(row.cells, is_apart=row.is_apart):
@@ -176,7 +176,7 @@ def _why_end(
 
 
 def ends_in_totals(path: Path, dialect: Dialect) -> bool:
-    """Tell whether totals, remarks or rows of nothing are among the last lines of a file."""
+    """Return whether totals, remarks or rows of nothing are among the last lines of a file."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - _TAIL))
@@ -206,7 +206,7 @@ def is_astray_later(source: Source) -> bool:
 
 
 def names_come_again(source: Source) -> bool:
-    """Tell whether a line below the names begins as they do: DuckDB would take it for a row."""
+    """Return whether a line below the names begins as they do: DuckDB would take it for a row."""
     with source.path.open("rb") as file:
         for _ in range(source.dialect.skip):
             file.readline()
@@ -219,7 +219,7 @@ def names_come_again(source: Source) -> bool:
 
 
 def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
-    """Tell whether a line below begins so; in pieces, as a map of the file would fill memory."""
+    """Return whether a line below begins so; in pieces, as a map of the file would fill memory."""
     wanted, last = [b"\n" + beginning for beginning in beginnings], b"\n"
     longest = max(map(len, beginnings))
     while chunk := file.read(_CHUNK):

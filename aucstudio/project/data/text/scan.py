@@ -258,7 +258,7 @@ def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
 
 
 def _separators(head: bytes) -> set[int]:
-    """Give the control characters that every line has as often: databases write these."""
+    """Return the control characters that every line has as often: databases write these."""
     lines = head.split(b"\n")[:SAMPLE_LINES][:-1]
     counts = {mark: {line.count(mark) for line in lines} for mark in (b"\x01", b"\x1f")}
     return {mark[0] for mark, found in counts.items() if len(found) == 1 and 0 not in found}

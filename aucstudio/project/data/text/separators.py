@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+from aucstudio.project.data.text.missing import BLANKS
 from aucstudio.project.data.text.numerals import formats
 from aucstudio.project.data.text.records import Cutter
 
@@ -40,12 +40,12 @@ _INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 
 
 def is_value(cell: str) -> bool:
-    """Tell whether a cell may be a number, an amount, a date: digits, and no words."""
+    """Return whether a cell may be a number, an amount, a date: digits, and no words."""
     return _VALUE.fullmatch(cell) is not None
 
 
 def is_number(cell: str) -> bool:
-    """Tell whether a cell is a number, written in whatever way."""
+    """Return whether a cell is a number, written in whatever way."""
     return any(form.matches(cell) for form in formats("."))
 
 
@@ -101,10 +101,7 @@ def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dial
         if fits[found][0] < 1:
             strokes = _strokes(ruler[0]) if ruler else ()
             found = _by_blanks(text, whole, found, fits[found][0], strokes)
-        elif found.delimiter == "\t":
-            found = _by_all_blanks(text, whole, found)
-        stands_alone = found.delimiter == BLANK and _stands_alone(cut(text, whole, found))
-        if stands_alone or (not max(fits.values())[0] and found.delimiter != BLANK):
+        if not max(fits.values())[0] and found.delimiter != BLANK:
             found = _by_rare_marks(text, whole, found)
     found.check()
     return dataclasses.replace(found, escape=_escape(text, whole, found))
@@ -121,14 +118,14 @@ def fit(rows: Sequence[Record]) -> tuple[float, int]:
 
 
 def _is_whole(cell: str) -> bool:
-    """Tell whether a cell holds no delimiter, and no half of a quotation."""
+    """Return whether a cell holds no delimiter, and no half of a quotation."""
     if not _MARKS.isdisjoint(cell):
         return is_number(cell) or _INDIAN.fullmatch(cell) is not None
     return not _is_half_quoted(cell)
 
 
 def _is_half_quoted(cell: str) -> bool:
-    """Tell whether a quotation begins or ends in a cell of several words, and not both."""
+    """Return whether a quotation begins or ends in a cell of several words, and not both."""
     return cell.count('"') % 2 == 1 and BLANK in cell
 
 
@@ -137,7 +134,7 @@ def _numbers(rows: Sequence[Record]) -> int:
 
 
 def _strokes(ruler: str) -> tuple[int, ...]:
-    """Give where the strokes of a ruler begin; the first cell begins with the line."""
+    """Return where the strokes of a ruler begin; the first cell begins with the line."""
     _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", ruler))
     return (0, *starts)
 
@@ -160,7 +157,7 @@ def _by_blanks(
         if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
             return placed
     if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
-        return found  # cells of words with marks among them, parted by a mark all the same
+        return found  # cells of words that hold delimiters, separated by one all the same
     return blanks if by_blanks > best else found
 
 
@@ -173,23 +170,8 @@ def _cuts_alike(rows: Sequence[Record]) -> bool:
     )
 
 
-def _by_all_blanks(text: str, whole: bool, found: Dialect) -> Dialect:
-    """Take tabs for blanks like others, where a cell between them is several values in all rows."""
-    rows = cut(text, whole, found)
-    if not any(all(_is_run(row[k]) for _, row in rows) for k in range(modal_width(rows))):
-        return found
-    blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
-    return blanks if fit(cut(text, whole, blanks))[0] == 1.0 else found
-
-
-def _is_run(cell: str) -> bool:
-    """Tell whether a cell is several values with blanks between, more than a day with its time."""
-    parts = cell.split()
-    return len(parts) > 2 and all(is_value(part) or is_missing_number(part) for part in parts)
-
-
 def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
-    """Tell whether names are of several words, and two blanks or more stand between them."""
+    """Return whether names are of several words, and two blanks or more stand between them."""
     if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
         return False
     return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
@@ -206,13 +188,8 @@ def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
     return found
 
 
-def _stands_alone(rows: Sequence[Record]) -> bool:
-    """Tell whether a mark that is rare stands between blanks in all rows."""
-    return any(all(mark in row for _, row in rows) for mark in _RARE)
-
-
 def _holds_values(rows: Sequence[Record], width: int) -> bool:
-    """Tell whether at least one column is mostly of values: prose has none."""
+    """Return whether at least one column is mostly of values: prose has none."""
     regular = [row for _, row in rows if len(row) == width]
     return any(
         sum(is_value(row[k]) for row in regular) > len(regular) / 2 for k in range(max(width, 0))
@@ -318,13 +295,13 @@ def _only(line: str, dialect: Dialect) -> Row:
 
 
 def uncommented(line: str, mark: str) -> str:
-    """Give a line of remarks without what it begins with."""
+    """Return a line of remarks without what it begins with."""
     bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
     return _NAMES_COME.sub("", bare, count=1) if _NAMES_COME.match(bare) else bare
 
 
 def counts_up(cells: Row, below: Sequence[Row] = ()) -> bool:
-    """Tell whether the numbers of a row follow on each other: names by a program, or years."""
+    """Return whether the numbers of a row follow on each other: names by a program, or years."""
     numbers = [(k, int(cell)) for k, cell in enumerate(cells) if re.fullmatch("[0-9]{1,6}", cell)]
     others = [cell for cell in cells if is_number(cell)]
     if len(numbers) != len(others) or len(numbers) < 3:

@@ -30,7 +30,7 @@ _NEARLY_ALL = 0.9
 
 
 def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
-    """Tell whether a file is short or wide, judging by its first lines.
+    """Return whether a file is short or wide, judging by its first lines.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def read_small(
 
 
 def _mostly_plain(source: Source, forms: Formats) -> dict[int, NumberFormat]:
-    """Give the columns of plain numbers of a wide table, if nearly all are; else none."""
+    """Return the columns of plain numbers of a wide table, if nearly all are; else none."""
     words = source.dialect.number_words
     plain = {k: form for k, form in forms.items() if form is not None and _is_plain(form, words)}
     is_wide = len(forms) >= _WIDE and len(plain) >= _NEARLY_ALL * len(forms)

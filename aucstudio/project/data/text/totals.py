@@ -56,7 +56,7 @@ _SHORT_TRAILER, _SHORT_DETAIL = frozenset({"t", "z"}), frozenset({"d"})
 
 
 def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
-    """Tell whether a row says that it sums up others, and has gaps or numbers beside that.
+    """Return whether a row says that it sums up others, and has gaps or numbers beside that.
 
     ``beside`` where a mean stands beside.
     """
@@ -72,12 +72,12 @@ def is_total(cells: Sequence[str], *, beside: bool = False) -> bool:
 
 
 def is_mean(cells: Sequence[str]) -> bool:
-    """Tell whether a row says that it is the mean of others."""
+    """Return whether a row says that it is the mean of others."""
     return _MEAN.fullmatch(_told(cells)[0]) is not None and is_total(cells)
 
 
 def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
-    """Tell whether a row sums up those of one thing.
+    """Return whether a row sums up those of one thing.
 
     It has gaps where these have cells; or else numbers, if the thing is what rows ``above`` begin
     with.
@@ -91,7 +91,7 @@ def is_subtotal(cells: Sequence[str], above: Container[str] = ()) -> bool:
 
 
 def _is_result(cells: Sequence[str]) -> bool:
-    """Tell whether a row says before its first gap that it sums up, and has numbers after it."""
+    """Return whether a row says before its first gap that it sums up, and has numbers after it."""
     gap = next((k for k, cell in enumerate(cells) if not cell.strip(BLANKS)), 0)
     if gap < 2 or not _RESULT.fullmatch(cells[gap - 1].strip(BLANKS).lower()):
         return False
@@ -100,7 +100,7 @@ def _is_result(cells: Sequence[str]) -> bool:
 
 
 def is_note(cells: Sequence[str], *, is_apart: bool) -> bool:
-    """Tell whether a row is a remark below a table: words in the first cell, and nothing else.
+    """Return whether a row is a remark below a table: words in the first cell, and nothing else.
 
     Of those that a blank line parts from the rows any sentence is one; so is what was typed at the
     prompt of a program.
@@ -130,19 +130,19 @@ def summary_below(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
 
 
 def _is_half(cells: Sequence[str]) -> bool:
-    """Tell whether at most half of three cells and more are filled, the first with words."""
+    """Return whether at most half of three cells and more are filled, the first with words."""
     filled = sum(bool(cell.strip(BLANKS)) for cell in cells)
     return len(cells) > 2 and 2 * filled <= len(cells) and not is_value(cells[0])
 
 
 def is_heading(cells: Sequence[str]) -> bool:
-    """Tell whether a row has words in its first cell, and nothing else."""
+    """Return whether a row has words in its first cell, and nothing else."""
     first, others = _told(cells)
     return not others and bool(first) and bool(cells[0].strip(BLANKS)) and not is_value(first)
 
 
 def have_headings(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether rows with a first cell alone are headings: the first one, and others.
+    """Return whether rows with a first cell alone are headings: the first one, and others.
 
     They differ in form from the first cells of all other rows, of which hardly any has gaps.
     """
@@ -159,17 +159,17 @@ def have_headings(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _form(cell: str) -> str:
-    """Give what a cell looks like: a word for letters, a 0 for digits."""
+    """Return what a cell looks like: a word for letters, a 0 for digits."""
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", cell))
 
 
 def word_of(cells: Sequence[str]) -> str:
-    """Give what a row would say if it summed up others."""
+    """Return what a row would say if it summed up others."""
     return _told(cells)[0]
 
 
 def is_trailer(cells: Sequence[str], before: Sequence[str]) -> bool:
-    """Tell whether a row is the record that ends a file, the one ``before`` it being of data."""
+    """Return whether a row is the record that ends a file, the one ``before`` it being of data."""
     first, above = _kind(cells), _kind(before)
     return first != above and (
         first in _TRAILER or (first in _SHORT_TRAILER and above in _SHORT_DETAIL)
@@ -177,7 +177,7 @@ def is_trailer(cells: Sequence[str], before: Sequence[str]) -> bool:
 
 
 def is_head_record(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row is the record that begins a file: those below are of one kind."""
+    """Return whether the first row is a header record: those below are of one kind."""
     kinds = [*map(_kind, rows)]
     below = kinds[1:-1] if len(kinds) > 3 else kinds[1:]
     return kinds[0] in _HEAD and len(below) > 1 and set(below) == {below[0]} != {kinds[0]}

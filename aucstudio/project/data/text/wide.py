@@ -75,7 +75,7 @@ def read_wide(
 
 
 def picking(columns: list[int]) -> Pick:
-    """Give what takes some cells out of a row."""
+    """Return what takes some cells out of a row."""
     if len(columns) > 1:
         return operator.itemgetter(*columns)
     return lambda cells: tuple(cells[k] for k in columns)
@@ -112,7 +112,7 @@ class _RowReader:
         return value
 
     def columns(self) -> dict[int, Array]:
-        """Give the columns that hold numbers alone, each in one piece; the rows are let go."""
+        """Return the columns that hold numbers alone, each in one piece; the rows are let go."""
         rows, table = self._rows, np.empty((len(self._forms), len(self._rows)))
         for start in range(0, len(rows), _BLOCK):
             table[:, start : start + _BLOCK] = np.array(rows[start : start + _BLOCK]).T

@@ -138,7 +138,7 @@ def _without_quotes(line: str) -> str:
 
 
 def _are_framed(lines: list[str]) -> bool:
-    """Tell whether all lines between the first ruler and the last one stand in a frame."""
+    """Return whether all lines between the first ruler and the last one stand in a frame."""
     rulers = [k for k, line in enumerate(lines) if _FRAME.fullmatch(line)]
     inside = lines[rulers[0] : rulers[-1]] if rulers else []
     framed = [line for line in inside if not _FRAME.fullmatch(line)]
@@ -176,7 +176,7 @@ def _without_doubled_bars(line: str) -> str:
 
 
 def _is_doubled(lines: list[str], mark: str) -> bool:
-    """Tell whether a delimiter stands twice wherever it stands, and as often in all lines."""
+    """Return whether a delimiter stands twice wherever it stands, and as often in all lines."""
     counts = {line.count(mark) for line in lines}
     return (
         len(lines) > 2
@@ -187,7 +187,7 @@ def _is_doubled(lines: list[str], mark: str) -> bool:
 
 
 def _bookish(found: re.Match[str]) -> str:
-    """Give what stands between typographic quotation marks."""
+    """Return what stands between typographic quotation marks."""
     return next(inner for inner in found.groups() if inner is not None)
 
 

@@ -203,7 +203,7 @@ class CostLayer(QObject):
         if self._point is None or found is None:
             return
         digits = _digits(found.high - found.low)
-        bounds = f"{_number(found.low, digits)} … {_number(found.high, digits)}"
+        bounds = f"{_number(found.low, digits)} to {_number(found.high, digits)}"
         known = f"{100 * found.level:.0f} % {bounds}; {found.method}"
         self.panel.sure.setText(f"{self._threshold_words(digits)} ({known})")
 

@@ -1,0 +1,112 @@
+"""Reports and model cards: HTML and Markdown pages of stored runs."""
+
+import re
+from html.parser import HTMLParser
+
+import markdown
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.page import (
+    BulletList,
+    Code,
+    Heading,
+    Paragraph,
+    Picture,
+    TextTable,
+    as_html,
+    as_markdown,
+)
+from aucstudio.study import open_study
+
+HOSTILE = "a|b <script>alert(1)</script> *c* `d` [e](f) #g"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="1mm" height="1mm"/>'
+BLOCKS = [
+    Heading(HOSTILE),
+    Paragraph(HOSTILE),
+    BulletList([HOSTILE, "second"]),
+    TextTable(("Run", HOSTILE), [(HOSTILE, "0.5")]),
+    Picture(HOSTILE, SVG),
+    Code("```\n<b>\n```"),
+]
+
+
+class Texts(HTMLParser):
+    """Collect the tags and the text of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["x,z,site,label"]
+    lines += [
+        f"{(k * 37) % 101},{(k * 53) % 89},{'north' if k % 3 else 'south'},"
+        f"{int((k * 37) % 101 + (k * 29) % 40 > 80)}"
+        for k in range(240)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    train = ["train", "t.csv", "--label", "label", "--fpr-range", "0,0.2", "--project", "s.aucproj"]
+    for method in ("logistic", "rls"):
+        assert main([*train, "--method", method]) == 0
+    return tmp_path / "s.aucproj"
+
+
+@pytest.mark.parametrize("write", [as_html, as_markdown])
+def test_texts_of_others_stay_text(write):
+    page = write(HOSTILE, BLOCKS)
+    if write is as_markdown:
+        page = markdown.markdown(page, extensions=["tables", "fenced_code"])
+    found = Texts(page)
+    assert "script" not in [tag for tag, _ in found.tags]
+    assert not [attrs for tag, attrs in found.tags if tag == "a"]
+    assert found.text.count(HOSTILE) >= 5
+    (image,) = [attrs for tag, attrs in found.tags if tag == "img"]
+    assert image["src"].startswith("data:image/svg+xml;base64,")
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.md"])
+def test_a_report_holds_figures_differences_and_the_experiment(project, tmp_path, name):
+    study = open_study(project)
+    study.report(tmp_path / name)
+    page = (tmp_path / name).read_text(encoding="utf-8")
+    for run in study.runs():
+        assert f"{run['auc']:.3f}"[1:] in page
+    assert "Holm" in page
+    code = re.search(r"(?:<pre><code>|```\n)(.*?)(?:</code></pre>|```)", page, re.DOTALL)
+    text = code.group(1).replace("&quot;", '"')
+    (tmp_path / "again.toml").write_text(text)
+    assert main(["run", "again.toml", "--project", "again.aucproj"]) == 0
+    assert list(open_study("again.aucproj").runs()["auc"]) == list(study.runs()["auc"])
+
+
+def test_a_model_card_names_data_intervals_subgroups_calibration_and_limits(project, tmp_path):
+    card = ["--model-card", "Logistic regression", "card.md"]
+    assert main(["compare", str(project), "--by", "site", *card]) == 0
+    page = (tmp_path / "card.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert heads[:3] == ["Model", "Data and validation", "Performance on held-out rows"]
+    assert "Results by site" in heads
+    assert {"Calibration", "Limits"} <= set(heads)
+    assert re.search(r"\| north \| \d+ \| 0?\.\d+", page)
+
+
+def test_a_card_of_an_unknown_run_or_column_is_refused(project, tmp_path):
+    study = open_study(project)
+    with pytest.raises(InputError) as refused:
+        study.model_card("nothing", tmp_path / "card.md")
+    assert "nothing" in str(refused.value)
+    with pytest.raises(InputError):
+        study.model_card(study.runs()[0]["name"], tmp_path / "card.md", by=["absent"])
+    assert not (tmp_path / "card.md").exists()
