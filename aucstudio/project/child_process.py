@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -99,9 +99,10 @@ def call(
     *,
     prepare: Callable[[], object] | None = None,
     quiet: bool = False,
+    allowed: Collection[type] | None = None,
 ) -> Any:
     """Call a function in a child process of its own; see :class:`ChildProcess`."""
-    with ChildProcess(function.__module__, prepare, quiet=quiet) as child:
+    with ChildProcess(function.__module__, prepare, quiet=quiet, allowed=allowed) as child:
         return child.call(function, arguments, report, stop, kill)
 
 
@@ -116,6 +117,9 @@ class ChildProcess:
         Called there before the first call.
     quiet : bool
         Whether what the process prints is dropped.
+    allowed : collection of type, optional
+        The only classes that answers and errors may be made of, for a process that reads what
+        strangers wrote: should a file take it over, its answers run no code here.
 
     Raises
     ------
@@ -124,8 +128,14 @@ class ChildProcess:
     """
 
     def __init__(
-        self, module: str, prepare: Callable[[], object] | None = None, *, quiet: bool = False
+        self,
+        module: str,
+        prepare: Callable[[], object] | None = None,
+        *,
+        quiet: bool = False,
+        allowed: Collection[type] | None = None,
     ) -> None:
+        self._allowed = None if allowed is None else (*allowed, _Answer)
         self._shared: tuple[Any, ...] = ()
         self._failure: Exception | None = None
         self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
@@ -261,7 +271,7 @@ class ChildProcess:
         try:
             with pipe:
                 while True:
-                    self._answers.put(receive(pipe))
+                    self._answers.put(receive(pipe, self._allowed))
         except (EOFError, OSError):
             pass
         except Exception as error:  # noqa: BLE001  (the caller must learn that nothing comes)

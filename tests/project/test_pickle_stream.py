@@ -1,16 +1,21 @@
 import dataclasses
 import io
+import pickle
 
 import numpy as np
 import pytest
 
-from aucstudio.project.pickle_stream import receive, send
+from aucstudio.project.pickle_stream import RefusedObjectError, receive, send
 
 
 @dataclasses.dataclass
 class Parcel:
     name: str
     arrays: list[np.ndarray]
+
+
+class Error(Exception):
+    """An error with any arguments."""
 
 
 def sent(*things):
@@ -50,3 +55,37 @@ def test_the_other_end_may_be_gone():
     for kept in (-8, 10):
         with pytest.raises(EOFError):
             receive(io.BytesIO(whole[:kept]))
+
+
+class Command:
+    """An object that runs a function when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize("wrap", [lambda c: c, lambda c: {"notes": (c,)}, lambda c: [Error(c)]])
+def test_classes_that_are_not_allowed_are_refused_before_they_run(tmp_path, wrap):
+    path = tmp_path / "written"
+    with pytest.raises(RefusedObjectError):
+        receive(sent(wrap(Command(path))), [Error])
+    assert not path.exists()
+
+
+def test_a_stream_that_is_itself_a_command_is_refused(tmp_path):
+    path = tmp_path / "written"
+    with pytest.raises(RefusedObjectError):
+        receive(io.BytesIO(pickle.dumps(Command(path))), [Error])
+    with pytest.raises(RefusedObjectError):
+        receive(sent(np.arange(3)), [Error])
+    assert not path.exists()
+
+
+def test_plain_values_and_allowed_classes_come_out(tmp_path):
+    error = receive(sent(Error("a", 2)), [Error])
+    assert error.args == ("a", 2)
+    plain = {"a": (1, 2.5, None, True, b"x"), "b": [{"c"}, "ü"]}
+    assert receive(sent(plain), []) == plain

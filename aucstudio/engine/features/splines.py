@@ -155,7 +155,7 @@ class Splines:
     bend: Array
 
     def roughness(self) -> Array:
-        """Give Omega exactly: second derivatives are straight between the knots."""
+        """Return Omega exactly: second derivatives are straight between the knots."""
         h, a, b = np.diff(self.knots), self.bend[:, :-1], self.bend[:, 1:]
         cross = (a * h) @ b.T
         omega: Array = (2 * ((a * h) @ a.T + (b * h) @ b.T) + cross + cross.T) / 6
@@ -173,7 +173,7 @@ class Splines:
 
 
 def natural_splines(knots: Array) -> Splines:
-    """Give the natural cubic splines that vanish left of a knot, after the straight line.
+    """Return the natural cubic splines that vanish left of a knot, after the straight line.
 
     N_1 = u and N_{l+1} = d_l - d_{L-1} for l = 1..L-2, where
     d_l(u) = ((u - k_l)^3_+ - (u - k_L)^3_+) / (k_L - k_l). They are integrated from their second

@@ -87,7 +87,7 @@ class Actions(QObject):
         self.copy_figure_data = self._make("copy_figure_data", "Copy &numbers", "Ctrl+Shift+N")
         self.export_report, self.model_card, self.export_script = (
             self._make("export_report", "Sa&ve report…", "Ctrl+Shift+R"),
-            self._make("model_card", "Save model car&d…", ""),
+            self._make("model_card", "Save model card…", ""),
             self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E"),
         )
         self.run = self._make("run", "&Run", "Ctrl+R")

@@ -34,6 +34,9 @@ class _TooLargeError(Exception):
     """The file unpacks to more than the limit."""
 
 
+_ANSWERS = (Written, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
+
+
 def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
     """Write a file in another process; an exception from ``tell`` ends the process.
 
@@ -56,7 +59,9 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
     arguments = form.writer, path, target, wish, limits.written
     prepare = functools.partial(_limit, limits)
     try:
-        written: Written = call(_write, arguments, advance, poll, prepare=prepare, quiet=True)
+        written: Written = call(
+            _write, arguments, advance, poll, prepare=prepare, quiet=True, allowed=_ANSWERS
+        )
     except _DamagedError as error:
         raise damaged(path, form, str(error)) from error
     except (ChildEndedError, MemoryError, _TooLargeError) as error:
@@ -86,7 +91,7 @@ def _why_ended(error: Exception, limits: Limits) -> str:
 
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:
-    """Make the sentence for a file over which a library failed."""
+    """Return the error for a file over which a library failed."""
     return InputError(
         f"{path} cannot be read as {form.title}; it may be damaged ({brief(reason)})",
         file=str(path),
