@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.declared import Declared
-from aucstudio.engine.docstrings import MethodText
+from aucstudio.engine.declared import Declared, MethodText
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
@@ -295,11 +294,11 @@ class AUCClassifier(Declared, _Estimator):
         """
 
     def heeds_stop(self) -> bool:
-        """Tell whether a stop is seen within 0.2 s; not where one library call does everything."""
+        """Return whether a stop is seen within 0.2 s, which one long library call prevents."""
         return True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say about how much memory and time a fit will take here, at the present settings.
+        """Estimate memory and time of a fit here, at the present settings.
 
         Features are taken to lie about 0, as standardised ones do. A method that says nothing
         itself is taken to copy the table.
@@ -397,7 +396,7 @@ class AUCClassifier(Declared, _Estimator):
         regularizations: ArrayLike | None = None,
         callback: Callback | None = None,
     ) -> list[PairsHeldOut]:
-        """Tell how every pair of a positive and a negative is ordered by training without it.
+        """Return how every pair of a positive and a negative is ordered by training without it.
 
         Parameters
         ----------
@@ -517,7 +516,7 @@ class AUCClassifier(Declared, _Estimator):
         return getattr(self, "kernel", None) == "precomputed"
 
     def _demands(self) -> dict[str, Any]:
-        """Give what scikit-learn shall check of X."""
+        """Return what scikit-learn shall check of X."""
         return {
             "dtype": np.float64,
             "accept_sparse": "csr" if self.stays_sparse() else False,
@@ -525,11 +524,11 @@ class AUCClassifier(Declared, _Estimator):
         }
 
     def stays_sparse(self) -> bool:
-        """Tell whether ``_fit`` can do with a scipy sparse matrix (CSR) at the present settings."""
+        """Return whether ``_fit`` accepts a scipy sparse matrix (CSR) at the present settings."""
         return self.takes_sparse and getattr(self, "kernel", "linear") == "linear"
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
-        """Say what a fit on sparse rows takes; see :meth:`estimate`.
+        """Estimate memory and time of a fit on sparse rows takes; see :meth:`estimate`.
 
         Parameters
         ----------

@@ -70,36 +70,6 @@ class PickedBlocks(RowBlocks, Protocol):
         """Read some thousand rows, in the order of the numbers given; none twice."""
 
 
-class ArrayBlocks:
-    """The rows of an array, a few at a time: of one mapped from a file, for instance.
-
-    Parameters
-    ----------
-    X : ndarray of shape (N, d)
-    positive : array-like of bool, shape (N,)
-    height : int
-        Rows of a block.
-    """
-
-    def __init__(self, X: Array, positive: Mask, height: int) -> None:
-        self._X, self._height = X, height
-        self.positive = np.asarray(positive, dtype=bool)
-        self.features = X.shape[1]
-
-    def __len__(self) -> int:
-        return -(-len(self._X) // self._height)
-
-    def block(self, k: int) -> tuple[Index, Array]:
-        """See :class:`RowBlocks`."""
-        start = k * self._height
-        rows = np.arange(start, min(start + self._height, len(self._X)))
-        return rows, np.asarray(self._X[rows[0] : rows[-1] + 1], dtype=np.float64)
-
-    def take(self, numbers: Index) -> Array:
-        """See :class:`PickedBlocks`."""
-        return np.asarray(self._X[numbers], dtype=np.float64)
-
-
 class Passes:
     """Passes over rows in blocks: checked, counted, and open to a stop between pieces.
 
@@ -150,7 +120,7 @@ class Passes:
         return rows, X
 
     def unwatched(self) -> Passes:
-        """Give passes over the same rows that tell nobody and hear of no stop."""
+        """Return passes over the same rows that tell nobody and hear of no stop."""
         return Passes(self._blocks, lambda _: None)
 
     def pieces(self, order: Index | None = None, width: int = 0) -> Pieces:

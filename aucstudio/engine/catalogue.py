@@ -33,7 +33,7 @@ AIMS = {
 
 
 def shape_words(method: type[AUCClassifier]) -> str:
-    """Say what a scorer of the method is made of: ``linear or kernel``."""
+    """Return what a scorer of the method is made of: ``linear or kernel``."""
     declared = declared_params(method)
     if "kernel" in declared:
         return "linear or kernel" if "linear" in declared["kernel"].choices else "kernel"

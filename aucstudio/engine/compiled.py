@@ -38,7 +38,7 @@ class Compiled:
 
     @property
     def _numba_type_(self) -> Any:
-        """Let a compiled function call another one."""
+        """Return the type by which a compiled function can call another one."""
         return self._compiled._numba_type_
 
 

@@ -94,7 +94,7 @@ def speed() -> Speed:
 
 
 def _quickest(work: Callable[[], object], times: int = 25) -> float:
-    """Give the time of the quickest of some runs: the others were interrupted."""
+    """Return the time of the quickest of some runs: the others were interrupted."""
     taken = []
     for _ in range(times):
         began = time.perf_counter()
@@ -128,7 +128,7 @@ class Work:
         return Work(*(a + b for a, b in zip(mine, others, strict=True)))
 
     def times(self, count: float) -> Work:
-        """Give the work of doing this several times."""
+        """Return the work of doing this several times."""
         return Work(*(count * part for part in dataclasses.astuple(self)))
 
     @property
@@ -174,7 +174,7 @@ def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int
 
 
 def cluster_bytes(rows: int, features: int, at_once: int) -> float:
-    """Give the memory that choosing landmarks takes."""
+    """Return the memory that choosing landmarks takes."""
     return NUMBER * min(rows, ROWS_TO_CLUSTER) * (3.0 * features + 3.0 * at_once + 4.0)
 
 

@@ -62,7 +62,7 @@ class Kernel:
         return K
 
     def against(self, B: Array) -> Values:
-        """Give k against the rows of B as a function of a chunk of rows, and of where to write."""
+        """Return k against the rows of B as a function of a chunk of rows and of where to write."""
         # Distances are taken about a point of the data: offsets far from 0 then cost no digits.
         centre = B.mean(axis=0) if self.kind == "rbf" and len(B) else np.zeros(B.shape[1])
         Bt = np.ascontiguousarray((B - centre).T)
@@ -150,14 +150,14 @@ class KernelSettings:
     def settle_kernel(
         self, X: Array, given: Kernel | None = None, weights: Array | None = None
     ) -> Kernel:
-        """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X.
+        """Return the kernel with the words 'scale' and 'auto' worked out on the rows of X.
 
         The caller's own kernel values, if there are ``given`` ones, go before the settings.
         """
         return given or self.settle_kernel_by(X.shape[1], lambda: _variance(X, weights))
 
     def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
-        """Give the same where the rows are not at hand; ``variance()`` is that of all numbers."""
+        """Return the same where the rows are not at hand; ``variance()`` is that of all numbers."""
         gamma = self.gamma
         if self.kernel == "linear":
             gamma = 1.0
@@ -169,7 +169,7 @@ class KernelSettings:
 
 
 def _variance(X: Array, weights: Array | None) -> float:
-    """Give the variance of all numbers in rows that may be weighted."""
+    """Return the variance of all numbers in rows that may be weighted."""
     if weights is None:
         return float(X.var())
     mean = np.average(X.mean(axis=1), weights=weights)

@@ -40,7 +40,7 @@ class PairsHeldOut:
         return float(self.beaten.sum()) / (len(self.beaten) * len(self.above))
 
     def placements(self, positive: Mask) -> Array:
-        """Give scores whose ROC curve is that of the positives' places among the negatives.
+        """Return scores whose ROC curve is that of the positives' places among the negatives.
 
         Scores of different pairs come from different functions and cannot be put on one scale;
         how many negatives a positive outscores can. The negatives, those that win most on top,

@@ -41,7 +41,7 @@ def chunks(count: int, cost: float = 1.0, most: int = 512) -> Iterator[slice]:
 
 
 def product(A: Array, B: Array, pause: Callable[[], None] = nothing) -> Array:
-    """Give A B in chunks of rows; ``pause`` is called after each."""
+    """Return A B in chunks of rows; ``pause`` is called after each."""
     C = np.empty((len(A), *B.shape[1:]))
     for rows in chunks(len(A), B.size, 8_192):
         np.matmul(A[rows], B, out=C[rows])
@@ -50,7 +50,7 @@ def product(A: Array, B: Array, pause: Callable[[], None] = nothing) -> Array:
 
 
 def gram(F: Array, weights: Array | None = None, pause: Callable[[], None] = nothing) -> Array:
-    """Give F^T diag(weights) F, shape (r, r), for weights >= 0; ``pause`` is called on the way."""
+    """Return F^T diag(weights) F, shape (r, r), weights >= 0; ``pause`` is called on the way."""
     r = F.shape[1]
     square = np.zeros((r, r))
     for rows in chunks(len(F), most=max(_ROWS_OF_PRODUCTS, _NUMBERS_OF_PRODUCTS // max(1, r))):
@@ -119,7 +119,7 @@ class Symmetric:
         return x
 
     def whitener(self) -> Array:
-        """Give the upper triangular T = L^-T: T T^T is the inverse of what was factorised."""
+        """Return the upper triangular T = L^-T: T T^T is the inverse of what was factorised."""
         np.fill_diagonal(self._square, self._of_factor)
         return np.triu(scipy.linalg.lapack.dtrtri(self._square.T, lower=0)[0])
 
@@ -159,7 +159,7 @@ class Symmetric:
         return x
 
     def restore(self) -> None:
-        """Let the lower triangle hold the matrix again."""
+        """Restore the matrix in the lower triangle."""
         for rows in chunks(len(self._square)):
             above = slice(0, rows.start)
             self._square[rows, above] = self._square[above, rows].T
@@ -220,7 +220,7 @@ class KernelFactor:
     remainder: float
 
     def represent(self, w: Array, near: Array) -> Array:
-        """Give row weights beta with F^T beta = w, by correcting nearly right ones.
+        """Return row weights beta with F^T beta = w, by correcting nearly right ones.
 
         A solver's w can be more accurate than the sum F^T beta, where large terms cancel. Where
         the remainder could show in the scores, the pivots take all the weight.

@@ -9,12 +9,12 @@ _MOST_OF_MEMORY = 0.8
 
 
 def largest_memory(memory: float) -> float:
-    """Give the bytes that runs may take of a machine's memory."""
+    """Return the bytes that runs may take of a machine's memory."""
     return _MOST_OF_MEMORY * memory
 
 
 def machine_memory() -> float:
-    """Give the bytes of memory that the machine has.
+    """Return the bytes of memory that the machine has.
 
     All of it, not what is free: much of what is taken at a moment is a cache that gives way.
     """

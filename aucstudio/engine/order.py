@@ -20,7 +20,7 @@ Keys = NDArray[np.uint64]
 
 
 def ascending(values: NDArray[F]) -> tuple[Index, NDArray[F]]:
-    """Give the order that sorts finite values, and them in that order."""
+    """Return the order that sorts finite values, and them in that order."""
     if len(values) < MANY or values.dtype != np.float64:
         order = np.argsort(values)
         return order, values[order]

@@ -101,7 +101,7 @@ class Param:
     name: str = ""
 
     def allowed(self) -> str:
-        """Say in words what the setting can hold."""
+        """Return in words what the setting can hold."""
         if self.kind == "choice":
             return "one of " + ", ".join(_spell(value) for value in self.choices)
         if self.kind == "range":
@@ -208,11 +208,11 @@ class Param:
         return _spell(value)
 
     def matters(self, values: Mapping[str, Any]) -> bool:
-        """Tell whether the setting means anything beside the other ``values``."""
+        """Return whether the setting means anything beside the other ``values``."""
         return all(values.get(name) in wanted for name, wanted in self.when.items())
 
     def as_json(self) -> dict[str, Any]:
-        """Give the declaration as plain data for ``aucstudio methods --json``."""
+        """Return the declaration as plain data for ``aucstudio methods --json``."""
         return {
             "name": self.name,
             "kind": self.kind,

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped
-from aucstudio.engine.blocks import ArrayBlocks, Passes, mean_variance
+from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.methods.least_squares._block_moments import block_moments
 from aucstudio.engine.roc import auc
+from tests.engine.array_blocks import ArrayBlocks
 
 ADDING_UP = [key for key, method in METHODS.items() if method.adds_up]
 EXACT = {

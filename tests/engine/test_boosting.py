@@ -6,13 +6,10 @@ import json
 
 import numpy as np
 import pytest
-import sklearn
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 
 from aucstudio.engine import restore
-from aucstudio.engine.methods.baselines import _histogram_library as histogram_library
 from aucstudio.engine.methods.baselines.gradient_boosting import GradientBoosting
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import EnsembleScorer
@@ -103,58 +100,6 @@ def test_a_feature_of_gaps_only_changes_nothing(data):
     np.testing.assert_array_equal(ours.train_scores_, theirs.decision_function(gappy(X)))
     nothing = GradientBoosting(**SMALL).fit(np.full((20, 1), np.nan), np.arange(20) % 2)
     assert np.ptp(nothing.train_scores_) == 0
-
-
-def test_the_private_names_are_those_of_the_installed_library():
-    assert sklearn.__version__.startswith(f"{histogram_library.MADE_FOR}.")
-
-
-@pytest.mark.parametrize(
-    "name", ["_bin_mapper", "_bin_data", "_predictors", "nodes", "_check_early_stopping_loss"]
-)
-def test_without_a_private_name_trees_are_grown_by_public_calls(data, monkeypatch, name):
-    X, y = gappy(data[0]), data[1]
-    settings = SMALL | {"max_iter": 5}
-    whole = GradientBoosting(**settings).fit(X, y)
-    assert whole.notes_ == ()
-    made = histogram_library.LeveledBoosting
-    if hasattr(made, name):
-        monkeypatch.delattr(made, name)
-    else:
-        ask = histogram_library._private
-
-        def lacks(owner, wanted):
-            if wanted == name:
-                raise histogram_library._mismatch(name)
-            return ask(owner, wanted)
-
-        monkeypatch.setattr(histogram_library, "_private", lacks)
-    heard = []
-    public = GradientBoosting(**settings).fit(
-        X, y, callback=lambda step: heard.append(step.iteration) and False
-    )
-    (note,) = public.notes_
-    assert note.code == "trees_one_by_one"
-    assert f"version {sklearn.__version__} differs in {name}." in str(note)
-    assert [k for k in heard if k] == [1, 2, 3, 4, 5]
-    assert public.n_iter_ == whole.n_iter_
-    np.testing.assert_allclose(public.decision_function(X), public.train_scores_, rtol=1e-12)
-    assert public.objective_ == pytest.approx(whole.objective_, rel=0.02)
-    assert np.corrcoef(public.train_scores_, whole.train_scores_)[0, 1] > 0.97
-
-
-@pytest.mark.parametrize("class_weight", WEIGHTS)
-def test_public_calls_grow_the_same_trees_where_nothing_ties(class_weight, monkeypatch):
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((400, 3))
-    y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(400) > 0.8
-    labels = y.astype(int)
-    method = GradientBoosting(**SMALL, class_weight=class_weight)
-    whole = clone(method).fit(X, labels)
-    monkeypatch.delattr(histogram_library.LeveledBoosting, "_bin_data")
-    public = clone(method).fit(X, labels)
-    assert public.notes_
-    np.testing.assert_allclose(public.train_scores_, whole.train_scores_, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("class_weight", WEIGHTS)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from aucstudio.engine.blocks import ArrayBlocks, Passes
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.fourier import fourier_map
 from aucstudio.engine.features.maps import Identity, Shifted
 from aucstudio.engine.features.nystrom import nystrom_map
@@ -20,6 +20,7 @@ from aucstudio.engine.features.spaces import (
 )
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.monitor import Monitor
+from tests.engine.array_blocks import ArrayBlocks
 
 X = np.random.default_rng(0).normal(size=(60, 4)) + 3.0
 WIDE = np.random.default_rng(1).normal(size=(20, 45))

@@ -19,6 +19,7 @@ from aucstudio.engine.solvers import cutting_plane, stochastic
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
 from aucstudio.engine.solvers.stochastic import (
     PairSteps,
+    RowsInMemory,
     Training,
     draw_pairs,
     draw_rows,
@@ -539,7 +540,6 @@ def test_a_learner_alone_can_be_trained():
     F, y = features()
     learner = PairSteps(5, 1e-3, 0.1, draw_pairs, averaged=True)
     hinge = PairHinge(y)
-    w, objective = Training(learner, seed=0).run(
-        F, y, 3, lambda w, scores: hinge(scores)[0], Monitor(), lambda w: None
-    )
+    training = Training(learner, RowsInMemory(F, y), 3, Monitor())
+    w, objective = training.run(0, lambda w, scores: hinge(scores)[0], lambda w: None)
     assert objective == pytest.approx(pair_hinge(F[:-1] @ w, y), rel=1e-5)

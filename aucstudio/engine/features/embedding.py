@@ -17,9 +17,13 @@ from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array, Single
 
-Tell = Callable[[float], None]
+Progress = Callable[[float], None]
 
 _SAME = 1e-13  # of the largest feature: a spread as small as this is rounding
+
+
+def _unreported(_: float) -> None:
+    """Report no progress."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class Embedding:
         """What differences of phi are divided by in F; 1 if there are none."""
         return self.unit * self.spread or 1.0
 
-    def __call__(self, X: Array, progress: Tell) -> Single:
+    def __call__(self, X: Array, progress: Progress = _unreported) -> Single:
         """Compute F for the rows of X, shape (len(X) + 1, r); ``progress`` hears of chunks."""
         F = _filled(X, self.nystrom, self.near, self.unit, progress)
         for rows in chunks(len(X)):
@@ -63,21 +67,14 @@ class Embedding:
         return F
 
     def scorer(self, w: Array) -> Scorer:
-        """Give <w, F(x)> as a function of rows, but for a constant."""
+        """Return <w, F(x)> as a function of rows, but for a constant."""
         weights = w / self.scale
         return LinearScorer(weights) if self.nystrom is None else self.nystrom.scorer(weights)
 
 
-def embed(X: Array, nystrom: NystromMap | None, progress: Tell) -> tuple[Embedding, Single]:
+def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Embedding, Single]:
     """Make the embedding that suits the rows of X, and F for them."""
-    unit = 1.0
-    if nystrom is None:
-        near, high, low = X.mean(axis=0), X.max(axis=0), X.min(axis=0)
-        largest = float(np.abs([high, low]).max())
-        unit = float(np.maximum(high - near, near - low).max()) or 1.0
-    else:
-        near = nystrom(nystrom.landmarks).mean(axis=0)
-        largest = float(np.abs(near).max())
+    near, unit, largest = _place(nystrom, lambda: (X.mean(axis=0), X.max(axis=0), X.min(axis=0)))
     F = _filled(X, nystrom, near, unit, progress)
     shift = F[:-1].mean(axis=0, dtype=np.float64).astype(np.float32)
     square = 0.0
@@ -85,39 +82,28 @@ def embed(X: Array, nystrom: NystromMap | None, progress: Tell) -> tuple[Embeddi
         F[rows] -= shift
         square += float(np.einsum("ij,ij->", F[rows], F[rows]))
         progress(1.0)
-    spread = float(np.sqrt(square / len(X)))
-    if unit * spread <= _SAME * largest:
-        spread = 0.0
+    spread = _beyond_rounding(float(np.sqrt(square / len(X))), unit, largest)
     _divide(F, spread, progress)
     return Embedding(nystrom, near, unit, shift, spread), F
 
 
 def embed_blocks(rows: Passes, nystrom: NystromMap | None) -> Embedding:
     """Make the embedding that suits rows in blocks; one pass, two without a map."""
-    unit = 1.0
-    if nystrom is None:
-        near, high, low = _centre(rows)
-        largest = float(np.abs([high, low]).max())
-        unit = float(np.maximum(high - near, near - low).max()) or 1.0
-    else:
-        near = nystrom(nystrom.landmarks).mean(axis=0)
-        largest = float(np.abs(near).max())
+    near, unit, largest = _place(nystrom, lambda: _centre(rows))
     count, square, mean = 0, 0.0, np.zeros(len(near))
     for _, X in rows.pieces(width=len(near)):
-        f = _filled(X, nystrom, near, unit, _silent)[:-1].astype(np.float64)
+        f = _filled(X, nystrom, near, unit, _unreported)[:-1].astype(np.float64)
         off = f.mean(axis=0) - mean
         square += float(np.square(f - (mean + off)).sum())
         square += float(off @ off) * count * len(f) / (count + len(f))
         count += len(f)
         mean += off * len(f) / count
-    spread = float(np.sqrt(square / count))
-    if unit * spread <= _SAME * largest:
-        spread = 0.0
+    spread = _beyond_rounding(float(np.sqrt(square / count)), unit, largest)
     return Embedding(nystrom, near, unit, mean.astype(np.float32), spread)
 
 
 def _centre(rows: Passes) -> tuple[Array, Array, Array]:
-    """Give mean, greatest and least value of every feature; one pass."""
+    """Return mean, greatest and least value of every feature; one pass."""
     total, high, low = np.zeros(rows.features), -np.inf, np.inf
     for _, X in rows.pieces():
         total += X.sum(axis=0)
@@ -125,12 +111,25 @@ def _centre(rows: Passes) -> tuple[Array, Array, Array]:
     return total / len(rows), np.asarray(high), np.asarray(low)
 
 
-def _silent(_: float) -> None:
-    """Hear of progress that takes no time."""
+def _place(
+    nystrom: NystromMap | None, extent: Callable[[], tuple[Array, Array, Array]]
+) -> tuple[Array, float, float]:
+    """Return ``near`` and ``unit`` of an embedding, and the largest number among features."""
+    if nystrom is not None:
+        near = nystrom(nystrom.landmarks).mean(axis=0)
+        return near, 1.0, float(np.abs(near).max())
+    near, high, low = extent()
+    unit = float(np.maximum(high - near, near - low).max()) or 1.0
+    return near, unit, float(np.abs([high, low]).max())
+
+
+def _beyond_rounding(spread: float, unit: float, largest: float) -> float:
+    """Return the spread, or 0 if it is rounding alone."""
+    return 0.0 if unit * spread <= _SAME * largest else spread
 
 
 def _filled(
-    X: Array, nystrom: NystromMap | None, near: Array, unit: float, progress: Tell
+    X: Array, nystrom: NystromMap | None, near: Array, unit: float, progress: Progress
 ) -> Single:
     F = np.zeros((len(X) + 1, len(near)), dtype=np.float32)
     for rows in chunks(len(X)):
@@ -140,7 +139,7 @@ def _filled(
     return F
 
 
-def _divide(F: Single, spread: float, progress: Tell) -> None:
+def _divide(F: Single, spread: float, progress: Progress) -> None:
     for rows in chunks(len(F) - 1):
         if spread:
             F[rows] /= np.float32(spread)

@@ -42,11 +42,11 @@ class FourierMap:
         return features
 
     def in_single(self) -> Self:
-        """Give the same map in single precision."""
+        """Return the same map in single precision."""
         return dataclasses.replace(self, frequencies=self.frequencies.astype(np.float32))
 
     def scorer(self, w: Array, near: Array | None = None) -> FourierScorer:
-        """Give <w, phi(x)>; a cosine and a sine of one frequency make one shifted cosine."""
+        """Return <w, phi(x)>; a cosine and a sine of one frequency make one shifted cosine."""
         of_cosine, of_sine = w.reshape(2, -1) / np.sqrt(len(self.frequencies))
         phases = -np.arctan2(of_sine, of_cosine) - self.frequencies @ self.origin
         return FourierScorer(self.frequencies, phases, np.hypot(of_cosine, of_sine))

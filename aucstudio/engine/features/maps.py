@@ -24,7 +24,7 @@ class Directions(Protocol):
     """What the directions w among some features mean for rows."""
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        """Give <w, phi(x)> as a function of rows.
+        """Return <w, phi(x)> as a function of rows.
 
         ``near`` are weights of the training rows that combine to w up to rounding, where a solver
         has them.
@@ -38,7 +38,7 @@ class FeatureMap(Directions, Protocol):
         """Compute phi for some rows, all at once."""
 
     def in_single(self) -> Self:
-        """Give the map that computes in single precision, or itself if that loses too much."""
+        """Return the map that computes in single precision, or itself if that loses too much."""
 
 
 class Identity:

@@ -49,7 +49,7 @@ class NystromMap:
         return phi
 
     def in_single(self) -> Self:
-        """Give the map that multiplies in single precision, or itself if errors grew too much.
+        """Return the map that multiplies in single precision, or itself if errors grew too much.
 
         Rounding of the kernel values grows by S_r^-1/2; up to a hundredfold is let pass.
         """
@@ -58,7 +58,7 @@ class NystromMap:
         return dataclasses.replace(self, whitener=self.whitener.astype(np.float32))
 
     def scorer(self, w: Array, near: Array | None = None) -> KernelScorer:
-        """Give the scorer <w, phi(x)>, as weights of the landmarks."""
+        """Return the scorer <w, phi(x)>, as weights of the landmarks."""
         return KernelScorer(self.kernel, self.landmarks, self.whitener @ w)
 
 

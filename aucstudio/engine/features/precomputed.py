@@ -84,7 +84,7 @@ def _require_positive(K: Array) -> None:
 
 
 def row_numbers(K: Array) -> Array:
-    """Give what stands for the rows, shape (n_samples, 1)."""
+    """Return what stands for the rows, shape (n_samples, 1)."""
     return np.arange(len(K), dtype=np.float64)[:, None]
 
 
@@ -97,7 +97,7 @@ def on_columns(scorer: Scorer, size: int) -> Scorer:
 
 
 def heard_on_columns(callback: Callback | None, size: int) -> Callback | None:
-    """Let a caller's callback see scorers of kernel values."""
+    """Wrap a callback so that it receives scorers of kernel values."""
     if callback is None:
         return None
 

@@ -62,22 +62,22 @@ class Space:
 
     @abstractmethod
     def scores(self, w: Array) -> Array:
-        """Give <w, phi(x_i)> for all rows."""
+        """Return <w, phi(x_i)> for all rows."""
 
     @abstractmethod
     def combine(self, c: Array) -> Array:
-        """Give the vector sum_i c_i phi(x_i)."""
+        """Return the vector sum_i c_i phi(x_i)."""
 
     @abstractmethod
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        """Give <w, phi(x)> as a function of rows; see :class:`Directions`."""
+        """Return <w, phi(x)> as a function of rows; see :class:`Directions`."""
 
     def inner(self, a: Array, b: Array, b_scores: Array) -> float:
-        """Give <a, b>, the scores of b being known."""
+        """Return <a, b>, the scores of b being known."""
         return float(a @ b)
 
     def square(self, a: Array) -> float:
-        """Give <a, a>."""
+        """Return <a, a>."""
         return float(a @ a)
 
 
@@ -88,11 +88,11 @@ class NumberedSpace(Space):
 
     @abstractmethod
     def take(self, sample: Index) -> NDArray[Any]:
-        """Give some rows."""
+        """Return some rows."""
 
     @abstractmethod
     def power_sums(self, weights: Array, pause: Pause) -> tuple[Array, Array]:
-        """Give weighted sums of the rows and of their squares, for each line of weights."""
+        """Return weighted sums of the rows and of their squares, for each line of weights."""
 
 
 class Vectors(NumberedSpace):
@@ -150,12 +150,12 @@ class Vectors(NumberedSpace):
         return sums[0], sums[1]
 
     def mean_square(self) -> float:
-        """Give the mean of |phi(x)|^2 over the rows."""
+        """Return the mean of |phi(x)|^2 over the rows."""
         X = self.matrix.data[:, None] if self.is_sparse else self.matrix
         return float(np.einsum("ij,ij->", X, X)) / int(self.matrix.shape[0])
 
     def dual(self, pause: Pause = nothing) -> Expansion:
-        """Give the same space with directions written down as weights of the rows."""
+        """Return the same space with directions written down as weights of the rows."""
         F = self.matrix
         return Expansion(gram(F.T, pause=pause), lambda beta: self.scorer(F.T @ beta, beta))
 
@@ -260,7 +260,7 @@ class Expansion(Space):
 
 
 def exact(X: Array, kernel: Kernel, monitor: Monitor) -> Vectors:
-    """Give as few features as lose nothing: the rows, or a factor of their kernel matrix.
+    """Return as few features as lose nothing: the rows, or a factor of their kernel matrix.
 
     The linear kernel, too, is factored where there are fewer rows than features.
     """

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index
 
 _MOST_LEVELS = 10
@@ -155,7 +155,7 @@ class Splines:
     bend: Array
 
     def roughness(self) -> Array:
-        """Give Omega exactly: second derivatives are straight between the knots."""
+        """Return Omega exactly: second derivatives are straight between the knots."""
         h, a, b = np.diff(self.knots), self.bend[:, :-1], self.bend[:, 1:]
         cross = (a * h) @ b.T
         omega: Array = (2 * ((a * h) @ a.T + (b * h) @ b.T) + cross + cross.T) / 6
@@ -173,7 +173,7 @@ class Splines:
 
 
 def natural_splines(knots: Array) -> Splines:
-    """Give the natural cubic splines that vanish left of a knot, after the straight line.
+    """Return the natural cubic splines that vanish left of a knot, after the straight line.
 
     N_1 = u and N_{l+1} = d_l - d_{L-1} for l = 1..L-2, where
     d_l(u) = ((u - k_l)^3_+ - (u - k_L)^3_+) / (k_L - k_l). They are integrated from their second
@@ -202,7 +202,7 @@ def natural_splines(knots: Array) -> Splines:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class AdditiveScorer:
+class AdditiveScorer(Scorer):
     """Scores sum_k F_k(x_k), each F_k cubic between breaks; a feature that is not known adds 0.
 
     Function c is the :class:`Pieces` of feature ``feature[c]`` with the next ``n_breaks[c]``
@@ -271,12 +271,6 @@ class AdditiveScorer:
         return Pieces(
             self.breaks[first:last], self.origins[pieces], self.coefficients[None, pieces]
         )
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def settings(self) -> dict[str, Any]:
-        return {}
 
 
 def additive_scorer(feature: Sequence[int], functions: Sequence[Pieces]) -> AdditiveScorer:

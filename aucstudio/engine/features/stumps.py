@@ -185,7 +185,7 @@ def _lay_out(
 
 @kernel
 def _reach(sums: Array) -> float:
-    """Give the largest ``|r|`` between two blocks."""
+    """Return the largest ``|r|`` between two blocks."""
     n_blocks, most = sums.shape[2] - 1, 0.0
     for k in range(len(sums)):
         c, G = 0.0, sums[k, 0, n_blocks] + sums[k, 1, n_blocks]

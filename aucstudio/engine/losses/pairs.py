@@ -61,7 +61,7 @@ class Pairs(Protocol):
         """Cut the first axis of a pair array into slices that fit the processor's cache."""
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
-        """Give A s, or the part of it that belongs to a slice of the first axis."""
+        """Return A s, or the part of it that belongs to a slice of the first axis."""
 
     def adjoint(self, values: Array, part: slice = ALL) -> Array:
         """Return A^T W a, shape (N,); with ``part``, ``values`` are that part of a."""
@@ -70,7 +70,7 @@ class Pairs(Protocol):
         """Return F^T A^T W diag(D) A F, shape (r, r); ``pause`` is called between blocks."""
 
     def rows(self, chosen: Index) -> tuple[Index, Index]:
-        """Give the positive and negative data rows of pairs, by their flat position."""
+        """Return the positive and negative data rows of pairs, by their flat position."""
 
 
 class AllPairs:
@@ -102,7 +102,7 @@ class AllPairs:
         return _slices(self.shape[0], max(1, _PAIRS_PER_PART // self.shape[1]))
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
-        """Give s_i - t_j as a matrix."""
+        """Return s_i - t_j as a matrix."""
         return np.subtract.outer(scores[self._positives[part]], scores[self._negatives])
 
     def adjoint(self, values: Array, part: slice = ALL) -> Array:
@@ -125,7 +125,7 @@ class AllPairs:
         return _laplacian_gram(np.abs(self.adjoint(D)), across, F, pause)
 
     def rows(self, chosen: Index) -> tuple[Index, Index]:
-        """Give the positive and negative data rows of pairs, by their flat position."""
+        """Return the positive and negative data rows of pairs, by their flat position."""
         i, j = np.divmod(chosen, self.shape[1])
         return self._positives[i], self._negatives[j]
 
@@ -158,7 +158,7 @@ class PairList:
         return _slices(self.count, _PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
-        """Give s_i - t_j for each pair of the list."""
+        """Return s_i - t_j for each pair of the list."""
         margins: Array = scores[self._pos[part]] - scores[self._neg[part]]
         return margins
 
@@ -171,7 +171,7 @@ class PairList:
         return np.asarray(sums, dtype=np.float64)
 
     def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
-        """Give F^T A^T diag(D) A F from products with a sparse N x N matrix."""
+        """Return F^T A^T diag(D) A F from products with a sparse N x N matrix."""
         size = (self.n_rows, self.n_rows)
         W = scipy.sparse.coo_array((D, (self._pos, self._neg)), shape=size).tocsr()
         W = (W + W.T).tocsr()
@@ -179,11 +179,11 @@ class PairList:
         return _laplacian_gram(degree, lambda G: W @ G, F, pause)
 
     def rows(self, chosen: Index) -> tuple[Index, Index]:
-        """Give the positive and negative data rows of pairs, by their position."""
+        """Return the positive and negative data rows of pairs, by their position."""
         return self._pos[chosen], self._neg[chosen]
 
     def compact(self) -> tuple[Index, PairList]:
-        """Give the data rows that take part, sorted, and the same pairs over those rows alone."""
+        """Return the data rows that take part, sorted, and the same pairs over those rows alone."""
         used, places = np.unique(np.concatenate([self._pos, self._neg]), return_inverse=True)
         return used, PairList(places[: self.count], places[self.count :], len(used))
 
@@ -227,7 +227,7 @@ class PairHinge:
         self._margin, self._weights = margin, weights
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
+        """Return the mean loss and its gradient with respect to the scores, shape (N,)."""
         # Both sides sorted: the search then walks through memory instead of jumping.
         rising, s = ascending(scores[self._positives])
         order, t = ascending(scores[self._negatives])
@@ -269,7 +269,7 @@ class PairHinge:
 def _add_up(
     s: Array, t: Array, positives: Index, negatives: Index, margin: float, gradient: Array
 ) -> float:
-    """Give the sum of the hinge of all pairs of sorted scores, and fill in its gradient.
+    """Return the sum of the hinge of all pairs of sorted scores, and fill in its gradient.
 
     Negative of rank k violates positive i exactly if k >= first[i]. Both counts come from this one
     search: a second one could round a margin of exactly 1 the other way.
@@ -322,13 +322,13 @@ def _walk_both(
 
 
 def square_loss(positive: Mask, scores: Array) -> float:
-    """Give mean_ij (1 - M_ij)^2 by means and variances of the classes."""
+    """Return mean_ij (1 - M_ij)^2 by means and variances of the classes."""
     s, t = scores[positive], scores[~positive]
     return float((1.0 - (s.mean() - t.mean())) ** 2 + s.var() + t.var())
 
 
 def _lowest(values: Array, count: int) -> Index:
-    """Give the places of the lowest values, in ascending order; ties in the order of the rows."""
+    """Return the places of the lowest values, in ascending order; ties in the order of the rows."""
     if count >= len(values):
         return np.argsort(values, kind="stable")
     bound = np.partition(values, count - 1)[count - 1]

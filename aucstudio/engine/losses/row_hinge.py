@@ -35,7 +35,7 @@ class FreeConstantHinge:
         self._of_positives = float(costs[positive].sum())
 
     def best_constant(self, scores: Array) -> float:
-        """Give b."""
+        """Return b."""
         kinks = self.y - scores
         if self._are_equal:
             return float(np.partition(kinks, self._positives - 1)[self._positives - 1])
@@ -45,11 +45,11 @@ class FreeConstantHinge:
         return float(kinks[order[min(place, len(order) - 1)]])
 
     def at(self, scores: Array, b: float) -> float:
-        """Give the loss at a constant."""
+        """Return the loss at a constant."""
         return float(self.costs @ np.maximum(1.0 - self.y * (scores + b), 0.0))
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the loss at the best constant and a subgradient in the scores, which adds up to 0.
+        """Return the loss at the best constant and a subgradient in the scores, which adds up to 0.
 
         Rows that just meet their margin there share what the others lack.
         """
@@ -65,7 +65,7 @@ class FreeConstantHinge:
 
 
 def mean_hinge(positive: Mask, balanced: bool, scores: Array) -> float:
-    """Give the mean over the rows of (1 - y_i f_i)_+, or the mean of the means of the classes."""
+    """Return the mean over the rows of (1 - y_i f_i)_+, or the mean of the means of the classes."""
     loss = np.maximum(1.0 - np.where(positive, scores, -scores), 0.0)
     if balanced:
         return 0.5 * float(loss[positive].mean() + loss[~positive].mean())

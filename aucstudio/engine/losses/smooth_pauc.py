@@ -105,7 +105,7 @@ class Grid:
 
 
 def smooth_area(s: Array, t: Array, parts: Fan) -> float:
-    """Give (1 / (m n)) sum_i g_i [sum_j p_j Phi(s_j - t_i) + sum_j r_j]: pAUC_sigma, sigma = 1.
+    """Return (1 / (m n)) sum_i g_i [sum_j p_j Phi(s_j - t_i) + sum_j r_j]: pAUC_sigma, sigma = 1.
 
     Some 24 (m + n) operations, and (8 x range of the scores)^2.
     """
@@ -150,7 +150,7 @@ def derivatives(F: Array, positive: Mask, parts: Fan, learners: Array) -> tuple[
 
 
 def _moments(scores: Array, weights: Array, f: Array) -> tuple[Array, Array, Array, Array]:
-    """Give points for the scores that count, and the sums there of weights, times f, times f^2."""
+    """Return points for the scores that count and the sums there of weights, times f, times f^2."""
     used = np.flatnonzero(weights)
     grid, weights, f = Grid(scores[used]), weights[used], f[used]
     weighted = weights[:, None] * f

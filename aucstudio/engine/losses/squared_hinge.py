@@ -50,17 +50,17 @@ class SquaredHinge:
             self.pairs = float(weights[self.positives].sum() * weights[self.negatives].sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
+        """Return the mean loss and its gradient with respect to the scores, shape (N,)."""
         point = self.at(scores)
         return point.value, point.gradient
 
     def of(self, sample: Index) -> SquaredHinge:
-        """Give the loss on some of the rows."""
+        """Return the loss on some of the rows."""
         weights = None if self.weights is None else self.weights[sample]
         return SquaredHinge(self.is_positive[sample], weights)
 
     def at(self, scores: Array) -> SquaredHingePoint:
-        """Give the loss and its derivatives at some scores."""
+        """Return the loss and its derivatives at some scores."""
         return SquaredHingePoint(self, scores)
 
 
@@ -122,7 +122,7 @@ class SquaredHingePoint:
         return _times(self._q, found)
 
     def gram(self, X: NDArray[Any], pause: Callable[[], None]) -> Array:
-        """Give the Hessian with respect to w of scores X w, shape (d, d).
+        """Return the Hessian with respect to w of scores X w, shape (d, d).
 
         X' (2 A'DA / mn) X is a weighted sum of products of rows less the products of each
         positive with the sum of the negatives active with it; those sums are running sums over
@@ -153,7 +153,7 @@ class SquaredHingePoint:
         return square
 
     def _segments(self, dtype: Any) -> scipy.sparse.csc_array:
-        """Give the matrix that sums the rows of the negatives in each segment, in data order."""
+        """Return the matrix that sums the rows of the negatives in each segment, in data order."""
         hinge, N = self._hinge, len(self._hinge.is_positive)
         segment = np.empty(N, dtype=np.intp)
         segment[self._negatives] = self._segment
@@ -178,14 +178,14 @@ def _times(weights: Array | None, values: Array) -> Array:
 
 
 def _sums_from(x: Array) -> Array:
-    """Give the sums x[k] + x[k + 1] + ... for k = 0, ..., len(x)."""
+    """Return the sums x[k] + x[k + 1] + ... for k = 0, ..., len(x)."""
     sums = np.zeros(len(x) + 1)
     np.cumsum(x[::-1], out=sums[-2::-1])
     return sums
 
 
 def _sums_below(x: Array) -> Array:
-    """Give the sums x[0] + ... + x[k - 1] for k = 0, ..., len(x)."""
+    """Return the sums x[0] + ... + x[k - 1] for k = 0, ..., len(x)."""
     sums = np.zeros(len(x) + 1)
     np.cumsum(x, out=sums[1:])
     return sums

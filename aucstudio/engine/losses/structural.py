@@ -51,7 +51,7 @@ class StructuralRisk:
         self._total = len(self._positives) * float(self._g.sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the risk and a subgradient with respect to the scores, shape (N,)."""
+        """Return the risk and a subgradient with respect to the scores, shape (N,)."""
         s, t = scores[self._positives], -scores[self._negatives]
         order = np.argsort(t)
         c = self._g - t[order]
@@ -107,7 +107,7 @@ class TightRisk:
         self._total = len(self._positives) * float(self._g.sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the risk and a subgradient with respect to the scores, shape (N,)."""
+        """Return the risk and a subgradient with respect to the scores, shape (N,)."""
         s, t = scores[self._positives], -scores[self._negatives]
         top = self._highest(t)
         v = -t[top]
@@ -151,16 +151,16 @@ class DifferenceRisk:
         self._left = TightRisk(positive, 0.0, alpha)
 
     def __call__(self, scores: Array) -> float:
-        """Give the risk."""
+        """Return the risk."""
         return (1 + self.rho) * self._whole(scores)[0] - self.rho * self._left(scores)[0]
 
     def tangent(self, scores: Array) -> tuple[Array, float]:
-        """Give (c, k) so that c.u + k <= rho R_0(alpha)(u) for all u, with equality here."""
+        """Return (c, k) so that c.u + k <= rho R_0(alpha)(u) for all u, with equality here."""
         value, c = self._left(scores)
         return self.rho * c, self.rho * (value - float(c @ scores))
 
     def above(self, tangent: tuple[Array, float]) -> Risk:
-        """Give the convex risk that is at least this one, and equal where the tangent touches."""
+        """Return the convex risk that is at least this one, and equal where the tangent touches."""
         slope, offset = tangent
 
         def risk(scores: Array) -> tuple[float, Array]:

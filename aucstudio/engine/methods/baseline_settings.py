@@ -54,7 +54,7 @@ class ClassWeightSettings:
     )
 
     def weigh(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
-        """Give the weights of the negative and of the positive class, shape (2,).
+        """Return the weights of the negative and of the positive class, shape (2,).
 
         Where rows weigh ``each`` something themselves, balance is between their sums.
         """
@@ -68,14 +68,14 @@ class ClassWeightSettings:
         return weights
 
     def weigh_rows(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
-        """Give the weights of all rows: those of their classes times their own."""
+        """Return the weights of all rows: those of their classes times their own."""
         weights: Array = self.weigh(classes, positive, each)[positive.astype(int)]
         return weights if each is None else weights * each
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class CostSettings:
-    """The cost, in scikit-learn's convention."""
+class BaselineSettings(ClassWeightSettings):
+    """The settings that scikit-learn's own SVM and logistic regression share."""
 
     C: float = cost(
         1.0,
@@ -84,13 +84,8 @@ class CostSettings:
     )
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class BaselineSettings(ClassWeightSettings, CostSettings):
-    """The settings that scikit-learn's own SVM and logistic regression share."""
-
-
 def centre_of(X: Array) -> Array:
-    """Give the mean of the rows where measuring from there saves digits, else 0.
+    """Return the mean of the rows where measuring from there saves digits, else 0.
 
     Sparse rows would not stay sparse about it.
     """

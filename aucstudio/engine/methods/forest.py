@@ -62,7 +62,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     random_state: int = param(0, "Where the drawing starts.", label="Seed", low=0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         leaves = self._leaves(N)
         depth = 1.5 * np.log2(max(2.0, leaves))
@@ -73,7 +73,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
 
     def model_bytes(self, rows: int) -> float:
-        """Give about how much memory the trees of so many rows take."""
+        """Return about how much memory the trees of so many rows take."""
         return (5.0 * NUMBER + 1.0) * 2.0 * self._leaves(rows) * self.n_trees
 
     def _leaves(self, rows: int) -> float:
@@ -123,7 +123,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
 
 def extent(X: Array) -> tuple[Array, Array]:
-    """Give the least value of each feature and half of what it spans (0 where it does not vary)."""
+    """Return the least value of each feature and half of its span (0 where it does not vary)."""
     low, high = np.fmin.reduce(X, axis=0) / 2, np.fmax.reduce(X, axis=0) / 2
     none = np.isnan(low)
     low[none], high[none] = 0.0, 0.0

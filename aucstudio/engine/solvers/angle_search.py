@@ -132,7 +132,7 @@ class AngleSearch:
         return self._refine(u, v, self._coarse(u, v))
 
     def _coarse(self, u: Array, v: Array) -> Array:
-        """Give the best three angles of the grid."""
+        """Return the best three angles of the grid."""
         half = np.arange(0.0, np.pi - _STEP / 2, _STEP)
         angles = np.concatenate([half, half - np.pi])
         angles[len(half)] = np.pi
@@ -176,7 +176,7 @@ class AngleSearch:
     def _sorted(
         self, u: Array, v: Array, angles: Array, strides: tuple[int, int]
     ) -> Iterator[tuple[Array, Array]]:
-        """Give the sorted scores of both classes at each angle, from every k-th row."""
+        """Return the sorted scores of both classes at each angle, from every k-th row."""
         classes = (slice(None, self._m, strides[0]), slice(self._m, None, strides[1]))
         rows = [(u[part], v[part]) for part in classes]
         step = max(1, _NUMBERS_PER_CHUNK // sum(len(a) for a, _ in rows))
@@ -212,7 +212,7 @@ class AngleSearch:
 
 
 def direction(theta: ArrayLike) -> tuple[Array, Array]:
-    """Give cos(theta) and sin(theta), exactly 0 at quarter turns: ties of one column stay ties."""
+    """Return cos(theta) and sin(theta), exactly 0 at quarter turns, so that ties stay ties."""
     parts = np.cos(theta), np.sin(theta)
     cos, sin = (np.where(np.abs(part) < _QUARTER_TURN, 0.0, part) for part in parts)
     return cos, sin
@@ -223,7 +223,7 @@ def _stride(size: int) -> int:
 
 
 def _combinations(u: Array, v: Array, angles: Array) -> Array:
-    """Give cos(theta) u + sin(theta) v, a row for each angle; equal rows tie to the last bit."""
+    """Return cos(theta) u + sin(theta) v, a row for each angle; equal rows tie to the last bit."""
     cos, sin = direction(angles)
     scores = np.multiply.outer(cos, u)
     scores += np.multiply.outer(sin, v)
@@ -231,7 +231,7 @@ def _combinations(u: Array, v: Array, angles: Array) -> Array:
 
 
 def _cancels(u: Array, v: Array, angles: Array) -> NDArray[np.bool_]:
-    """Tell at which angles columns of mean 0 and deviation 1 leave only rounding errors."""
+    """Return at which angles columns of mean 0 and deviation 1 leave only rounding errors."""
     correlation = float(u @ v) / len(u)
     cancels: NDArray[np.bool_] = 1.0 + correlation * np.sin(2 * angles) <= _CANCELLED
     return cancels
@@ -255,7 +255,7 @@ def _turned(angles: Array) -> Array:
 
 
 def _nearest_zero(begin: Array, until: Array) -> float:
-    """Give the middle of the arc nearest 0, or 0 itself where an arc holds it."""
+    """Return the middle of the arc nearest 0, or 0 itself where an arc holds it."""
     if np.any(until > 2 * np.pi + _ARC):
         return 0.0
     middles = np.mod((begin + until) / 2 + np.pi, 2 * np.pi) - np.pi

@@ -109,25 +109,25 @@ class _Rows:
         self.bounds = np.repeat(sizes, [self.m, self.m, self.n])
 
     def margins(self, p: Array) -> Array:
-        """Give G p."""
+        """Return G p."""
         f = self.F @ p[:-2] + p[-2]
         return np.concatenate([f[self.i], f[self.i] - p[-1], -f[self.j]])
 
     def weigh(self, v: Array) -> Array:
-        """Give beta."""
+        """Return beta."""
         m, beta = self.m, np.empty(len(self.F))
         beta[self.i] = v[:m] + v[m : 2 * m]
         beta[self.j] = -v[2 * m :]
         return beta
 
     def adjoint(self, v: Array) -> Array:
-        """Give G^T v."""
+        """Return G^T v."""
         beta = self.weigh(v)
         ends = [beta.sum(), -v[self.m : 2 * self.m].sum()]
         return np.concatenate([self.F.T @ beta, ends])
 
     def gram(self, D: Array, pause: Callable[[], None]) -> Array:
-        """Give G^T diag(D) G."""
+        """Return G^T diag(D) G."""
         F, r, core = self.F, self.F.shape[1], np.zeros(len(self.F))
         weights, core[self.i] = np.abs(self.weigh(D)), D[self.m : 2 * self.m]
         S = np.empty((r + 2, r + 2))
@@ -138,14 +138,14 @@ class _Rows:
         return S
 
     def start(self) -> Array:
-        """Give multipliers strictly inside all bounds that meet the constraints of the dual."""
+        """Return multipliers strictly inside all bounds that meet the constraints of the dual."""
         costs, m, n = self.costs, self.m, self.n
         core = costs.mu + 0.5 * min(costs.core * m - costs.mu, costs.negative * n - costs.mu)
         both = core + 0.5 * min(costs.positive * m, costs.negative * n - core)
         return np.repeat([(both - core) / m, core / m, both / n], [m, m, n])
 
     def value_of(self, w: Array, beta: Array) -> TwoMargins:
-        """Give the primal value of a direction at its best constants."""
+        """Return the primal value of a direction at its best constants."""
         costs, f = self.costs, self.F @ w
         s, t = np.sort(f[self.i]), np.sort(f[self.j])
         b = self._best_constant(s, t)
@@ -167,7 +167,7 @@ class _Rows:
         return float(kinks[np.argmax(costs.negative * over >= gain)])
 
     def bound_from(self, v: Array) -> float:
-        """Give the dual value of v, once rounding errors in its constraints are mended."""
+        """Return the dual value of v, once rounding errors in its constraints are mended."""
         m, mu, room = self.m, self.costs.mu, self.bounds - v
         a, b, c = np.split(v, [m, 2 * m])
         lacking = max(mu - float(b.sum()), 0.0)
@@ -209,7 +209,7 @@ class _InteriorPoint:
         return self._x[: len(self._rows.bounds)]
 
     def measure(self) -> TwoMargins:
-        """Give the best iterate so far with its certificate."""
+        """Return the best iterate so far with its certificate."""
         here = self._rows.value_of(self._wb[:-1], self._rows.weigh(self._v))
         if here.objective < self._best.objective:
             self._best = dataclasses.replace(here, at_zero=self._best.at_zero)
@@ -250,7 +250,7 @@ class _InteriorPoint:
         return dp[:-1], dx, push - self._y * (1.0 + dx / self._x)
 
     def _reach(self, dx: Array, dy: Array) -> float:
-        """Give the longest feasible step."""
+        """Return the longest feasible step."""
         lowest = min(float((dx / self._x).min()), float((dy / self._y).min()))
         return -1.0 / lowest if lowest < 0.0 else np.inf
 

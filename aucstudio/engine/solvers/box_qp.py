@@ -104,7 +104,7 @@ class _InteriorPoint:
         self._D, self._p, self._q = (np.empty(pairs.shape) for _ in range(3))
 
     def _start(self) -> tuple[Array, Array]:
-        """Give beta and w of equal multipliers: the present ones, or less if less is better."""
+        """Return beta and w of equal multipliers: the present ones, or less if less is better."""
         beta = self._sum_over_pairs(lambda part: self._a[part])
         w = self._F.T @ beta
         linear, square = self._margin * self._pairs.total(self._a), float(w @ w)
@@ -112,7 +112,7 @@ class _InteriorPoint:
         return share * beta, share * w
 
     def measure(self) -> PairSolution:
-        """Give the best iterate so far with its certificate; prepare the next step on the way."""
+        """Return the best iterate so far with its certificate; prepare the next step on the way."""
         pairs, F = self._pairs, self._F
         beta = self._sum_over_pairs(lambda part: self._a[part])
         from_a, w = F.T @ beta, self._w
@@ -161,7 +161,7 @@ class _InteriorPoint:
         return sum(self._pairs.total(x[p] * y[p], p) for p in parts) / self._pairs.weight
 
     def _target(self, L: Symmetric, drive: Array) -> Array:
-        """Give the scores to aim at: F (w + y), where (I + F^T A^T D A F) y = F^T drive."""
+        """Return the scores to aim at: F (w + y), where (I + F^T A^T D A F) y = F^T drive."""
         self._dw = L.substitute(self._F.T @ drive - self._w)
         return self._scores + self._F @ self._dw
 

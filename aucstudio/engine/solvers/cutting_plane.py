@@ -137,7 +137,7 @@ class _State:
         return max(self.objective - self.bound, 0.0)
 
     def found(self, tol: float) -> Direction:
-        """Give the best point, with the relative gap that is asked for."""
+        """Return the best point, with the relative gap that is asked for."""
         return Direction(
             weights=self.weights,
             objective=self.objective,

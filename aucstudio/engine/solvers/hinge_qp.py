@@ -88,7 +88,7 @@ class _InteriorPoint:
         return a * np.where(positive, least / above, least / below)
 
     def measure(self) -> WithConstant:
-        """Give the best iterate so far with its certificate."""
+        """Return the best iterate so far with its certificate."""
         b = self._loss.best_constant(self._f)
         objective = 0.5 * float(self._w @ self._w) + self._loss.at(self._f, b)
         best = self._best
@@ -123,7 +123,7 @@ class _InteriorPoint:
         self._f, self._x, self._z = self._f + step * df, x + step * dx, z + step * dz
 
     def _aim(self, D: Array, push: Array) -> Array:
-        """Give the weights of the rows that the right side of the Newton equations adds up."""
+        """Return the weights of the rows that the right side of the Newton equations adds up."""
         aim: Array = self._loss.y * (self._x[0] + D * self._short(push))
         return aim
 
@@ -132,7 +132,7 @@ class _InteriorPoint:
         return short
 
     def _gram(self, D: Array, weights: Array) -> tuple[Array, Array]:
-        """Give S, and what some weights of the rows make of (F, 1), in one pass over F."""
+        """Return S, and what some weights of the rows make of (F, 1), in one pass over F."""
         F, r = self._F, self._F.shape[1]
         S, total = np.zeros((r + 1, r + 1)), np.zeros((r + 1, weights.shape[1]))
         for chunk, rows in enumerate(_chunks(F)):
@@ -159,7 +159,7 @@ class _InteriorPoint:
         return dp, df, dx, push - self._z * (1.0 + dx / self._x)
 
     def _reach(self, dx: Array, dz: Array) -> float:
-        """Give the longest feasible step."""
+        """Return the longest feasible step."""
         lowest = min(float((dx / self._x).min()), float((dz / self._z).min()))
         return -1.0 / lowest if lowest < 0.0 else np.inf
 

@@ -26,7 +26,7 @@ class InteriorPoint(Protocol[Found]):
     """An iterate strictly inside all bounds."""
 
     def measure(self) -> Found:
-        """Give the best iterate so far with its certificate."""
+        """Return the best iterate so far with its certificate."""
 
     def advance(self) -> None:
         """Make one predictor-corrector step."""

@@ -64,7 +64,7 @@ class Ray:
         return self._u + step * self._p
 
     def start(self, objective: float, gradient: Array) -> Point:
-        """Give the point of step 0, of which P and a subgradient are known."""
+        """Return the point of step 0, of which P and a subgradient are known."""
         slope = float(self._wd + self._C * (gradient @ self._p))
         return Point(0.0, objective, slope, np.nan, gradient)
 

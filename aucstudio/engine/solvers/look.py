@@ -25,7 +25,7 @@ class Reporter:
         self._last = time.perf_counter()
 
     def report(self) -> bool:
-        """Tell the monitor; True if it wants to stop."""
+        """Return the monitor; True if it wants to stop."""
         if self._monitor.stopped:
             return True
         self._last = time.perf_counter()

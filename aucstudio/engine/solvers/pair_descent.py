@@ -196,7 +196,7 @@ class _Descent:
         self._slice = min(_WORK_PER_SLICE, _GROWTH * self._slice)
 
     def measure(self, refresh: Callable[[], None] | None) -> KernelSolution:
-        """Give the best iterate so far with its certificate.
+        """Return the best iterate so far with its certificate.
 
         Given ``refresh``, the scores are computed afresh, and it is called between blocks.
         """
@@ -222,7 +222,7 @@ class _Descent:
 
 
 def _curvatures(K: Array, i: Index, j: Index, pause: Callable[[], None]) -> Array:
-    """Give q of each pair, above 0: a pair without curvature then goes to a bound in one move."""
+    """Return q of each pair, above 0: a pair without curvature then goes to a bound in one move."""
     diagonal, q = K.diagonal(), np.empty(len(i))
     floor = max(_FLATNESS * float(diagonal.max()), float(np.finfo(np.float64).tiny))
     for part in chunks(len(i), most=_PAIRS_PER_BLOCK):
@@ -304,7 +304,7 @@ class _Onward(Monitor):
 
 
 def _joined(first: KernelSolution, second: KernelSolution, tol: float) -> KernelSolution:
-    """Give the better of two iterates, with the better of their bounds."""
+    """Return the better of two iterates, with the better of their bounds."""
     best = min(first, second, key=lambda solution: solution.objective)
     gap = max(best.objective - max(first.bound, second.bound), 0.0)
     return dataclasses.replace(

@@ -25,7 +25,7 @@ _LEAST_SAMPLED_ROWS = 1_000
 
 
 def preconditioner(space: Space, hinge: SquaredHinge, pause: Pause) -> Preconditioner:
-    """Give what makes an approximate inverse of H at C, scores and a point of the loss.
+    """Return what makes an approximate inverse of H at C, scores and a point of the loss.
 
     It is the inverse of H on a sample of the rows, or of its diagonal for many features or sparse
     rows. A sample of all rows, where there are few, makes the solver the exact Newton method. In a

@@ -130,7 +130,7 @@ class _State:
         self._stand(w, u, self._hinge.at(u))
 
     def found(self) -> Direction:
-        """Give the present point; its gap is to be small against P and against what w = 0 lacks."""
+        """Return the present point; its gap is to be small against P and what w = 0 lacks."""
         gained = self._C - self.objective
         return Direction(
             weights=self.w,

@@ -113,7 +113,7 @@ class _Newton:
         return _Iterate(weights=w, scores=scores, b=b, objective=objective, n_iter=n_iter)
 
     def _dual(self, at: _Iterate) -> float:
-        """Give the largest dual value on the ray of alpha = 2 C xi, made to balance the classes."""
+        """Return the largest dual value on the ray of alpha = 2 C xi with the classes balanced."""
         y, space = self._y, self._space
         alpha = 2 * self._costs * np.maximum(0.0, 1.0 - y * (at.scores + at.b))
         sums = [alpha[y > 0].sum(), alpha[y < 0].sum()]

@@ -25,6 +25,8 @@ from aucstudio.engine.types import Array, Index, Mask
 Features = NDArray[np.float32]
 Visits = tuple[NDArray, ...]
 Draw = Callable[[Mask, np.random.Generator], Visits]
+Learn = Callable[[Features, Visits], None]
+Measure = Callable[[Array, Array], float]
 
 _SKIP = 16  # steps between two shrinkings of w, and between two additions to its mean
 _WORK_PER_SLICE = 2e7
@@ -52,6 +54,42 @@ class Learner(Protocol):
         """Make the steps of some visits; however they are cut, the result is the same."""
 
 
+class VisitedRows(Protocol):
+    """Rows that epochs visit."""
+
+    def __len__(self) -> int:
+        """Return the number of rows, which is that of the steps of an epoch."""
+
+    def visit(self, learn: Learn, learner: Learner, rng: np.random.Generator) -> None:
+        """Go through one epoch: call ``learn`` with features and visits of them."""
+
+    def scores(self, w: Array, pause: Callable[[], None] | None) -> Array:
+        """Score all rows; without ``pause`` nothing can stop it."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RowsInMemory:
+    """Features of all rows.
+
+    Attributes
+    ----------
+    F : ndarray of float32, shape (N + 1, r)
+    positive : ndarray of bool, shape (N,)
+    """
+
+    F: Features
+    positive: Mask
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    def visit(self, learn: Learn, learner: Learner, rng: np.random.Generator) -> None:
+        learn(self.F, learner.draw(self.positive, rng))
+
+    def scores(self, w: Array, pause: Callable[[], None] | None) -> Array:
+        return scores(self.F, w, pause)[:-1]
+
+
 @dataclasses.dataclass
 class Training:
     """How far a learner has come; epoch e visits what a generator seeded with (seed, e) draws.
@@ -59,9 +97,13 @@ class Training:
     Attributes
     ----------
     learner : Learner
-    seed : int
-    epoch, position : int
-        Complete epochs, and visits done of the next one.
+    rows : VisitedRows
+    epochs : int
+        How many are to be completed.
+    monitor : Monitor
+        Receives each epoch, and the stage "epoch" within one.
+    epoch, visited : int
+        Complete epochs, and visits of the next one.
     best : ndarray of shape (r,) or None
         Weights of the smallest objective at the end of an epoch.
     objective : float
@@ -69,32 +111,27 @@ class Training:
     """
 
     learner: Learner
-    seed: int
+    rows: VisitedRows
+    epochs: int
+    monitor: Monitor
     epoch: int = 0
-    position: int = 0
+    visited: int = 0
     best: Array | None = None
     objective: float = np.inf
 
     def run(
         self,
-        F: Features,
-        positive: Mask,
-        epochs: int,
-        measure: Callable[[Array, Array], float],
-        monitor: Monitor,
+        seed: int,
+        measure: Measure,
         scorer: Callable[[Array], Scorer],
     ) -> tuple[Array, float]:
-        """Train until so many epochs are complete, or the monitor wants to stop.
+        """Train until all epochs are complete, or the monitor requests a stop.
 
         Parameters
         ----------
-        F : ndarray of float32, shape (N + 1, r)
-        positive : ndarray of bool, shape (N,)
-        epochs : int
+        seed : int
         measure : callable
             ``measure(weights, scores)`` is the objective.
-        monitor : Monitor
-            Hears of each epoch, and of the stage "epoch" within one.
         scorer : callable
             Makes what the monitor shows of some weights.
 
@@ -106,46 +143,46 @@ class Training:
         Raises
         ------
         Stopped
-            If the monitor wants to stop before the first step.
+            If the monitor requests a stop before the first step.
         """
+        pause = functools.partial(self.monitor.stage, "scores")
         try:
-            while self.epoch < epochs:
-                self._finish(F, positive, monitor, epochs)
+            while self.epoch < self.epochs:
+                self.rows.visit(
+                    self._learn, self.learner, np.random.default_rng((seed, self.epoch))
+                )
                 w = self.learner.weights.copy()
-                pause = functools.partial(monitor.stage, "scores")
-                objective = measure(w, scores(F, w, pause)[:-1])
+                objective = measure(w, self.rows.scores(w, pause))
                 self._note(w, objective)
-                if monitor.step(
-                    self.epoch, objective, total=epochs, scorer=functools.partial(scorer, w)
-                ):
+                live = functools.partial(scorer, w)
+                if self.monitor.step(self.epoch, objective, total=self.epochs, scorer=live):
                     break
         except Stopped:
-            if self.epoch == self.position == 0:
+            if self.epoch == self.visited == 0:
                 raise
         if self.best is not None:
             return self.best, self.objective
         w = self.learner.weights.copy()
-        return w, measure(w, scores(F, w)[:-1])
+        return w, measure(w, self.rows.scores(w, None))
 
-    def _finish(self, F: Features, positive: Mask, monitor: Monitor, epochs: int) -> None:
-        """Go through the rest of the epoch, in slices of some 20 ms."""
-        visits = self.learner.draw(positive, np.random.default_rng((self.seed, self.epoch)))
-        count = len(visits[0])
+    def _learn(self, F: Features, visits: Visits) -> None:
+        """Make the steps of some visits, in slices of some 20 ms."""
         step = max(1, int(_WORK_PER_SLICE / (self.learner.work + _OVERHEAD)))
-        while self.position < count:
-            monitor.stage("epoch", (self.epoch + self.position / count) / epochs)
-            rows = slice(self.position, self.position + step)
-            self.learner.learn(F, tuple(part[rows] for part in visits))
-            self.position = min(count, self.position + step)
+        for start in range(0, len(visits[0]), step):
+            done = min(self.visited / len(self.rows), 1.0)
+            self.monitor.stage("epoch", (self.epoch + done) / self.epochs)
+            part = tuple(each[start : start + step] for each in visits)
+            self.learner.learn(F, part)
+            self.visited += len(part[0])
 
     def _note(self, w: Array, objective: float) -> None:
-        self.epoch, self.position = self.epoch + 1, 0
+        self.epoch, self.visited = self.epoch + 1, 0
         if objective < self.objective:
             self.best, self.objective = w, objective
 
 
 def scores(F: Features, w: Array, pause: Callable[[], None] | None = None) -> Array:
-    """Give F w, shape (len(F),); ``pause`` is called between chunks."""
+    """Return F w, shape (len(F),); ``pause`` is called between chunks."""
     w32, found = w.astype(np.float32), np.empty(len(F))
     for start in range(0, len(F), _ROWS_PER_CHUNK):
         rows = slice(start, start + _ROWS_PER_CHUNK)

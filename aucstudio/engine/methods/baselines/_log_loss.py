@@ -60,7 +60,7 @@ class LogLossMethod(BaselineSettings, WeighsRows):
     def _minimise(
         self, X: Array, positive: Mask, context: Context, scorer: Callable[[Array], Scorer]
     ) -> tuple[Array, float, Fit]:
-        """Give w, b and the fit, with the scores <w, x_i> of the rows.
+        """Return w, b and the fit, with the scores <w, x_i> of the rows.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class _Watcher:
         """Nothing to say before an iteration."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:
-        """Hear of an iteration; the fit as a whole and its last, empty task are none."""
+        """Receive an iteration; the fit as a whole and its last, empty task are none."""
         if context.parent is None or fitted_estimator is None:
             return
         self.iteration += 1

@@ -69,7 +69,7 @@ class AdditiveLogistic(LogLossMethod):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features * max(1, self.n_knots - 1)
         few = ("n_knots", "take fewer knots or a sample of the rows")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         LeveledBoosting,
         Levels,
         Nodes,
-        TreeByTree,
     )
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
@@ -126,7 +125,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features
         leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
@@ -137,36 +136,23 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        from aucstudio.engine.methods.baselines._histogram_library import LibraryDiffersError
-
         monitor = context.monitor
         weights = self.weigh(self.classes_, positive, context.weights)
         cuts, levels = _bin(X, monitor)
-        costs, notes = self.weigh_rows(self.classes_, positive, context.weights), []
+        costs = self.weigh_rows(self.classes_, positive, context.weights)
         watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
         library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
         with contextlib.suppress(_Halted):
-            try:
-                # The levels are what it trains on; of the rows it wants to see the shape.
-                library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
-            except LibraryDiffersError as lack:
-                notes.append(lack.notice)
-                self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
+            # The levels are what it trains on; of the rows it wants to see the shape.
+            library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
         return Fit(
             watcher.scorer(),
             watcher.objective,
             watcher.iteration,
             intercept=0.0,
             scores=watcher.scores,
-            notes=tuple(notes),
         )
-
-    def _tree_by_tree(self) -> TreeByTree:
-        from aucstudio.engine.methods.baselines._histogram_library import TreeByTree
-
-        names = (field.name for field in dataclasses.fields(TreeByTree))
-        return TreeByTree(**{name: getattr(self, name) for name in names})
 
     def _library(self, weights: Array) -> LeveledBoosting:
         from aucstudio.engine.methods.baselines._histogram_library import LeveledBoosting
@@ -187,7 +173,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
 
 
 def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Levels]:
-    """Give the cuts of each feature and the level of each cell: the number of cuts below it.
+    """Return the cuts of each feature and the level of each cell: the number of cuts below it.
 
     A gap has a level of its own, except in a feature of gaps only, which becomes a constant. The
     library would do the same in one call that nothing can stop, and with class weights in some
@@ -242,7 +228,7 @@ class _Watcher:
         self._read: list[EnsembleScorer] = []
 
     def hear(self, scores: Array, trees: list[Nodes]) -> None:
-        """Hear of the start or of another tree."""
+        """Receive the start or another tree."""
         self.scores, self._trees = scores, trees
         if not trees:
             self._base = float(scores[0])

@@ -43,7 +43,7 @@ class Logistic(LogLossMethod):
     takes_sparse: ClassVar[bool] = True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         work = Work(numbers=45.0 * N * d + 500.0 * N, steps=300)
         return cost_of(N, float(NUMBER * N * d), work)

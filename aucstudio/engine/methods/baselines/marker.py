@@ -62,7 +62,7 @@ class Marker(WeighsRows):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         return cost_of(N, float(NUMBER * N), Work(numbers=20.0 * N * features))
 

@@ -75,11 +75,11 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     counts_rows: ClassVar[bool] = True
 
     def heeds_stop(self) -> bool:
-        """Tell whether no library has to be waited for; see the base class."""
+        """Return whether no library has to be waited for; see the base class."""
         return self.kernel == "linear"
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         if self.kernel == "linear":
             r = min(N, d)

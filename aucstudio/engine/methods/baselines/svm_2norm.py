@@ -63,7 +63,7 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
             _refuse_large(positives + negatives)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         if self.kernel == "linear" and d <= N:
             work = Work(products=8.0 * N * d**2, numbers=60.0 * N * d, steps=100)

@@ -120,7 +120,7 @@ class PAUCBoost(AUCClassifier):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features * max(1, self.n_knots - 1)
         memory = NUMBER * (cells + max(cells, 2.0 * min(cells, _CELLS_PER_BLOCK)))

@@ -95,7 +95,7 @@ class RankBoost(WeighsRows):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features
         work = Work(numbers=cells * (100 + 1.3 * self.n_rounds), steps=3 * self.n_rounds)

@@ -121,7 +121,7 @@ class AUCEnsemble(WeighsRows):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         share = (self.n_folds - 1) / self.n_folds
         held = int(share * positives), int(share * negatives), features

@@ -92,7 +92,7 @@ class GreedyPAUC(AUCClassifier):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, K, pairs = positives + negatives, features, positives * negatives
         searches = (K - 1) ** 2 if self.strategy == "greedy" else K * (K - 1) / 2
         if self.fpr_range == (0.0, 1.0) and pairs <= MAX_SWEEP_PAIRS:
@@ -133,7 +133,7 @@ class GreedyPAUC(AUCClassifier):
         return search
 
     def _meet(self, columns: list[_Column], search: AngleSearch) -> Iterator[_Column]:
-        """Give the best feature and then each merged column."""
+        """Return the best feature and then each merged column."""
         signed = [side for column in columns for side in _both_signs(column, search)]
         first = int(np.argmax([side.area for side in signed]))
         yield signed[first]
@@ -157,7 +157,7 @@ class _Column:
 def _standardised(
     X: Array, positive: Mask, monitor: Monitor
 ) -> tuple[NDArray[np.intp], Array, list[_Column]]:
-    """Give the features that vary, their standard deviations, and a column for each."""
+    """Return the features that vary, their standard deviations, and a column for each."""
     rows = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
     features = np.flatnonzero(np.ptp(X, axis=0))
     scales, columns = np.empty(len(features)), []

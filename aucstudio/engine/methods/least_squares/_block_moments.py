@@ -47,7 +47,7 @@ class _Class:
         return self.total / self.count
 
     def scatter(self) -> Array:
-        """Give the scatter about the mean."""
+        """Return the scatter about the mean."""
         return self.square - self.count * np.outer(self.mean, self.mean)
 
 

@@ -105,7 +105,7 @@ def weighted_moments(
 
 
 def is_near_zero(X: Array) -> bool:
-    """Tell whether every feature of some rows varies about as much as it is off 0."""
+    """Return whether every feature of some rows varies about as much as it is off 0."""
     return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
 
 
@@ -134,12 +134,12 @@ def _moments_from_zero(
 
 
 def keeps_digits(scatter: Array, products: Array) -> bool:
-    """Tell whether taking the means off has cost at most three digits of every feature."""
+    """Return whether taking the means off has cost at most three digits of every feature."""
     return bool((scatter.diagonal() >= _LEFT_OVER * products.diagonal()).all())
 
 
 def _products(X: Array, chosen: Index | None, look: Callable[[], None]) -> tuple[Array, Array]:
-    """Give X'X and the sum of the rows, all or the chosen ones, in one pass."""
+    """Return X'X and the sum of the rows, all or the chosen ones, in one pass."""
     square, total = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
     height, ones = _height(X), np.ones(_height(X))
     for start in range(0, len(X) if chosen is None else len(chosen), height):

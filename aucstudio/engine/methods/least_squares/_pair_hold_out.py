@@ -124,7 +124,7 @@ class HoldOut:
         self._totals = np.einsum("ka,kl,kb->lab", turned, shares, turned)
 
     def _is_apart(self, lam: Array) -> Mask:
-        """Tell where D^-1 is kept apart from Q: where it makes up most of it."""
+        """Return where D^-1 is kept apart from Q: where it makes up most of it."""
         apart: Mask = (lam > self._g.mean()) | self._thin
         return apart
 
@@ -148,7 +148,7 @@ class HoldOut:
         return count_outcomes(self.pair_scores(which), m, len(self._d) - m, tie)
 
     def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
-        """Give some positives at a time and the scores of their pairs with all negatives."""
+        """Return some positives at a time and the scores of their pairs with all negatives."""
         lam, m, N = self.regularizations[which], self._positives, len(self._d)
         for rows in pair_chunks(m, N - m):
             self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))

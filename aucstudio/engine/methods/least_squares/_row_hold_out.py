@@ -29,7 +29,7 @@ def rls_leave_pair_out(
     fit_intercept: bool,
     monitor: Monitor,
 ) -> list[PairsHeldOut]:
-    """Tell how RLS orders every pair of a positive and a negative when trained without it.
+    """Return how RLS orders every pair of a positive and a negative when trained without it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _report(monitor: Monitor, which: int, count: int, done: float) -> None:
 def _basis(
     X: Array, kernel: Kernel, fit_intercept: bool, monitor: Monitor
 ) -> tuple[Array, Array, bool]:
-    """Give eigenvalues and -vectors of the Gram matrix; True if its null space is left out."""
+    """Return eigenvalues and -vectors of the Gram matrix; True if its null space is left out."""
     N = len(X)
     origin = X[0] if fit_intercept else np.zeros(X.shape[1])
     if kernel.is_linear and 2 * X.shape[1] < N:
@@ -113,7 +113,7 @@ class _PairErrors:
     def scores(
         self, m: int, report: Callable[[float], None]
     ) -> Iterator[tuple[slice, Array, Array]]:
-        """Give some positives at a time and the scores of their pairs with all negatives."""
+        """Return some positives at a time and the scores of their pairs with all negatives."""
         N = len(self._y)
         q, Aq = self._diagonal[m:], self._pull[m:]
         for rows in pair_chunks(m, N - m):

@@ -93,7 +93,7 @@ class Mixing:
     roots: Array | None = None
 
     def origin(self, X: Array) -> Array:
-        """Give the point from which a linear kernel measures; any does if weights sum to 0."""
+        """Return the point from which a linear kernel measures; any does if weights sum to 0."""
         free = self.centred and not scipy.sparse.issparse(X)
         return X[0] if free else np.zeros(X.shape[1])
 
@@ -118,14 +118,14 @@ class Mixing:
 
 
 def class_shares(positive: Mask, weights: Array) -> Array:
-    """Give the share that each row has in the weight of its class."""
+    """Return the share that each row has in the weight of its class."""
     sums = np.array([weights[~positive].sum(), weights[positive].sum()])
     shares: Array = weights / sums[positive.astype(int)]
     return shares
 
 
 def pair_mixing(positive: Mask, weights: Array | None = None) -> tuple[Mixing, Array]:
-    """Give the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
+    """Return the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
     if weights is not None:
         return _weighted_mixing(positive, weights)
     m = int(np.count_nonzero(positive))
@@ -137,7 +137,7 @@ def pair_mixing(positive: Mask, weights: Array | None = None) -> tuple[Mixing, A
 
 
 def _weighted_mixing(positive: Mask, weights: Array) -> tuple[Mixing, Array]:
-    """Give both where the pair of rows i and j weighs p_i q_j, p and q shares in their classes.
+    """Return both where the pair of rows i and j weighs p_i q_j, p and q shares in their classes.
 
     With a and b the roots of p and q and u = a - b, the paper's matrix over mn is D Q Q D with
     D = diag(a, b) and Q = I - aa' - bb' + uu' / |u|, |u| = sqrt(2); and Q u = sqrt(2) u.

@@ -108,7 +108,7 @@ class LeastSquares(KernelSettings, WeighsRows):
             _refuse_large(positives + negatives)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         if self.kernel == "linear" and d <= N:
             work = Work(products=1.5 * N * d**2 + d**3, numbers=2.0 * N * d)
@@ -118,25 +118,25 @@ class LeastSquares(KernelSettings, WeighsRows):
         return cost_of(N, memory, work, NO_KERNEL)
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
-        """Say what a fit takes: the equations are as many as from dense rows."""
+        """Estimate memory and time of a fit takes: the equations are as many as from dense rows."""
         return self.estimate(positives, negatives, features)
 
     @abstractmethod
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
-        """Give the equations of the direction itself."""
+        """Return the equations of the direction itself."""
 
     @abstractmethod
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
-        """Give the equations of the weights of the rows."""
+        """Return the equations of the weights of the rows."""
 
     def _constant(self, scorer: Scorer, X: Array, positive: Mask, context: Context) -> float | None:
-        """Give the constant that the method chooses, if it does."""
+        """Return the constant that the method chooses, if it does."""
         return None
 
     def _kernel_for_hold_out(
         self, X: Array, regularizations: ArrayLike, given: Kernel | None
     ) -> Kernel:
-        """Give the kernel, or refuse what the closed form of held-out scores cannot do."""
+        """Return the kernel, or refuse what the closed form of held-out scores cannot do."""
         if np.min(regularizations) <= 0:
             raise InvalidSetting(
                 "regularization", "leave-pair-out needs a regularization greater than 0"

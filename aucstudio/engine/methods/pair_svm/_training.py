@@ -89,15 +89,15 @@ class PairSVM(KernelSettings, AUCClassifier):
         return 1.0
 
     def _space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Vectors:
-        """Give the chosen rows as vectors."""
+        """Return the chosen rows as vectors."""
         return exact(*self._compared(X, rows, context), context.monitor)
 
     def _kernel_space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Expansion:
-        """Give the chosen rows in the space of their kernel."""
+        """Return the chosen rows in the space of their kernel."""
         return Expansion.of(*self._compared(X, rows, context), context.monitor)
 
     def _space_of_all(self, X: Rows, positive: Mask, context: Context) -> Vectors:
-        """Give all rows as vectors for the linear kernel; no copy where none is needed."""
+        """Return all rows as vectors for the linear kernel; no copy where none is needed."""
         return Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
 
     def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
@@ -116,7 +116,7 @@ class PairSVM(KernelSettings, AUCClassifier):
             refuse_beyond_memory(cost, f"{positives * negatives:,} pairs under a kernel")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d, pairs = positives + negatives, features, float(positives * negatives)
         if self.n_neighbors is None and pairs > MAX_DENSE_PAIRS and self.kernel == "linear":
             planes = cutting_planes(N, d, _USUAL_CUTS)
@@ -130,7 +130,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         return dataclasses.replace(taken, seconds=(taken.seconds or 0.0) + work.seconds)
 
     def _cost_of_pairs(self, N: int, d: int, used: int, pairs: float, advice: Advice) -> Cost:
-        """Say what a fit to so many pairs of so many rows takes."""
+        """Estimate memory and time of a fit to so many pairs of so many rows takes."""
         if self.kernel != "linear" or d > used:
             matrices = self._kernel_numbers(used, N)
             work = kernel_matrix(used, d) + Work(products=(matrices - used**2) * used, steps=300)
@@ -142,11 +142,11 @@ class PairSVM(KernelSettings, AUCClassifier):
         return cost_of(N, memory, work.times(_USUAL_STEPS), advice)
 
     def _copies(self) -> float:
-        """Give the number of copies of the table that the linear kernel makes, centring aside."""
+        """Return the number of copies of the table that the linear kernel makes, centring aside."""
         return 0.0
 
     def _kernel_numbers(self, used: int, rows: int) -> float:
-        """Give how many numbers kernel matrices of the rows used, or of all, hold at the peak."""
+        """Return how many numbers kernel matrices of the rows used, or of all, hold at the peak."""
         return (3.0 if self.n_neighbors is None else 1.0) * used**2
 
     def stays_sparse(self) -> bool:
@@ -227,7 +227,7 @@ class PairSVM(KernelSettings, AUCClassifier):
 
 
 def _suits_descent(F: Array) -> bool:
-    """Say whether coordinate descent solves all pairs sooner than the interior point.
+    """Return whether coordinate descent solves all pairs sooner than the interior point.
 
     Descent moves along whole rows of the kernel matrix, whatever its rank r; the interior point
     pays r^3 a step, and r for each pair. It wins if the rank is high, five to fifteen times. Of
@@ -238,7 +238,7 @@ def _suits_descent(F: Array) -> bool:
 
 
 def _strongest(a: Array, bound: float) -> Index:
-    """Give the positions of the largest multipliers, in descending order."""
+    """Return the positions of the largest multipliers, in descending order."""
     excess = len(a) - MAX_SUPPORT_PAIRS
     chosen = np.argpartition(a, excess)[excess:] if excess > 0 else np.arange(len(a))
     chosen = chosen[a[chosen] > _SUPPORT_SHARE * bound]

@@ -121,7 +121,7 @@ class _Whitened:
 
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
-    """Give T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""
+    """Return T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""
     pause = functools.partial(monitor.stage, "class covariance")
     S = weight * _covariance(F, positive, pause)
     S[np.diag_indices_from(S)] += 1.0
@@ -130,7 +130,7 @@ def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Arra
 
 
 def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
-    """Give Sigma = F^T R F, shape (r, r)."""
+    """Return Sigma = F^T R F, shape (r, r)."""
     Z, r = np.empty_like(F), F.shape[1]
     for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
         parts = [rows[chunk] for chunk in chunks(len(rows), COPY * r)]

@@ -50,7 +50,7 @@ class GaussianFeatures(PairNewton):
 
     @abstractmethod
     def _count(self) -> tuple[str, int]:
-        """Give name and value of the setting that says how many features there are."""
+        """Return name and value of the setting that says how many features there are."""
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         monitor, (name, count) = context.monitor, self._count()
@@ -68,7 +68,7 @@ class GaussianFeatures(PairNewton):
         return mapped(feature_map, X, monitor, dtype, weights=context.weights)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, (name, count) = positives + negatives, self._count()
         size = np.dtype(self._precision(N)).itemsize
         memory, work = newton(N, count, size)
@@ -83,7 +83,7 @@ class GaussianFeatures(PairNewton):
         """Count what making the map and the features takes."""
 
     def _map_bytes(self, rows: int, features: int) -> float:
-        """Give the memory that making the map adds to what comes later."""
+        """Return the memory that making the map adds to what comes later."""
         return 0.0
 
     def _precision(self, rows: int) -> type[np.floating[Any]]:

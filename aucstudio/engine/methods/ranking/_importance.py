@@ -28,7 +28,7 @@ def importance_factors(
     monitor: Monitor,
     weights: Array | None = None,
 ) -> Array:
-    """Give a factor for each column, the root of its importance.
+    """Return a factor for each column, the root of its importance.
 
     The root, as distances are squared: they then are sums weighted by the importance. The columns'
     variances sum to what they did.

@@ -52,11 +52,11 @@ class PairNewton(WeighsRows):
 
     @abstractmethod
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
-        """Give the rows as vectors."""
+        """Return the rows as vectors."""
 
     @abstractmethod
     def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
-        """Give rows that come in blocks as vectors; see ``adds_up``."""
+        """Return rows that come in blocks as vectors; see ``adds_up``."""
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         if not self.adds_up:
@@ -95,7 +95,7 @@ class PairNewton(WeighsRows):
 
 
 def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:
-    """Give the memory and the work of Newton's method, features themselves aside."""
+    """Return the memory and the work of Newton's method, features themselves aside."""
     cells = float(rows) * features
     work = Work(numbers=3.0 * bytes_of_number * cells + 1500.0 * rows, steps=300)
     if features > MOST_SAMPLED_FEATURES and bytes_of_number == NUMBER:

@@ -69,7 +69,7 @@ class KernelRankSVM(KernelSettings, PairNewton):
     tol: float = tolerance(1e-8, "Stop when the objective is this near to its optimum, relatively.")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
         return cost_of(N, NUMBER * (1.0 * N**2 + N * features), work, NO_KERNEL)

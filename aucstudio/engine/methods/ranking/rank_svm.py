@@ -66,7 +66,7 @@ class RankSVM(PairNewton):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         return cost_of(N, *newton(N, d, NUMBER))
 

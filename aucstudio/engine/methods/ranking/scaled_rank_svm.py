@@ -76,7 +76,7 @@ class ScaledRankSVM(PairNewton):
     random_state: int = param(0, "Where the drawing of trees starts.", label="Seed", low=0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         a_tree = Work(numbers=8.0 * N * np.log2(max(2.0, N)) * features, steps=30)
         work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)

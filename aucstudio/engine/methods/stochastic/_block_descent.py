@@ -9,22 +9,16 @@ Symbols: m, n numbers of positives and negatives, N = m + n; F features; w weigh
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 
 import numpy as np
 
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.embedding import Embedding
-from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.solvers.stochastic import Features, PairSteps, scores
+from aucstudio.engine.solvers.stochastic import Features, Learn, Learner, scores
 from aucstudio.engine.types import Array, Index, Mask
 
-Measure = Callable[[Array, Array], float]
-
 PARTNERS = 10_000
-
-_WORK_PER_SLICE = 2e7
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,92 +43,48 @@ def draw_partners(rows: Passes, embedding: Embedding, rng: np.random.Generator) 
         members = np.flatnonzero(rows.positive == label)
         chosen.append(rng.permutation(members)[:PARTNERS])
     wanted = np.sort(np.concatenate(chosen))
-    return Partners(embedding(rows.take(wanted), _silent), rows.positive[wanted])
+    return Partners(embedding(rows.take(wanted)), rows.positive[wanted])
 
 
-def _silent(_: float) -> None:
-    """Hear of progress that takes no time."""
-
-
-class BlockDescent:
-    """Epochs of N steps over blocks in random order.
+class BlockRows:
+    """Rows in blocks, which an epoch of N steps visits in random order.
 
     A positive of the block at hand meets negative partners, a negative positive ones. As many
     steps begin with a positive as with a negative, and all rows of a class begin equally many on
-    average; so all pairs with a partner are equally likely within an epoch.
+    average; so all pairs with a partner are equally likely within an epoch, which takes two passes.
 
     Parameters
     ----------
     rows : Passes
     embedding : Embedding
     partners : Partners
-    steps : PairSteps
-    seed : int
     """
 
-    def __init__(
-        self,
-        rows: Passes,
-        embedding: Embedding,
-        partners: Partners,
-        steps: PairSteps,
-        seed: int,
-    ) -> None:
-        self._rows, self._embedding, self._steps, self._seed = rows, embedding, steps, seed
+    def __init__(self, rows: Passes, embedding: Embedding, partners: Partners) -> None:
+        self._rows, self._embedding = rows, embedding
         self._positives = np.flatnonzero(partners.positive)
         self._negatives = np.flatnonzero(~partners.positive)
         self._partners = partners.F[:-1]
         m = int(np.count_nonzero(rows.positive))
         self._leads = {True: len(rows) / 2 / m, False: len(rows) / 2 / (len(rows) - m)}
 
-    def run(self, epochs: int, measure: Measure, monitor: Monitor) -> tuple[Array, float, int]:
-        """Train; two passes an epoch.
+    def __len__(self) -> int:
+        return len(self._rows)
 
-        Returns
-        -------
-        weights, objective
-            The best at the end of an epoch; the present ones if not even the first is complete.
-        epochs : int
-            Complete ones.
-
-        Raises
-        ------
-        Stopped
-            If the monitor wants to stop before the first step.
-        """
-        best: tuple[float, Array] | None = None
-        done = 0
-        try:
-            while done < epochs:
-                self._learn(np.random.default_rng((self._seed, done)), monitor)
-                w = self._steps.weights.copy()
-                objective = measure(w, self._scores(self._rows, w))
-                done += 1
-                if best is None or objective < best[0]:
-                    best = objective, w
-                scorer = functools.partial(self._embedding.scorer, w)
-                if monitor.step(done, objective, total=epochs, scorer=scorer):
-                    break
-        except Stopped:
-            if best is None and not self._steps.weights.any():
-                raise
-        if best is None:
-            w = self._steps.weights.copy()
-            best = measure(w, self._scores(self._rows.unwatched(), w)), w
-        return best[1], best[0], done
-
-    def _learn(self, rng: np.random.Generator, monitor: Monitor) -> None:
-        """Do one epoch."""
+    def visit(self, learn: Learn, learner: Learner, rng: np.random.Generator) -> None:
+        """Do one epoch; the pairs are drawn here, whatever the learner would draw."""
         count, size = self._partners.shape
-        slice_ = max(1, int(_WORK_PER_SLICE / size))
-        order = rng.permutation(self._rows.blocks)
-        for rows, X in self._rows.pieces(order, width=size):
-            F = np.concatenate([self._partners, self._embedding(X, _silent)])
-            first, second = self._pairs(self._rows.positive[rows], count, rng)
-            for start in range(0, len(first), slice_):
-                monitor.stage("epoch")
-                part = slice(start, start + slice_)
-                self._steps.learn(F, (first[part], second[part]))
+        for rows, X in self._rows.pieces(rng.permutation(self._rows.blocks), width=size):
+            F = np.concatenate([self._partners, self._embedding(X)])
+            learn(F, self._pairs(self._rows.positive[rows], count, rng))
+
+    def scores(self, w: Array, pause: Callable[[], None] | None) -> Array:
+        """Score all rows in one pass."""
+        passes = self._rows if pause is not None else self._rows.unwatched()
+        found = np.empty(len(passes))
+        for rows, X in passes.pieces(width=len(w)):
+            found[rows] = scores(self._embedding(X), w)[:-1]
+        return found
 
     def _pairs(self, positive: Mask, offset: int, rng: np.random.Generator) -> tuple[Index, Index]:
         """Draw the steps of some rows: numbers in F, where they come after the partners."""
@@ -149,9 +99,3 @@ class BlockDescent:
         second = np.concatenate([drawn[True][1], drawn[False][0]])
         order = rng.permutation(len(first))
         return first[order], second[order]
-
-    def _scores(self, passes: Passes, w: Array) -> Array:
-        found = np.empty(len(passes))
-        for rows, X in passes.pieces(width=len(w)):
-            found[rows] = scores(self._embedding(X, _silent), w)[:-1]
-        return found

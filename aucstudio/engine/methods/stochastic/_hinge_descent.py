@@ -17,13 +17,13 @@ import numpy as np
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.stochastic._training import (
     SEARCH,
-    Measure,
     StochasticClassifier,
 )
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
     Draw,
     Features,
+    Measure,
     PairSteps,
     draw_pairs,
     search_rate,
@@ -68,7 +68,7 @@ class HingeDescent(StochasticClassifier):
         return functools.partial(_regularised, self._loss(positive), self._scaled(scale))
 
     def _scaled(self, scale: float) -> float:
-        """Give lambda against |w'|^2."""
+        """Return lambda against |w'|^2."""
         return min(self.regularization / scale / scale, _LARGEST)
 
     def _loss(self, positive: Mask) -> Callable[[Array], float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -24,17 +23,22 @@ from aucstudio.engine.cost import (
     cost_of,
     landmarks,
 )
-from aucstudio.engine.features.embedding import embed
+from aucstudio.engine.features.embedding import Embedding, embed
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings, width
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.solvers.stochastic import Features, Learner, Training
+from aucstudio.engine.solvers.stochastic import (
+    Features,
+    Learner,
+    Measure,
+    RowsInMemory,
+    Training,
+    VisitedRows,
+)
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
-
-Measure = Callable[[Array, Array], float]
 
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.
 LANDMARKS, SEARCH = 0, 1
@@ -91,19 +95,31 @@ class StochasticClassifier(AUCClassifier):
 
     @abstractmethod
     def _measure(self, positive: Mask, scale: float) -> Measure:
-        """Give the objective as a function of w' and the scores of the rows."""
+        """Return the objective as a function of w' and the scores of the rows."""
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
         embedding, F = embed(X, self._map(X, monitor), functools.partial(monitor.stage, "features"))
-        training = Training(self._learner(F, positive, embedding.scale), self.random_state)
+        learner = self._learner(F, positive, embedding.scale)
+        return self._train_on(RowsInMemory(F, positive), learner, embedding, positive, monitor)
+
+    def _train_on(
+        self,
+        rows: VisitedRows,
+        learner: Learner,
+        embedding: Embedding,
+        positive: Mask,
+        monitor: Monitor,
+    ) -> Fit:
+        """Train for all epochs."""
         measure = self._measure(positive, embedding.scale)
-        w, objective = training.run(F, positive, self.n_epochs, measure, monitor, embedding.scorer)
+        training = Training(learner, rows, self.n_epochs, monitor)
+        w, objective = training.run(self.random_state, measure, embedding.scorer)
         notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, linear = positives + negatives, self.kernel == "linear"
         v = features if linear else min(self.n_landmarks, N)
         work = Work(numbers=float(N) * (v * self._work_per_feature() + 120.0)).times(self.n_epochs)

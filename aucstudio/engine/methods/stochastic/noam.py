@@ -6,10 +6,10 @@ import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
+from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs
-from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.solvers.stochastic import Features, Learner, Measure
 from aucstudio.engine.types import Mask
 
 

@@ -12,14 +12,13 @@ from aucstudio.engine.features.embedding import embed_blocks
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.stochastic._block_descent import BlockDescent, draw_partners
+from aucstudio.engine.methods.stochastic._block_descent import BlockRows, draw_partners
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.methods.stochastic._training import (
     LANDMARKS,
     SEARCH,
 )
 from aucstudio.engine.monitor import Monitor
-from aucstudio.notices import notice
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -73,11 +72,9 @@ class NSAUC(HingeDescent):
         rng = np.random.default_rng((self.random_state, SEARCH, 1))
         partners = draw_partners(rows, embedding, rng)
         steps = self._learner(partners.F, partners.positive, embedding.scale)
-        descent = BlockDescent(rows, embedding, partners, steps, self.random_state)
-        measure = self._measure(rows.positive, embedding.scale)
-        w, objective, epochs = descent.run(self.n_epochs, measure, monitor)
-        notes = () if embedding.spread else (notice("rows_equal"),)
-        return Fit(embedding.scorer(w), objective, n_iter=epochs, notes=notes)
+        return self._train_on(
+            BlockRows(rows, embedding, partners), steps, embedding, rows.positive, monitor
+        )
 
     def _block_map(self, rows: Passes, monitor: Monitor) -> NystromMap | None:
         if self.kernel == "linear":

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.losses.pairs import square_loss
-from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
+from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
-from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.solvers.stochastic import Features, Learner, Measure
 from aucstudio.engine.types import Mask
 
 

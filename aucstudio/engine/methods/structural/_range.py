@@ -35,7 +35,7 @@ class RangeSVM(StructuralSVM):
 
     @abstractmethod
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
-        """Give the method's surrogate of 1 - pAUC."""
+        """Return the method's surrogate of 1 - pAUC."""
 
     def _asked(self) -> Range:
         alpha, beta = self.fpr_range

@@ -27,12 +27,16 @@ from aucstudio.engine.cost import (
     kernel_matrix,
     landmarks,
 )
-from aucstudio.engine.features.spaces import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, chosen
+from aucstudio.engine.features.spaces import (
+    DEFAULT_LANDMARKS,
+    MAX_EXACT_ROWS,
+    Vectors,
+    chosen,
+)
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import cost, tolerance
-from aucstudio.engine.methods.structural._workbench import Workbench
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
@@ -45,6 +49,15 @@ from aucstudio.notices import Notice
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
 _LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best
+
+
+@dataclasses.dataclass
+class Workbench:
+    """Features, cuts of each risk, which do not depend on C, and the direction found last."""
+
+    space: Vectors
+    cuts: dict[Hashable, Cuts] = dataclasses.field(default_factory=dict)
+    weights: Array | None = None
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -95,7 +108,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         if self.kernel == "linear":
             return cost_of(N, NUMBER * 60.0 * d, cutting_planes(N, d, self.usual_cuts))
@@ -189,12 +202,12 @@ class RiskMinimiser:
         return found
 
     def ranks_nothing(self, w: Array) -> bool:
-        """Tell whether w is 0 against its natural sizes: C scale if C is small, else 1 / scale."""
+        """Return whether w is 0 against its natural size: C scale if C is small, else 1 / scale."""
         least = _ALL_TIED * min(self.C * self._scale**2, 1.0)
         return bool(np.sqrt(w @ w) * self._scale <= least)
 
     def objective(self, w: Array, value: float) -> float:
-        """Give P where the risk has this value."""
+        """Return P where the risk has this value."""
         return float(w @ w) / 2 + self.C * value
 
     def fit(self, found: Direction, notes: tuple[Notice, ...] = ()) -> Fit:
@@ -210,7 +223,7 @@ class RiskMinimiser:
         )
 
     def _mean_difference(self, risk: Risk) -> Direction:
-        """Give what a fit stopped before its first step has: the direction between the means."""
+        """Return what a fit stopped before its first step has: the direction between the means."""
         share = np.where(self.positive, 1.0, 0.0)
         c = share / share.sum() - (1 - share) / (1 - share).sum()
         w = self.features.T @ c

@@ -142,7 +142,7 @@ class ASVM(KernelSettings, AUCClassifier):
     tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
         if self.kernel == "linear" and d <= N:
             work = Work(products=15.0 * N * d**2, numbers=15.0 * N * (4 * d + 60), steps=300)
@@ -201,7 +201,7 @@ class ASVM(KernelSettings, AUCClassifier):
 
 
 def _threshold(scorer: Scorer, X: Array, positive: Mask, fpr: float, monitor: Monitor) -> float:
-    """Give the (1 - fpr) quantile of the negative scores, midway to the next higher score.
+    """Return the (1 - fpr) quantile of the negative scores, midway to the next higher score.
 
     On the very score, rounding could let a negative too many through.
     """

@@ -23,7 +23,7 @@ GAP = ((1 << 31) - 1) << _RANK  # cells from here on are gaps; they stay behind 
 
 @kernel
 def row_of(cell: int) -> int:
-    """Give the row that a cell belongs to."""
+    """Return the row that a cell belongs to."""
     return (cell & _ROW) >> 1
 
 

@@ -115,11 +115,11 @@ class TreeGrower:
         return True
 
     def counts(self) -> NDArray[np.int64]:
-        """Give the positives and negatives of each node, shape (n_nodes, 2)."""
+        """Return the positives and negatives of each node, shape (n_nodes, 2)."""
         return np.array(self._nodes.counts)
 
     def leaves(self) -> Mask:
-        """Tell which nodes are leaves, shape (n_nodes,)."""
+        """Return which nodes are leaves, shape (n_nodes,)."""
         return np.equal(self._nodes.left, np.arange(len(self._nodes.left)))
 
     def tree(self, value: Array) -> EnsembleScorer:
@@ -160,7 +160,7 @@ class TreeGrower:
             heapq.heappush(self._open, (-split.strength, node, leaf, split))
 
     def _describe(self, leaf: _Leaf, split: _Split) -> tuple[float, bool]:
-        """Give the threshold of a split, and whether any row of the leaf has a gap there."""
+        """Return the threshold of a split, and whether any row of the leaf has a gap there."""
         cells = self._cells[split.feature]
         has_gaps = bool(cells[leaf.stop - 1] >= GAP)
         if cells[split.cut] >= GAP:
@@ -222,6 +222,6 @@ class _Nodes:
 
 
 def midway(low: float, high: float) -> float:
-    """Give a threshold t with low <= t < high, in the middle as far as rounding allows."""
+    """Return a threshold t with low <= t < high, in the middle as far as rounding allows."""
     middle = low / 2 + high / 2
     return middle if low <= middle < high else low

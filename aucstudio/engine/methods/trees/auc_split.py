@@ -109,7 +109,7 @@ class AUCSplit(AUCClassifier):
     )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
+        """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features
         levels = min(self.max_depth, math.log2(N))
@@ -161,13 +161,13 @@ def _objective(grower: TreeGrower) -> float:
 
 
 def laplace(counts: NDArray[np.int64]) -> Array:
-    """Give the score (p + 1) / (p + q + 2) of nodes with the given counts, shape (n_nodes,)."""
+    """Return the score (p + 1) / (p + q + 2) of nodes with the given counts, shape (n_nodes,)."""
     scores: Array = (counts[:, 0] + 1) / (counts.sum(axis=1) + 2)
     return scores
 
 
 def misranked(counts: NDArray[np.int64], scores: Array) -> float:
-    """Give 1 - AUC of leaves with the given counts and scores; ties count one half.
+    """Return 1 - AUC of leaves with the given counts and scores; ties count one half.
 
     Parameters
     ----------
