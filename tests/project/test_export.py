@@ -14,7 +14,13 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
+from aucstudio.engine.scorers import (
+    EnsembleScorer,
+    FourierScorer,
+    KernelScorer,
+    LinearScorer,
+    Scorer,
+)
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -597,7 +603,7 @@ def test_without_the_package_a_graph_names_the_extra(tmp_path, monkeypatch):
 # ------------------------------------------------------------------ refusals
 
 
-class Oracle:
+class Oracle(Scorer):
     kind = "oracle"
 
     def __call__(self, X):

@@ -92,11 +92,16 @@ def test_a_report_holds_figures_differences_and_the_experiment(project, tmp_path
 
 
 def test_a_model_card_names_data_intervals_subgroups_calibration_and_limits(project, tmp_path):
+    train = ["train", "t.csv", "--label", "label", "--project", str(project), "--tune", "auc"]
+    assert main([*train, "--method", "auc-rls"]) == 0
+    open_study(project).model_card("AUC-RLS, tuned", tmp_path / "tuned.md")
+    assert re.search(r"tuned: λ.=.\d", (tmp_path / "tuned.md").read_text(encoding="utf-8"))
     card = ["--model-card", "Logistic regression", "card.md"]
     assert main(["compare", str(project), "--by", "site", *card]) == 0
     page = (tmp_path / "card.md").read_text(encoding="utf-8")
     heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
     assert heads[:3] == ["Model", "Data and validation", "Performance on held-out rows"]
+    assert "3 features: x, z, site." in page
     assert "Results by site" in heads
     assert {"Calibration", "Limits"} <= set(heads)
     assert re.search(r"\| north \| \d+ \| 0?\.\d+", page)

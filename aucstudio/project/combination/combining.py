@@ -249,7 +249,7 @@ class _Combining:
         chosen: ChosenWeights,
         intercept: float,
     ) -> tuple[Index, Mask, Array]:
-        """Give the rows that all members trained on, and what the combination makes of them."""
+        """Return the rows that all members trained on, and the scores of the combination."""
         rows = splits[0].train_rows
         for split in splits[1:]:
             rows = np.intersect1d(rows, split.train_rows)
@@ -306,5 +306,5 @@ class Combining(Place):
         return combine_runs(experiment, members, groups_of, listen)
 
     def heeds_stop(self, experiment: Experiment) -> bool:
-        """Tell that a stop is answered after each bag of drawn rows."""
+        """Return True: a stop is answered after each bag of drawn rows."""
         return True

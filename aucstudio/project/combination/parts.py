@@ -58,11 +58,11 @@ class SharedSplit:
 
     @property
     def all(self) -> Counted:
-        """Give classes, scores and counts of all rows."""
+        """Return classes, scores and counts of all rows."""
         return self.positive, self.z, self.counts
 
     def some(self, rows: Index) -> Counted:
-        """Give classes, scores and counts of some of the rows."""
+        """Return classes, scores and counts of some of the rows."""
         return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
 
 
@@ -108,13 +108,13 @@ def mean_scale(scales: Sequence[Scale]) -> Scale:
 
 
 def both_classes(positive: Mask, counts: Array | None) -> bool:
-    """Tell whether rows of both classes count."""
+    """Return whether rows of both classes count."""
     there = positive if counts is None else positive[counts > 0]
     return bool(there.any() and not there.all())
 
 
 def together(parts: Sequence[SharedSplit]) -> Counted:
-    """Give classes, scores and counts of the rows of several splits."""
+    """Return classes, scores and counts of the rows of several splits."""
     counts = [part.counts for part in parts if part.counts is not None]
     return (
         np.concatenate([part.positive for part in parts]),
@@ -140,13 +140,13 @@ def known_groups(split: SplitResult, wanted: Index) -> Index | None:
 
 
 def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
-    """Give the values of some of the rows, which need not be sorted."""
+    """Return the values of some of the rows, which need not be sorted."""
     order = np.argsort(rows, kind="stable")
     return values[order[np.searchsorted(rows, wanted, sorter=order)]]
 
 
 def own_scores(model: Model, scores: Array) -> Array:
-    """Give the scores of a model's scorer from those kept, which have its intercept."""
+    """Return the scores of a model's scorer from stored ones, which include its intercept."""
     own = scores - model.intercept
     return np.clip(own, 0.0, 1.0) if _smoothing(model) else own
 

@@ -68,7 +68,7 @@ class AnyTable(TableInfo, ColumnChoices):
     def windows(
         self, height: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Table]]:
-        """Give all rows, some at a time: the number of the first, and a table in memory.
+        """Return all rows, some at a time: the number of the first, and a table in memory.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @abc.abstractmethod
     def height(self, features: int) -> int:
-        """Give the rows of a block, if so many numbers are made of each."""
+        """Return the rows of a block, if so many numbers are made of each."""
 
     @abc.abstractmethod
     def labelled(self) -> Mask:
@@ -119,7 +119,7 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @abc.abstractmethod
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
-        """Give a column the role that is guessed for it, were it no label."""
+        """Assign a column the role that would be guessed for it if it were not the label."""
 
     # ------------------------------------------------------------- what it is made of
 
@@ -386,7 +386,7 @@ class AnyTable(TableInfo, ColumnChoices):
         )
 
     def as_in(self, schema: Schema) -> Self:
-        """Give the columns their roles in a schema, the label aside; others are ignored."""
+        """Assign columns their roles in a schema, except the label; ignore other columns."""
         known, parts = dict(schema.roles), schema.parts
         absent, same = schema.absent, schema.same
         columns = []

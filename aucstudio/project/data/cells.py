@@ -30,7 +30,7 @@ _COLUMNS_AT_ONCE = 64
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:
-    """Give what DuckDB and its results raise over a file that is damaged, or has become so."""
+    """Return what DuckDB and its results raise over a file that is damaged, or has become so."""
     import duckdb
 
     return (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
@@ -96,7 +96,7 @@ class CellStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         self._connection.close()
 
     def expect(self, k: int, form: NumberFormat, words: frozenset[str] = MISSING_NUMBER) -> None:
@@ -214,7 +214,7 @@ class CellStore:
         return [None if low is None else (float(low), float(high)) for low, high in pairs]
 
     def first(self, k: int, condition: str) -> tuple[int, float]:
-        """Give the row and the number of the first cell of a column that meets a condition."""
+        """Return the row and the number of the first cell of a column that meets a condition."""
         sql = f"SELECT min({self.place}), arg_min(c{k}, {self.place}) FROM cells WHERE {condition}"
         row, value = self._one(sql)
         return int(row), float(value)
@@ -235,7 +235,7 @@ class CellStore:
             raise self.unreadable(error) from error
 
     def unreadable(self, error: Exception) -> InputError:
-        """Make the sentence for a file that DuckDB cannot read."""
+        """Return the error for a file that DuckDB cannot read."""
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return InputError(f"{self.shown} cannot be read: {reason}", file=str(self.shown))
 
@@ -291,7 +291,7 @@ class CellStore:
         return {k: column.cells() for k, column in gathered.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
-        """Give the rows of a query some ten thousand at a time, as views of Arrow arrays."""
+        """Return the rows of a query some ten thousand at a time, as views of Arrow arrays."""
         import nanoarrow
 
         connection = self._connection

@@ -93,7 +93,7 @@ def check_alone(path: Path, roles: Mapping[str, str]) -> None:
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
-    """Give numbers that stand for a missing value in order; InputError where there are none."""
+    """Return numbers that stand for a missing value in order; InputError where there are none."""
     if numbers and column.kind == "text":
         raise InputError(
             f"column {column.name!r} of {path} holds text: a number cannot mean missing in it",
@@ -130,7 +130,7 @@ def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> s
 
 
 def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int = 0) -> InputError:
-    """Make the sentence for a label that does not split the rows, and lacks some values."""
+    """Return the error for a label that does not split the rows, and lacks some values."""
     has = f"one class only ({next(iter(classes))})" if classes else "no values"
     empty = f"; {missing:,} of its cells are empty: if that is the other class, write it into them"
     return InputError(

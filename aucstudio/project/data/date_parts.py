@@ -101,7 +101,7 @@ CIRCLES = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}
 
 
 def around(key: str) -> tuple[Array, Array]:
-    """Give the numbers of a part that goes round, with sine and cosine of each, shape (n, 2)."""
+    """Return the numbers of a part that goes round, with sine and cosine of each, shape (n, 2)."""
     first, steps = CIRCLES[key]
     turns = 2 * np.pi * np.arange(steps) / steps
     # Twelve decimals are the same on every processor.
@@ -173,18 +173,18 @@ def count_taken(column: ColumnInfo) -> int:
 
 
 def grows(column: ColumnInfo) -> bool:
-    """Tell whether what is learnt of a column goes on with time; a weekday comes round."""
+    """Return whether what is learnt of a column goes on with time; a weekday comes round."""
     return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)
 
 
 def spread(chosen: str) -> tuple[str, ...]:
-    """Give the columns that a part becomes: two where it goes round."""
+    """Return the columns that a part becomes: two where it goes round."""
     key = chosen.removesuffix(_CIRCLE)
     return (chosen,) if key == chosen else (f"{key} sine", f"{key} cosine")
 
 
 def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[str, ...]:
-    """Give the parts of a column in their order; none where the number alone is asked for.
+    """Return the parts of a column in their order; none where the number alone is asked for.
 
     Raises
     ------

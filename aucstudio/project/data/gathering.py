@@ -135,7 +135,7 @@ class _EachAlone:
         self._keys = [_keys_of([*{text for text in known.values() if text is not None}])]
 
     def read(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-        """Give what the texts between edges stand for, and how many of them for nothing."""
+        """Return what the texts between edges stand for, and how many of them for nothing."""
         cut = _cut(data, edges)
         texts: list[str | None] = [*cut]
         keys, missing = text_keys(data, edges), 0
@@ -199,7 +199,7 @@ def _valid(view: Any) -> NDArray[np.bool_]:
 
 
 def _bytes_of(view: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the bytes of texts, one after the other, and where they begin and end."""
+    """Return the bytes of texts, one after the other, and where they begin and end."""
     edges = _edges(view)
     data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
     return data, edges - edges[0]

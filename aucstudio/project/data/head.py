@@ -207,7 +207,7 @@ class _Lines:
 def _lines(
     path: Path, form: Format, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
 ) -> _Lines | None:
-    """Give a file of lines, of a packed one the beginning; None if it is no such file."""
+    """Return a file of lines, of a packed one the beginning; None if it is no such file."""
     if form.key in _OF_LINES:
         return _Lines(path, form, given)
     if form.key not in PACKED:
@@ -292,7 +292,7 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
 
 
 def _outside_quotes(head: bytes, ends: list[int]) -> int:
-    """Give the last of the line ends that is in no quoted cell, as far as that can be told."""
+    """Return the last of the line ends that is in no quoted cell, as far as that can be told."""
     for end in reversed(ends[-_MOST_TRIES:]):
         if head.count(b'"', 0, end) % 2 == 0:
             return end

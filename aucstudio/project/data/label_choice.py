@@ -23,7 +23,7 @@ def rule_after(
     merge: MergeChoice,
     kept: str | None,
 ) -> tuple[LabelRule, str | None]:
-    """Give the rule that choices lead to, and the positive class that was chosen or is kept.
+    """Return the rule that choices lead to, and the positive class that was chosen or is kept.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _classes(
 def merged(
     path: Path, column: ColumnInfo, values: Values, merge: bool | Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], ...]:
-    """Give the values of a column that are one, the one they are called by first.
+    """Return the values of a column that are one, the one they are called by first.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class LabelRule:
     threshold: Threshold | None = None
 
     def __bool__(self) -> bool:
-        """Tell whether values are anything but classes as they are."""
+        """Return whether values are anything but classes as they are."""
         return bool(self.same or self.together or self.threshold)
 
     @property
@@ -105,18 +105,18 @@ class LabelRule:
         return self.name or (self.threshold.name if self.threshold else None)
 
     def joining(self, classes: Sequence[str], known: Iterable[str]) -> LabelRule:
-        """Give the rule with several classes as the positive one; ``known`` are all there are."""
+        """Return the rule with several classes as the positive one; ``known`` are all there are."""
         name, taken = " or ".join(classes), set(known)
         while name in taken:
             name += "′"
         return LabelRule(self.same, tuple(classes), name)
 
     def spelled(self, value: str) -> str:
-        """Give the class that a value is a spelling of."""
+        """Return the class that a value is a spelling of."""
         return next((group[0] for group in self.same if value in group), value)
 
     def class_of(self, value: str) -> str:
-        """Give the class of a value."""
+        """Return the class of a value."""
         spelled = self.spelled(value)
         if spelled in self.together:
             return self.name
@@ -132,7 +132,7 @@ class LabelRule:
         return made
 
     def values_of(self, name: str) -> tuple[str, ...]:
-        """Give the values that make up a class, those included that no row has."""
+        """Return the values that make up a class, those included that no row has."""
         classes = self.together if self.together and name == self.name else (name,)
         found = [next((group for group in self.same if group[0] == one), (one,)) for one in classes]
         return tuple(value for group in found for value in group)

@@ -90,7 +90,7 @@ def _bare(cell: bytes) -> bytes:
 
 
 def _are_own(names: list[bytes], counts: Mapping[bytes, int]) -> bool:
-    """Tell whether all are names, and no other column has one of them."""
+    """Return whether all are names, and no other column has one of them."""
     bare = [*map(_bare, names)]
     return all(name and counts[name] == 1 for name in bare)
 

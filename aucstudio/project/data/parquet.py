@@ -14,7 +14,7 @@ from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import Cells
 from aucstudio.project.data.parquet_fields import one_level, quoted
-from aucstudio.project.data.paths import CLOSED, for_duckdb, require_file, unreadable
+from aucstudio.project.data.paths import CLOSED, for_duckdb, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.cell_sql import literal, text_sql
@@ -27,23 +27,12 @@ from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
-_MAGIC = b"PAR1"
 _CHUNK = 1 << 20
 _LOOKED_AT, _WHOLE = 1000, NumberFormat()
 _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 # Types whose whole numbers may be longer than a double holds.
 _LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
-
-
-def is_parquet(path: Path) -> bool:
-    """Tell whether a file begins as Parquet files do; False if it cannot be read."""
-    try:
-        require_file(path)
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except (OSError, InputError):
-        return False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -227,7 +216,7 @@ class ParquetReader(CellStore):
 def _forms(
     names: list[str], kinds: list[str], schema: Schema | None
 ) -> dict[int, NumberFormat | None]:
-    """Give how the numbers of each column are written, were it one of texts; None for text."""
+    """Return how the numbers of each column are written, were it one of texts; None for text."""
     known = {} if schema is None else schema.by_name
     forms: dict[int, NumberFormat | None] = {}
     for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
@@ -303,7 +292,7 @@ def read_parquet(
 
 
 def about_texts(columns: Iterable[Column]) -> Iterator[str]:
-    """Say which columns of text hold what would be numbers or days in a text file."""
+    """Report text columns whose cells would be read as numbers or dates in a text file."""
     for column in columns:
         if column.kind != "text" or not column.distinct:
             continue
@@ -324,7 +313,7 @@ def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
 
 
 def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
-    """Give the SHA-256 of a file's bytes, as hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
     try:
         with path.open("rb") as file:
@@ -338,7 +327,7 @@ def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
 
 
 def count_cells(path: Path) -> int:
-    """Tell how many cells a Parquet file holds; 0 if it cannot be read."""
+    """Return how many cells a Parquet file holds; 0 if it cannot be read."""
     import duckdb
 
     try:

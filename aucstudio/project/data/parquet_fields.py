@@ -55,7 +55,7 @@ def one_level(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[list[Fi
 
 
 def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -> list[str]:
-    """Give the names of the columns as they are: DuckDB renames one of x and X."""
+    """Return the names of the columns as they are: DuckDB renames one of x and X."""
     query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})"
     names, inside = list[str](), 0
     for name, children in connection.execute(query).fetchall()[1:]:

@@ -48,7 +48,7 @@ def require_file(path: Path) -> None:
 
 
 def unreadable(path: Path, what: str) -> InputError:
-    """Make the sentence for a file that is no table."""
+    """Return the error for a file that is no table."""
     return InputError(f"{path} {what}", file=str(path))
 
 

@@ -62,7 +62,7 @@ _LONG_TEXT = 60
 
 
 def guess_role(column: Column) -> Column:
-    """Give a column the role of a feature, or "ignore" with the reason why."""
+    """Assign a column the role of a feature, or "ignore" with the reason."""
     why = _useless(column)
     role = "ignore" if why else natural_role(column)
     return dataclasses.replace(column, role=role, why=why)
@@ -74,7 +74,7 @@ def natural_role(column: Column) -> str:
 
 
 def is_flag(column: Column) -> bool:
-    """Tell whether a column holds one value or nothing, again and again."""
+    """Return whether a column holds one value or nothing, again and again."""
     return column.missing > 1 and column.height - column.missing > 1 and _has(1, 1, column)
 
 
@@ -94,7 +94,7 @@ def _useless(column: Column) -> str:
 
 
 def _most_levels(known: int) -> float:
-    """Give how many different texts may be the levels of a category."""
+    """Return how many different texts may be the levels of a category."""
     all_but_one = known - 1 if known >= _FEWEST_TEXTS else known
     return min(all_but_one, max(_FEW_LEVELS, _MOSTLY_DISTINCT * known))
 
@@ -110,7 +110,7 @@ def _is_identifier(column: Column, known: int) -> bool:
 
 
 def _names_thing(name: str) -> bool:
-    """Tell whether a name is that of a thing, or of its number: case, caseid, 患者ID, N° pièce."""
+    """Return whether a name means a thing or its number: case, caseid, 患者ID, N° pièce."""
     bare = name.strip().lower()
     first = re.split(r"[\s.]", bare)[0]
     is_behind = re.search(r"(?<![\x00-\x7f])id$", bare) is not None
@@ -124,7 +124,7 @@ def _names_thing(name: str) -> bool:
 
 
 def _is_numbered(column: Column, known: int) -> bool:
-    """Tell whether cells are one word with a number behind it: P00, P01, P02."""
+    """Return whether cells are one word with a number behind it: P00, P01, P02."""
     if column.kind != "text" or known < _FEWEST_NUMBERED:
         return False
     cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
@@ -133,7 +133,7 @@ def _is_numbered(column: Column, known: int) -> bool:
 
 
 def is_named_identifier(name: str) -> bool:
-    """Tell whether a name says that a column names persons or things: patient_id, CustomerID."""
+    """Return whether a name says that a column names persons or things: patient_id, CustomerID."""
     words = words_of(name)
     return not _ID_WORDS.isdisjoint(words) or not _THINGS.isdisjoint(words[-1:])
 
@@ -171,7 +171,7 @@ def guess_label(columns: Sequence[Column]) -> str | None:
 
 
 def is_sure(name: str) -> bool:
-    """Tell whether what has this name is hardly ever anything but the label."""
+    """Return whether what has this name is hardly ever anything but the label."""
     return name.strip().lower() in _SURE_NAMES
 
 
@@ -189,19 +189,19 @@ def _has_few(column: Column) -> bool:
 
 
 def _may_be_label(column: Column) -> bool:
-    """Tell whether a column is more than a few remarks, or its name says what it is."""
+    """Return whether a column is more than a few remarks, or its name says what it is."""
     return column.missing <= _MOST_MISSING * column.height or _is_named_label(column.name)
 
 
 def _has_two(column: Column) -> bool:
-    """Tell whether a column has two values, or a few that are two in other spellings."""
+    """Return whether a column has two values, or a few that are two in other spellings."""
     if column.kind == "text" and _has(3, _MOST_SPELLINGS, column):
         return len({text.strip().lower() for text in column.counts}) == 2
     return _has(2, 2, column)
 
 
 def _has(least: int, most: int, column: Column) -> bool:
-    """Tell whether a column has so many different values, without counting many."""
+    """Return whether a column has so many different values, without counting many."""
     return column.different.exceeds(least - 1) and not column.different.exceeds(most)
 
 

@@ -147,13 +147,13 @@ class Schema(ColumnChoices):
         return all(column.kind is not None for column in self.columns)
 
     def reading(self) -> dict[str, Any]:
-        """Give what decides the cells that are read from the bytes of the file, as plain data."""
+        """Return what decides the cells that are read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else self.dialect.as_json()
         numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 
     def as_json(self) -> dict[str, Any]:
-        """Give the schema as plain data; what is as usual is left out."""
+        """Return the schema as plain data; what is as usual is left out."""
         columns = [bare(column) for column in self.columns]
         return {**bare(dataclasses.replace(self, columns=())), "columns": columns}
 
@@ -199,7 +199,7 @@ class Schema(ColumnChoices):
 
 
 def bare(value: Any) -> Any:
-    """Give a dataclass as plain data, without the fields that are as usual."""
+    """Return a dataclass as plain data, without the fields that are as usual."""
     if isinstance(value, tuple):
         return [bare(item) for item in value]
     kind: Any = type(value)

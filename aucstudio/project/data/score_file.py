@@ -47,11 +47,11 @@ class ScoreFile:
     name: str
 
     def identity(self) -> dict[str, str]:
-        """Give what decides the scores that are read; where the file lies does not."""
+        """Return what decides the scores that are read; where the file lies does not."""
         return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
 
     def joined(self, table: SomeTable) -> SomeTable:
-        """Give the table with the scores as a column, unless it has them.
+        """Return the table with the scores as a column, unless it has them.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Joined:
     strangers: int
 
     def sentence(self) -> str:
-        """Say what was found."""
+        """Return what was found as a sentence."""
         given, name = self.table.rows - self.unscored, Path(self.scores.path).name
         told = (
             f"{name} gives {given:,} of {counted(self.table.rows, 'row')} a score, by "
@@ -202,7 +202,7 @@ def _require(table: Table, name: str) -> None:
 
 
 def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
-    """Give the table with the scores, and how many rows of either have no fellow."""
+    """Return the table with the scores, and how many rows of either have no fellow."""
     column = scores.column(given.column)
     if column.kind != "number":
         raise _wrong(

@@ -52,12 +52,12 @@ class SparseBlock:
         return int(self.matrix.nnz)
 
     def cells(self, place: int) -> tuple[Rows, Array]:
-        """Give the rows, in order, and the numbers of a column that are not zero."""
+        """Return the rows, in order, and the numbers of a column that are not zero."""
         begin, end = self.matrix.indptr[place : place + 2]
         return self.matrix.indices[begin:end], self.matrix.data[begin:end]
 
     def part(self, rows: slice) -> SparseBlock:
-        """Give some rows."""
+        """Return some rows."""
         if rows.indices(self.height) == (0, self.height, 1):
             return self
         return SparseBlock(self.matrix[rows].tocsc())
@@ -153,7 +153,7 @@ class SparseColumn(Column):
 
 
 def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:
-    """Give columns in some rows; sparse ones stay so."""
+    """Return columns in some rows; sparse ones stay so."""
     blocks = {id(c.block): c.block for c in columns if isinstance(c, SparseColumn)}
     parts = {key: block.part(rows) for key, block in blocks.items()}
     return tuple(
@@ -193,7 +193,7 @@ def _cells(column: Column) -> tuple[Rows, Array]:
 def written_out(
     by_name: Mapping[str, Column], names: Sequence[str], rows: Rows | None
 ) -> dict[str, Column]:
-    """Give columns in some rows, with all their cells."""
+    """Return columns in some rows, with all their cells."""
     columns = [by_name[name] for name in names]
     few = [column for column in columns if isinstance(column, SparseColumn)]
     matrix = gathered(few).tocsr() if few else None
@@ -241,5 +241,5 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
 
 
 def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
-    """Tell whether some columns hold only what is not zero."""
+    """Return whether some columns hold only what is not zero."""
     return any(isinstance(column, SparseColumn) for column in columns)

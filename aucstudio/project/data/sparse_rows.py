@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 
 
 def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.csr_array:
-    """Give what ``preparation.apply`` gives, with the zeros left out.
+    """Return what ``preparation.apply`` gives, with the zeros left out.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.cs
 def _coded(
     preparation: Preparation, table: Table, by_name: Mapping[str, Column], rows: Rows
 ) -> list[sparse.csr_array]:
-    """Give the columns that categories become, if there are any."""
+    """Return the columns that categories become, if there are any."""
     shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
     if not shared and not preparation.categories:
         return []
@@ -70,7 +70,7 @@ def _coded(
 def _gaps(
     preparation: Preparation, X: sparse.csr_array, gaps: Mask, names: Sequence[str]
 ) -> list[sparse.csr_array]:
-    """Give the columns that tell missing values, if there are any."""
+    """Return the columns that tell missing values, if there are any."""
     if not preparation.indicated:
         return []
     at_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[gaps]

@@ -71,7 +71,7 @@ class Table(AnyTable):
         return tuple(column for column in self.columns if column.role in ("number", "category"))
 
     def column(self, name: str) -> Column:
-        """Give the column of that name; InputError if there is none."""
+        """Return the column of that name; InputError if there is none."""
         column = super().column(name)
         assert isinstance(column, Column)
         return column
@@ -79,7 +79,7 @@ class Table(AnyTable):
     def windows(
         self, height: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Table]]:
-        """Give all rows, some at a time: the number of the first, and a table of them."""
+        """Return all rows, some at a time: the number of the first, and a table of them."""
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
         numbers = self.file_rows
@@ -89,7 +89,7 @@ class Table(AnyTable):
             yield start, dataclasses.replace(self, columns=columns, row_numbers=numbers[part])
 
     def height(self, features: int) -> int:
-        """Give the rows of a block, if so many numbers are made of each."""
+        """Return the rows of a block, if so many numbers are made of each."""
         return _HEIGHT
 
     def labelled(self) -> Mask:
@@ -253,7 +253,7 @@ def _read(
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
-    """Give the parts of a dialect that a person set."""
+    """Return the parts of a dialect that the user set."""
     if isinstance(dialect, Dialect):
         dialect.check()
         return {f.name: getattr(dialect, f.name) for f in dataclasses.fields(dialect)}

@@ -23,7 +23,7 @@ def usable_weights(
     rows: NDArray[np.int64],
     kind: str | None = None,
 ) -> Array:
-    """Give the weights that cells stand for: a row without one counts for nothing.
+    """Return the weights that cells stand for: a row without one counts for nothing.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ from aucstudio.project.results.summary import (
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.settings_shown import settings_sentence
+from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import as_sentence, figure_words, percent_words, range_words
+from aucstudio.project.words import as_sentence, counted, figure_words, percent_words, range_words
 
 
 def write_model_card(
@@ -81,24 +81,35 @@ def _about(name: str, record: RunRecord, notes: str) -> list[Block]:
     blocks: list[Block] = [
         Heading("Model"),
         Paragraph(as_sentence(DECLARED[experiment.method].summary)),
-        Paragraph(f"Settings: {settings_sentence(experiment)}."),
-        Paragraph(f"Fitted on {record.created}, AUC Studio {record.versions['aucstudio']}."),
+        Paragraph(f"Settings: {settings_sentence(experiment)}{_tuned(record)}."),
+        Paragraph(f"Fitted on {record.created[:10]}, AUC Studio {record.versions['aucstudio']}."),
     ]
     if notes.strip():
         blocks += [Heading("Notes"), Paragraph(notes)]
-    features = [column for column, role in experiment.data.roles if role == "feature"]
+    features = [column for column, role in experiment.data.roles if role in ("number", "category")]
     split = record.splits[0]
+    count = len(record.splits)
     positives = float(np.mean(np.concatenate([split.train_positive, split.test_positive])))
     return [
         *blocks,
         Heading("Data and validation"),
         Paragraph(f"Table {Path(experiment.data.path).name}. {data_lines({name: record})[0]}"),
         Paragraph(
-            f"{split.n_train:,} rows to train and {split.n_test:,} held out in the first of "
-            f"{len(record.splits)} splits; {percent_words(positives)} are positive."
+            f"{split.n_train:,} rows to train and {split.n_test:,} held out"
+            f"{f' in the first of {count} splits' if count > 1 else ''}; "
+            f"{percent_words(positives)} are positive."
         ),
-        Paragraph(f"{len(features)} feature columns: {', '.join(features)}.", small=True),
+        Paragraph(f"{counted(len(features), 'feature')}: {', '.join(features)}.", small=True),
     ]
+
+
+def _tuned(record: RunRecord) -> str:
+    """Return what a search chose, where one search made the model."""
+    if record.experiment.tuning is None:
+        return ""
+    chosen = dict(record.searches[0].chosen) if len(record.searches) == 1 else {}
+    words = chosen_settings(record.experiment.method, chosen)
+    return f"; tuned{f': {words}' if words else ''}"
 
 
 def _performance(record: RunRecord, band: Band) -> list[Block]:

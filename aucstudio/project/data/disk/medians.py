@@ -70,7 +70,7 @@ def cuts_of(
 def _cells(
     table: DiskTable, chosen: Mask, numbers: tuple[DatePart, ...]
 ) -> Iterator[list[NDArray[np.uint64]]]:
-    """Give the known cells of the columns as keys, some rows at a time."""
+    """Return the known cells of the columns as keys, some rows at a time."""
     names = list(dict.fromkeys(part.column for part in numbers))
     for start, window in table.windows(table.height(0), names) if names else ():
         here = np.flatnonzero(chosen[start : start + window.rows])
@@ -149,7 +149,7 @@ class Ranked:
             self._prefixes[n] = int(keys[first + self._ranks[n]])
 
     def cuts(self) -> Quantiles:
-        """Give the quantiles; 0 of no cells."""
+        """Return the quantiles; 0 of no cells."""
         if not self._count:
             return Quantiles()
         return Quantiles.of(numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist())
@@ -168,7 +168,7 @@ def known(cells: Array) -> Array:
 
 
 def first_digits(cells: Array) -> NDArray[np.uint64]:
-    """Give the leading 16 bits of each cell."""
+    """Return the leading 16 bits of each cell."""
     return keys_of(cells) >> np.uint64(64 - _BITS)
 
 

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.disk.kept_cells import KeptCells
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import ParquetReader, fingerprint
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, make_plain, naming
 from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.contents import Contents
+from aucstudio.project.data.text.contents import Contents, Formats
+from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
     Opened,
     ReadingProgress,
     no_rows,
     open_delimited,
 )
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
+from aucstudio.project.data.text.rejects import (
+    Numbers,
+    Rejected,
+    Source,
+    Unreadable,
+    check_rejected,
+    rejected_rows,
+)
 from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import InputError
 
 DUCK_BYTES = 256_000_000
+# Numbers of a column that stand for all.
+_SOME = 1_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,3 +203,44 @@ def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
     listed = sorted(columns)
     totals = store.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
     return {k: count for k, count in zip(listed, totals, strict=True) if count}
+
+
+class KeptCells(CsvCells):
+    """A delimited file whose cells stay in the table ``cells``."""
+
+    def keep(
+        self,
+        forms: Mapping[int, NumberFormat | None],
+        fixed: frozenset[int],
+        sample: TextSample,
+    ) -> Contents:
+        """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
+
+        The file is read once, and again where a column is not written as its sample promised.
+        """
+        self._forms: Formats = {}
+        self._load(dict(forms))
+        rows = int(self._one("SELECT count(*) FROM cells")[0])
+        left_out = rejected_rows(self._connection, self._source)
+        self._check_names(dict(forms), left_out)
+        check_rejected(self._source, left_out, rows)
+        settled, strays = self._settle(dict(forms), fixed, sample)
+        return Contents(rows, settled, strays, left_out, self._others(settled))
+
+    def set_aside(self, columns: Iterable[int]) -> None:
+        """Make infinite cells missing in columns of the table ``cells``."""
+        for k in columns:
+            self._run_sql(f"UPDATE cells SET c{k} = 'nan'::DOUBLE WHERE isinf(c{k})")
+
+    def _known(self, k: int) -> tuple[int, float, list[float]]:
+        known = f"FILTER (isfinite(c{k}))"
+        count, least = self._one(f"SELECT count(*) {known}, min(c{k}) {known} FROM cells")
+        some = f"SELECT DISTINCT c{k} FROM cells WHERE isfinite(c{k}) ORDER BY 1 LIMIT {_SOME}"
+        return int(count), float(least or 0.0), [float(value) for (value,) in self._all(some)]
+
+    def _load(self, forms: Formats) -> None:
+        self._forms |= forms
+        self._run_sql(f"CREATE OR REPLACE TABLE cells AS {self._select(self._forms)}")
+
+    def _run_sql(self, sql: str) -> None:
+        self._run(lambda: self._connection.execute(sql))

@@ -153,7 +153,7 @@ class DiskTable(AnyTable):
         return guessed
 
     def height(self, features: int) -> int:
-        """Give the rows of a block, if so many numbers are made of each."""
+        """Return the rows of a block, if so many numbers are made of each."""
         return max(1, self.block_bytes // (8 * max(features, len(self.features), 1)))
 
     def window(self, start: int, stop: int, names: Sequence[str] | None = None) -> Table:
@@ -210,18 +210,18 @@ class DiskTable(AnyTable):
         return dataclasses.replace(self, columns=(*self.columns, *added))
 
     def close(self) -> None:
-        """Let go of the file, and of its copy."""
+        """Release the file and delete its copy."""
         self.store.close()
         self.release()
 
 
 def described(column: Column) -> ColumnInfo:
-    """Give what is known of a column, without its cells."""
+    """Return what is known of a column, without its cells."""
     return ColumnInfo(**{f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)})
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
-    """Give size and time of a file; zeros where it is gone."""
+    """Return size and time of a file; zeros where it is gone."""
     try:
         found = path.stat()
     except (OSError, ValueError):

@@ -84,7 +84,7 @@ class TableBlocks:
         return X
 
     def __getitem__(self, numbers: Rows) -> Array:
-        """Give some rows, as an array does."""
+        """Return some rows, as an array does."""
         return self.take(numbers)
 
 
@@ -165,7 +165,7 @@ class _Moments:
         self._count = total
 
     def settle(self, low: float, high: float) -> None:
-        """Tell the limits; if they or the sizes of the cells ask for it, all are added again."""
+        """Set the limits; if they or the sizes of the cells require it, add all cells again."""
         least, most = max(self._least, low), min(self._most, high)
         unit = unit_of(max(abs(least), abs(most))) if self._count else 1.0
         self.holds = unit == 1 and low <= self._least and self._most <= high
@@ -174,7 +174,7 @@ class _Moments:
             self._clear()
 
     def number(self, median: float, ends: tuple[float, float], choice: PreparationChoice) -> Number:
-        """Give what is learnt of the column: mean and scale with what is missing filled in."""
+        """Return what is learnt of the column: mean and scale with what is missing filled in."""
         if not self._count:
             return Number((0.0, 0.0, 1.0, *ends), self._missing)
         fill = self._mean * self._unit if choice.impute == MEAN else median

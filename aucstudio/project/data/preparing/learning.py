@@ -114,7 +114,7 @@ def assembled(
 
 
 def no_features(table: AnyTable) -> InputError:
-    """Make the sentence for a table without a feature column."""
+    """Return the error for a table without a feature column."""
     return InputError(
         f"{table.path.name} has no feature column left: give at least one column the role "
         "number or category",

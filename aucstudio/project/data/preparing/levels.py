@@ -67,7 +67,7 @@ def learn_levels(
 
 
 def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
-    """Give the levels that are encoded, most frequent first."""
+    """Return the levels that are encoded, most frequent first."""
     ranked = sorted(counted, key=lambda level: (-counted[level], level))
     return tuple(ranked[:MAX_LEVELS])
 
@@ -98,7 +98,7 @@ def encoded(
 
 
 def as_shares(column: Column, rows: Rows | None, shares: Mapping[str, float]) -> Array:
-    """Give for each row the share of its level; 0 for one that training did not show."""
+    """Return for each row the share of its level; 0 for one that training did not show."""
     found = [
         np.fromiter((shares.get(cell, 0.0) for cell in cells), dtype=float, count=len(cells))
         for cells in _texts(column, rows)
@@ -126,5 +126,5 @@ def spell_level(cell: float) -> str:
 
 
 def picked(values: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-    """Give some cells, or all."""
+    """Return some cells, or all."""
     return values if rows is None else values[rows]

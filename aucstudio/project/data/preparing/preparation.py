@@ -120,7 +120,7 @@ class Preparation:
         return self.parts[number].column if number in self.parts else number
 
     def first_of(self, column: str) -> int:
-        """Give the place of the first number of a column."""
+        """Return the place of the first number of a column."""
         return next(k for k, name in enumerate(self.numbers) if self.source(name) == column)
 
     @property
@@ -181,7 +181,7 @@ class Preparation:
         return X
 
     def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
-        """Give what a number is in rows of its column, missing ones as NaN."""
+        """Return what a number is in rows of its column, missing ones as NaN."""
         cells = picked(column.values, rows).astype(np.float64)  # a copy, in a piece
         cells = without(cells, self.absent.get(column.name, ()))
         return self.parts[number].of(cells) if number in self.parts else cells
@@ -198,18 +198,18 @@ class Preparation:
         return cells
 
     def in_own_unit(self, k: int, values: Array) -> Array:
-        """Give the cells of a number column that prepared values stand for."""
+        """Return the cells of a number column that prepared values stand for."""
         if len(self.knots):
             return from_ranks(values, self.knots[k], self.heights[k])
         own: Array = values * self.scales[k] + self.means[k]
         return own
 
     def rest_place(self, name: str, levels: Sequence[str]) -> int:
-        """Give which level a text is that is none of those of a category; -1 for none."""
+        """Return which level a text is that is none of those of a category; -1 for none."""
         return list(levels).index(RARE) if name in self.rest else -1
 
     def places(self, name: str, levels: Sequence[str]) -> dict[str, int]:
-        """Give which level each text of a category is."""
+        """Return which level each text of a category is."""
         places = {level: place for place, level in enumerate(levels)}
         for usual, *others in self.same.get(name, ()):
             if usual in places:
@@ -217,7 +217,7 @@ class Preparation:
         return places
 
     def unscaled(self) -> Preparation:
-        """Give the same without scales and limits, for scores that are to stay what they are."""
+        """Return the same without scales and limits, for scores that are to stay what they are."""
         count = len(self.numbers)
         return dataclasses.replace(
             self,
@@ -228,7 +228,7 @@ class Preparation:
         )
 
     def matched(self, table: Table) -> dict[str, Column]:
-        """Give the columns of a table by their names.
+        """Return the columns of a table by their names.
 
         Raises
         ------

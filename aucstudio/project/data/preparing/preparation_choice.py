@@ -89,7 +89,7 @@ class PreparationChoice:
         return self.scale in (RANKS, NORMAL_RANKS)
 
     def fewest(self, rows: int) -> float:
-        """Give how many of some rows a level needs not to be rare."""
+        """Return how many of some rows a level needs not to be rare."""
         return self.rare * rows if self.rare < 1 else self.rare
 
     @property
@@ -99,7 +99,7 @@ class PreparationChoice:
 
     @property
     def in_units(self) -> str:
-        """Say in what prepared numbers are."""
+        """Return the unit of prepared numbers."""
         if self.scale == STANDARD:
             return "in standard deviations of the training rows"
         return f"{SCALE[self.scale]}, by the training rows"
@@ -110,7 +110,7 @@ class PreparationChoice:
         return IMPUTE[self.impute].removesuffix(" for missing values")
 
     def describe(self, *, keep_gaps: bool = False, keep_zeros: bool = False) -> str:
-        """Say it in one line.
+        """Describe the choice in one line.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class PreparationChoice:
         return ", ".join(always.values())
 
     def differing(self) -> list[str]:
-        """Say what is not the usual."""
+        """Describe what differs from the defaults."""
         return list(self._words().values())
 
     def _words(self) -> dict[str, str]:
@@ -142,7 +142,7 @@ class PreparationChoice:
         return {name: words[name] for name in self.given()}
 
     def given(self) -> dict[str, Any]:
-        """Give what differs from the defaults, as plain data."""
+        """Return what differs from the defaults, as plain data."""
         usual = PreparationChoice()
         return {
             name: value

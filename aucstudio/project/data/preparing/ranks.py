@@ -15,7 +15,7 @@ KNOTS = 101
 
 
 def learn_knots(cells: Array, normal: bool) -> tuple[Array, Array]:
-    """Give knots and their heights, each of shape (KNOTS,); equal knots have one height.
+    """Return knots and their heights, each of shape (KNOTS,); equal knots have one height.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def learn_knots(cells: Array, normal: bool) -> tuple[Array, Array]:
 
 
 def to_ranks(cells: Array, knots: Array, heights: Array) -> Array:
-    """Give the heights of cells; missing values stay."""
+    """Return the heights of cells; missing values stay."""
     halves, start = knots / 2, np.clip(cells, knots[0], knots[-1])
     piece = np.clip(np.searchsorted(knots, start, "right") - 1, 0, len(knots) - 2)
     width, rise = np.diff(halves), np.diff(heights)
@@ -56,6 +56,6 @@ def to_ranks(cells: Array, knots: Array, heights: Array) -> Array:
 
 
 def from_ranks(ranks: Array, knots: Array, heights: Array) -> Array:
-    """Give the cells whose heights are given; where many have one, the lowest of them."""
+    """Return the cells whose heights are given; where many have one, the lowest of them."""
     level, first = np.unique(heights, return_index=True)
     return np.interp(ranks, level, knots[first])

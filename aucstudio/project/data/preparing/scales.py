@@ -101,13 +101,13 @@ class Number:
     curve: tuple[Array, Array] | None = None
 
     def reaching_zero(self) -> Number:
-        """Give the same with 0 within the limits."""
+        """Return the same with 0 within the limits."""
         low, high = self.figures[3:]
         figures = (*self.figures[:3], min(low, 0.0), max(high, 0.0))
         return dataclasses.replace(self, figures=figures)
 
     def unbounded(self) -> Number:
-        """Give the same without limits."""
+        """Return the same without limits."""
         return dataclasses.replace(self, figures=(*self.figures[:3], -np.inf, np.inf))
 
 
@@ -142,7 +142,7 @@ def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
 
 
 def _usual(cells: Array, impute: str) -> float:
-    """Give the mean of cells, or the most frequent of them; of several the smallest."""
+    """Return the mean of cells, or the most frequent of them; of several the smallest."""
     if impute == MOST_FREQUENT:
         values, counts = np.unique(cells, return_counts=True)
         return float(values[counts.argmax()])
@@ -151,7 +151,7 @@ def _usual(cells: Array, impute: str) -> float:
 
 
 def _scaling(cells: Array, unit: float, scale: str) -> tuple[float, float]:
-    """Give what is subtracted and what it is divided by, of cells in units."""
+    """Return what is subtracted and what it is divided by, of cells in units."""
     if scale == NONE:
         return 0.0, 1.0
     if scale == MIN_MAX:
@@ -168,19 +168,19 @@ def _scaling(cells: Array, unit: float, scale: str) -> tuple[float, float]:
 
 
 def cut_ranks(count: int) -> list[int]:
-    """Give the ranks of the first decile, lower quartile, both middle cells, and their mirrors."""
+    """Return the ranks of the first decile, lower quartile, middle cells, and their mirrors."""
     tenth, quarter = (count - 1) // 10, (count - 1) // 4
     below = [tenth, quarter, (count - 1) // 2]
     return [*below, *(count - 1 - rank for rank in reversed(below))]
 
 
 def halfway(low: float, high: float) -> float:
-    """Give the mean of two numbers, however large they are."""
+    """Return the mean of two numbers, however large they are."""
     return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
 
 
 def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
-    """Give the limits of a column, beyond which a cell would make all others look alike.
+    """Return the limits of a column, beyond which a cell would make all others look alike.
 
     They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
     or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
@@ -205,7 +205,7 @@ def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
 
 
 def limits_of_rare(usual: Array) -> Array:
-    """Give the upper limits of columns whose quantiles are all zero, by their usual sizes.
+    """Return the upper limits of columns whose quantiles are all zero, by their usual sizes.
 
     The lower ones are their opposites; see :func:`limits`.
     """
@@ -213,7 +213,7 @@ def limits_of_rare(usual: Array) -> Array:
 
 
 def usual_size(sizes: NDArray[np.integer[Any]]) -> float:
-    """Give the usual size of cells that are not 0, to the leading 16 bits; 0 if there are none.
+    """Return the usual size of cells that are not 0, to the leading 16 bits; 0 if there are none.
 
     ``sizes`` counts the cells by the leading 16 bits of their sizes, shape (32768,).
     """
@@ -225,14 +225,14 @@ def usual_size(sizes: NDArray[np.integer[Any]]) -> float:
 
 
 def unit_of(size: float) -> float:
-    """Give a power of two near a size whose square is no double; 1 for others."""
+    """Return a power of two near a size whose square is no double; 1 for others."""
     if size == 0 or _SMALL < size < 1 / _SMALL:
         return 1.0
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
 def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
-    """Give mean and scale of a column, computed in units.
+    """Return mean and scale of a column, computed in units.
 
     The scale is one unit for a constant column: far from 0 it has a spread of rounding.
     """
@@ -242,7 +242,7 @@ def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
 
 
 def _at_ranks(known: Array) -> list[float]:
-    """Give the cells at the ranks of :func:`cut_ranks`."""
+    """Return the cells at the ranks of :func:`cut_ranks`."""
     cells = known.copy()
     ranks = sorted(set(cut_ranks(len(cells))))
     # One rank after the other, each in its part: numpy finds several at once much slower.

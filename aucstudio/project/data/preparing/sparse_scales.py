@@ -105,7 +105,7 @@ def _of_rare(
 
 
 def _usual_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
-    """Give the usual size of what is stored of each column, as ``scales.usual_size`` counts it."""
+    """Return the median stored size of each column, counted as ``scales.usual_size`` does."""
     usual = np.zeros(X.shape[1])
     filled = np.flatnonzero(np.diff(X.indptr))
     ordered = sizes[np.lexsort((sizes, of_column))]

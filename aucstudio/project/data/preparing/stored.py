@@ -23,13 +23,13 @@ LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("kn
 
 
 def arrays_of(p: Preparation) -> dict[str, Array]:
-    """Give what was learnt of numbers, by name."""
+    """Return what was learnt of numbers, by name."""
     curves = CURVES if len(p.knots) else ()
     return {name: getattr(p, name) for name in (*LEARNT, *LIMITS, *curves)}
 
 
 def settings_of(p: Preparation) -> dict[str, Any]:
-    """Give the rest of it, as a document."""
+    """Return the rest of it, as a document."""
     where_chosen = {
         "absent": {name: list(cells) for name, cells in p.absent.items()},
         "same": {name: bare(groups) for name, groups in p.same.items()},
@@ -97,7 +97,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
 def _keeps_zeros(
     settings: Mapping[str, Any], arrays: Mapping[str, Array], curves: Mapping[str, Array]
 ) -> bool:
-    """Tell whether zeros stay zero; ValueError where that is said and not so."""
+    """Return whether zeros stay zero; ValueError where that is said and not so."""
     said = settings.get("keeps_zeros", False)
     moved = bool(curves) or arrays["means"].any()
     limits = [(name, arrays[name]) for name in LIMITS if name in arrays]

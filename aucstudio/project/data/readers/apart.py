@@ -91,7 +91,7 @@ def _why_ended(error: Exception, limits: Limits) -> str:
 
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:
-    """Make the sentence for a file over which a library failed."""
+    """Return the error for a file over which a library failed."""
     return InputError(
         f"{path} cannot be read as {form.title}; it may be damaged ({brief(reason)})",
         file=str(path),

@@ -154,7 +154,7 @@ def _roles(header: Header) -> dict[str, str]:
 def _lines(
     path: Path, encoding: str, header: Header, weighted: bool, tell: Advance
 ) -> Iterator[tuple[int, str, str]]:
-    """Give each line with its text and its weight; one that is blank or a comment has no text."""
+    """Return each line with its text and its weight; one that is blank or a comment has no text."""
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw, io.TextIOWrapper(raw, encoding, errors="replace") as file:
         for _ in range(header.lines):

@@ -52,7 +52,7 @@ class Gathering:
 
     @staticmethod
     def takes(header: Header, kinds: Mapping[str, str]) -> bool:
-        """Tell whether rows of these attributes can be gathered.
+        """Return whether rows of these attributes can be gathered.
 
         Days are read as in text, and so are columns that hold something else than the training
         table's, whose ``kinds`` are given.
@@ -94,7 +94,7 @@ class Gathering:
         return rows > 0 and len(self._data) <= MOST_FILLED * rows * len(self._place)
 
     def file(self) -> SparseFile:
-        """Give the table."""
+        """Return the table."""
         rows, names = len(self._ends) - 1, [a.name for a in self._attributes]
         parts = (np.array(self._data), np.array(self._indices), np.array(self._ends))
         return SparseFile(

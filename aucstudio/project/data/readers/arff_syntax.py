@@ -122,7 +122,7 @@ def _inner(kind: str) -> str:
 
 
 def pairs(path: Path, line: int, text: str, width: int) -> Iterator[tuple[int, str]]:
-    """Give the attributes, counted from 0, and the cells that a sparse row names.
+    """Return the attributes, counted from 0, and the cells that a sparse row names.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def pairs(path: Path, line: int, text: str, width: int) -> Iterator[tuple[int, s
 
 
 def values(text: str) -> Iterable[str]:
-    """Give the cells of a row, without their quotation marks."""
+    """Return the cells of a row, without their quotation marks."""
     place = 0
     while True:
         found = _VALUE.match(text, place)
@@ -158,7 +158,7 @@ def values(text: str) -> Iterable[str]:
 
 
 def known(cell: str) -> str:
-    """Give a cell; empty where it says that there is no value."""
+    """Return a cell; empty where it says that there is no value."""
     return "" if cell in _MISSING else cell
 
 
@@ -173,7 +173,7 @@ def bare(text: str) -> str:
 
 
 def day_reader(written: str) -> Callable[[str], str]:
-    """Give what turns days written as Java's SimpleDateFormat says into those of ISO 8601.
+    """Return what turns days written as Java's SimpleDateFormat says into those of ISO 8601.
 
     Cells that are not written so stay as they are, all of them where the format is not known.
     """
@@ -220,5 +220,5 @@ _JAVA = re.compile(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']")
 
 
 def wrong(path: Path, line: int, what: str) -> InputError:
-    """Make the sentence for what is wrong in a line."""
+    """Return the error for what is wrong in a line."""
     return InputError(f"{path}, line {line}: {what}", file=str(path), line=line)

@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 
 
 def packs_levels(path: Path, start: int) -> bool:
-    """Tell whether levels of a category are compressed, in a stream that begins at ``start``."""
+    """Return whether levels of a category are compressed, in a stream that begins at ``start``."""
     with path.open("rb") as file:
         file.seek(start)
         for message, length in _messages(file):
@@ -65,7 +65,7 @@ def _copy(file: BinaryIO, copy: BinaryIO, length: int) -> None:
 
 
 def _messages(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """Give each message with the length of what follows it; who asks goes past that."""
+    """Return each message with the length of what follows it; who asks goes past that."""
     while len(begin := file.read(8)) == 8 and begin.startswith(GOES_ON):
         (size,) = struct.unpack("<4xi", begin)
         message = file.read(size) if size > 0 else b""

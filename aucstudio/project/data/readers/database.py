@@ -122,7 +122,7 @@ def _copy_sqlite(
 
 
 def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
-    """Say which columns hold bytes, which nothing is learnt of."""
+    """Report columns of bytes, which are not used."""
     listed = first_parts(names[k] for k in sorted(blobs))
     return [f"what is stored as bytes is ignored: {listed}"] if blobs else []
 

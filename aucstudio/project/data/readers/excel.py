@@ -117,7 +117,7 @@ def _open(path: Path) -> python_calamine.CalamineWorkbook:
 
 
 def locked(path: Path) -> InputError:
-    """Make the sentence for a workbook with a password."""
+    """Return the error for a workbook with a password."""
     return InputError(
         f"{path} is protected by a password; open it in your spreadsheet program and save it "
         "without one",
@@ -140,7 +140,7 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
 def _table(
     sheet: python_calamine.CalamineSheet, shown: Looks, never_computed: Callable[[], set[int]]
 ) -> tuple[list[Row], list[str]]:
-    """Give the rows of a sheet from its first one on, without columns that have no cell.
+    """Return the rows of a sheet from its first one on, without columns that have no cell.
 
     Beside them comes what is to be told of it.
     """
@@ -160,7 +160,7 @@ def _table(
 
 
 def _note_of_formulas(rows: Sequence[Row], never_computed: Callable[[], set[int]]) -> Iterator[str]:
-    """Say which columns are empty only because the program that wrote them computed nothing."""
+    """Report columns that are empty because their formulas were never computed."""
     top = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     below = rows[top + 1 :]
     named = enumerate(rows[top] if below else [])
@@ -174,7 +174,7 @@ def _note_of_formulas(rows: Sequence[Row], never_computed: Callable[[], set[int]
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
-    """Give every row its part of a cell merged downwards, and every name that of one above it."""
+    """Repeat cells merged downwards in every row, and names merged across in every column."""
     names = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     filled, most = 0, sum(map(len, rows))
     for (top, left), (bottom, right) in ranges:
@@ -208,7 +208,7 @@ def _note_of_durations(rows: Iterable[Row]) -> list[str]:
 
 
 def _note_of_days(rows: Sequence[Row]) -> Iterator[str]:
-    """Say where days are among words: spreadsheets make them of MARCH1 and 5-9."""
+    """Report dates among words: spreadsheets turn MARCH1 and 5-9 into dates."""
     width = max(map(len, rows))
     # Above the names of the columns may be anything.
     full = (k for k, row in enumerate(rows) if 2 * sum(cell != "" for cell in row) >= width)
@@ -232,5 +232,5 @@ def _note_of_merged(filled: int) -> list[str]:
 
 
 def any_value(row: Row) -> bool:
-    """Tell whether a cell of a row has a value."""
+    """Return whether a cell of a row has a value."""
     return any(cell != "" for cell in row)

@@ -188,7 +188,7 @@ def _without_mark(path: Path, target: Path) -> Path:
 
 
 def _tables_of_one(path: Path) -> dict[str, _Rows]:
-    """Give the tables of a file that is one value, by their names; none if it is not."""
+    """Return the tables of a file that is one value, by their names; none if it is not."""
     if path.stat().st_size > _LONGEST_RECORD:
         return {}
     try:
@@ -222,7 +222,7 @@ def _lists_of_records(whole: Mapping[str, Any], depth: int = 1) -> dict[str, _Ro
 
 
 def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows | None:
-    """Give rows without names where a list of records elsewhere names their columns."""
+    """Return rows without names where a list of records elsewhere names their columns."""
     lists = [value for value in whole.values() if isinstance(value, list) and value]
     names = [
         [record.get(key) for record in records]
@@ -234,7 +234,7 @@ def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows |
 
 
 def _rows_of_one(whole: Any) -> _Rows | None:
-    """Give the rows of a value.
+    """Return the rows of a value.
 
     That is an object with columns, or records by their names; or lists, of which the first holds
     the names.
@@ -265,7 +265,7 @@ def _numbered(width: int) -> list[str]:
 
 
 def _is_record(values: Mapping[Any, Any]) -> bool:
-    """Tell whether values are of one row, being of several kinds, and no column."""
+    """Return whether values are of one row, being of several kinds, and no column."""
     kinds = {
         next((kind for kind in (str, list, dict) if isinstance(value, kind)), float)
         for value in values.values()
@@ -275,7 +275,7 @@ def _is_record(values: Mapping[Any, Any]) -> bool:
 
 
 def _named_rows(lists: Sequence[list[Any]]) -> _Rows | None:
-    """Give the rows where one list holds the names and one other lists of as many cells."""
+    """Return the rows where one list holds the names and one other lists of as many cells."""
     named = [names for names in lists if all(isinstance(name, str) for name in names)]
     for names in named:
         tables = [

@@ -75,7 +75,7 @@ def pick_part(
 
 
 def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
-    """Tell whether a part lists the columns of another one, as a code book does.
+    """Return whether a part lists the columns of another one, as a code book does.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool
 
 
 def note_of_parts(what: str, part: str, parts: Sequence[str]) -> list[str]:
-    """Say which part was read, where there are others."""
+    """Report which part was read if the file has several."""
     others = [name for name in parts if name != part]
     if not others:
         return []

@@ -211,7 +211,7 @@ PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
 
 
 def _known(written: Written) -> dict[str, Any]:
-    """Give what needs no guess of a dialect, in its own types."""
+    """Return what needs no guess of a dialect, in its own types."""
     parts = {field.name for field in dataclasses.fields(Dialect)}
     return {
         part: tuple(value) if isinstance(value, list) else value
@@ -254,7 +254,7 @@ def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
 
 
 def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
-    """Say what goes wrong of the file that was given, and not of what was made of it."""
+    """Name the given file, not its converted copy, in errors."""
     return _naming(plain.path, plain.shown, plain.words)
 
 

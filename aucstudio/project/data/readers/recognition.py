@@ -106,7 +106,7 @@ def is_json(_path: Path, head: bytes) -> bool:
 
 
 def is_svmlight(_path: Path, head: bytes) -> bool:
-    """Tell whether the first lines are all of a class and pairs of index and value."""
+    """Return whether the first lines are all of a class and pairs of index and value."""
     try:
         text = head.decode("ascii")
     except UnicodeDecodeError:

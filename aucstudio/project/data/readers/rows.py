@@ -110,7 +110,7 @@ def spell(value: Any) -> str:
 
 
 def same_times(rows: Sequence[list[Any]]) -> None:
-    """Give midnight its time in columns where other cells have one."""
+    """Add the time 00:00 to dates in columns where other cells have a time."""
     timed = {k for row in rows for k, cell in enumerate(row) if isinstance(cell, datetime.datetime)}
     for row in rows if timed else ():
         for k in timed:

@@ -238,7 +238,7 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def _as_text(column: Column) -> Any:
-    """Give a column of texts; one of numbers is without any value here."""
+    """Return a column of texts; one of numbers is without any value here."""
     if column.kind == "text":
         return column.values
     return np.full(len(column.values), None, dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,82 +32,99 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], W
     def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         import pyreadstat
 
-        from aucstudio.project.data.readers.statistics_formats import (
-            conversion,
-            is_in_catalog,
-            note_of_beyond,
-            on_calendar,
-        )
-
         said = {"encoding": wish.encoding} if wish.encoding else {}
         # Its own conversion of days and times takes whole days off durations.
         cells, about = getattr(pyreadstat, reader)(
             str(path), output_format="dict", disable_datetime_conversion=True, **said
         )
-        notes: list[str] = []
         tell(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
             raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
-        columns, kept = [], []
-        for name in names:
-            values = _plain(cells[name])
-            form = about.original_variable_types.get(name) or ""
-            convert = conversion(package, form)
-            if convert is not None:
-                values, beyond = on_calendar(convert, values)
-                notes += [note_of_beyond(name, beyond)] * (beyond > 0)
-            labels = about.variable_value_labels.get(name)
-            if labels:
-                values, named = _labelled(values, labels, wish.kinds.get(name))
-                told = "" if named else _named({*values} & labels.keys(), labels)
-                kept += [f"{name!r} ({told})"] if told else []
-            columns.append(values)
-        with RowWriter(target) as out:
-            out.add(names)
-            for count, row in enumerate(zip(*columns, strict=True)):
-                out.add_data(row)
-                if count % _TELL_EVERY == 0:
-                    tell(0.5 + 0.5 * count / len(columns[0]))
-        kinds = about.readstat_variable_types
-        notes += _counted(about.original_variable_types)
-        if kept and not wish.kinds:
-            notes.append(
-                "columns with names for some of their values only are read as numbers: "
-                + ", ".join(kept[:_MOST_TOLD])
-                + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
-            )
-        forms = {name: about.original_variable_types.get(name) or "" for name in names}
-        apart = [
-            name
-            for name in names
-            if kinds.get(name) != "string" and is_in_catalog(package, forms[name])
-        ]
-        nominal = [
-            name
-            for name, values in zip(names, columns, strict=True)
-            if (about.variable_measure.get(name) == "nominal" or name in apart)
-            and _are_codes(values)
-        ]
-        if apart:
-            notes.append(
-                "names of values are not in this file, but in a catalog of SAS: "
-                + ", ".join(f"{name!r} ({forms[name]})" for name in apart[:_MOST_TOLD])
-            )
-        if nominal:
-            notes.append(f"columns of nominal codes are categories: {first_parts(nominal)}")
+        columns, notes = _converted(package, cells, about, wish.kinds)
+        _write_rows(target, names, list(columns.values()), tell)
+        texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
+        nominal, told = _nominal(package, columns, about, texts)
         return Written(
             known=dict(NAMED_ROWS),
-            notes=tuple(notes),
+            notes=(*notes, *told),
             roles=dict.fromkeys(nominal, "category"),
-            texts=tuple(name for name in names if kinds.get(name) == "string"),
+            texts=texts,
         )
 
     return write
 
 
+def _converted(
+    package: str, cells: Mapping[str, Any], about: Any, kinds: Mapping[str, str]
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """Convert dates and labelled codes; return the columns, and notes about them."""
+    from aucstudio.project.data.readers.statistics_formats import (
+        conversion,
+        note_of_beyond,
+        on_calendar,
+    )
+
+    columns, notes, kept = dict[str, list[Any]](), list[str](), list[str]()
+    for name, found in cells.items():
+        values = found.tolist() if hasattr(found, "tolist") else list(found)
+        convert = conversion(package, about.original_variable_types.get(name) or "")
+        if convert is not None:
+            values, beyond = on_calendar(convert, values)
+            notes += [note_of_beyond(name, beyond)] * (beyond > 0)
+        labels = about.variable_value_labels.get(name)
+        if labels:
+            values, named = _labelled(values, labels, kinds.get(name))
+            told = "" if named else _named({*values} & labels.keys(), labels)
+            kept += [f"{name!r} ({told})"] if told else []
+        columns[name] = values
+    notes += _counted(about.original_variable_types)
+    if kept and not kinds:
+        notes.append(
+            "columns with names for some of their values only are read as numbers: "
+            + ", ".join(kept[:_MOST_TOLD])
+            + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
+        )
+    return columns, notes
+
+
+def _write_rows(
+    target: Path, names: Sequence[str], columns: Sequence[Sequence[Any]], tell: Advance
+) -> None:
+    with RowWriter(target) as out:
+        out.add(names)
+        for count, row in enumerate(zip(*columns, strict=True)):
+            out.add_data(row)
+            if count % _TELL_EVERY == 0:
+                tell(0.5 + 0.5 * count / len(columns[0]))
+
+
+def _nominal(
+    package: str, columns: Mapping[str, Sequence[Any]], about: Any, texts: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Return the columns of nominal codes, and notes about codes that have no names here."""
+    from aucstudio.project.data.readers.statistics_formats import is_in_catalog
+
+    forms = {name: about.original_variable_types.get(name) or "" for name in columns}
+    apart = [n for n, form in forms.items() if n not in texts and is_in_catalog(package, form)]
+    nominal = [
+        name
+        for name, values in columns.items()
+        if (about.variable_measure.get(name) == "nominal" or name in apart) and _are_codes(values)
+    ]
+    notes = []
+    if apart:
+        notes.append(
+            "names of values are not in this file, but in a catalog of SAS: "
+            + ", ".join(f"{name!r} ({forms[name]})" for name in apart[:_MOST_TOLD])
+        )
+    if nominal:
+        notes.append(f"columns of nominal codes are categories: {first_parts(nominal)}")
+    return nominal, notes
+
+
 def _counted(formats: Mapping[str, str]) -> Iterator[str]:
-    """Say which columns count months or quarters, as Stata does."""
+    """Report the columns that count months or quarters, as Stata does."""
     for start, unit in _STATA_UNITS.items():
         names = [
             name for name, form in formats.items() if str(form).replace("-", "").startswith(start)
@@ -123,17 +140,11 @@ def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:
 
 
 def _are_codes(values: Iterable[Any]) -> bool:
-    """Tell whether numbers are few whole ones, but more than the two that need no category."""
+    """Return whether numbers are few whole ones, but more than the two that need no category."""
     present = {value for value in values if value is not None and value == value}
     return 2 < len(present) <= _MOST_CODES and all(
         isinstance(value, (int, float)) and value == int(value) for value in present
     )
-
-
-def _plain(values: Any) -> list[Any]:
-    """Give a column as Python's own values."""
-    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    return listed
 
 
 def _labelled(

@@ -72,7 +72,7 @@ _OF_SAS = re.compile(
 
 
 def conversion(package: str, form: str) -> Convert | None:
-    """Give what makes days, times or codes of the numbers of a column; None for other numbers.
+    """Return what makes days, times or codes of the numbers of a column; None for other numbers.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _bare(package: str, form: str) -> str:
 
 
 def is_in_catalog(package: str, form: str) -> bool:
-    """Tell whether the names of a column's values are in a catalog of SAS, which is not here."""
+    """Return whether the names of a column's values are in a catalog of SAS, which is not here."""
     return (
         package == "sas"
         and _OF_SAS.fullmatch(_bare(package, form)) is None
@@ -136,6 +136,6 @@ def on_calendar(convert: Convert, values: list[Any]) -> tuple[list[Any], int]:
 
 
 def note_of_beyond(name: str, beyond: int) -> str:
-    """Say what could not be a day."""
+    """Report the dates that no calendar holds."""
     what = f"column {name}: {counted(beyond, 'day')} beyond the calendar "
     return what + ("stays a number" if beyond == 1 else "stay numbers")

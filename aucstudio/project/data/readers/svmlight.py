@@ -47,7 +47,7 @@ def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
 
 
 def _with_several_labels(path: Path) -> InputError | None:
-    """Make the sentence for a file of which rows belong to several classes, if it is one."""
+    """Return the error for a file of which rows belong to several classes, if it is one."""
     with path.open("rb") as file:
         for line, text in enumerate(file, 1):
             if b"," in text.split(b" ", 1)[0]:

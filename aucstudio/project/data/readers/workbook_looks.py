@@ -67,7 +67,7 @@ class Looks:
                 rows[row][column] = f"{int(cell):0{width}}"
 
     def notes(self, height: int, width: int) -> Iterator[str]:
-        """Say what is read although it is not shown."""
+        """Report rows and columns that are read although the workbook hides them."""
         for what, hidden, most in (("row", self.rows, height), ("column", self.columns, width)):
             if count := sum(k < most for k in hidden):
                 are = "is" if count == 1 else "are"
@@ -174,7 +174,7 @@ def _column(letters: str) -> int:
 def _tags(
     file: IO[bytes], patterns: Iterable[re.Pattern[bytes]]
 ) -> Iterator[tuple[bytes, dict[str, str]]]:
-    """Give the tags of a document that fit, each with its attributes."""
+    """Return the tags of a document that fit, each with its attributes."""
     rest = b""
     while chunk := file.read(_CHUNK):
         text = rest + chunk
@@ -187,7 +187,7 @@ def _tags(
 
 
 def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
-    """Give the styles of cells that show leading zeros, with how many digits there are."""
+    """Return the styles of cells that show leading zeros, with how many digits there are."""
     if _STYLES not in archive.namelist():
         return {}
     styles = ElementTree.fromstring(archive.read(_STYLES))
@@ -198,7 +198,7 @@ def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
 
 
 def _digits(code: str) -> int:
-    """Tell to how many digits a number format fills up with zeros, 0 if it does not."""
+    """Return to how many digits a number format pads with zeros, 0 if it does not."""
     found = _ZEROS.fullmatch(code)
     return len(found[1]) if found else 0
 

@@ -30,7 +30,7 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
 
 
 def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
-    """Make the sentence for leave-pair-out where rows are to stay together."""
+    """Return the error for leave-pair-out where rows are to stay together."""
     instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
     return InputError(
         f"leave-pair-out trains on other rows of the same groups, but rows of one {words} must "
@@ -79,7 +79,7 @@ def _setting(validation: Validation) -> str:
 
 
 def few_rows_caution(positives: int, negatives: int, validation: Validation) -> str:
-    """Say what so few rows of a class, which a scheme can divide, let figures be worth.
+    """Return a caution if a class has few rows for a scheme.
 
     Returns
     -------

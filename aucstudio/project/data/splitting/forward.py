@@ -23,7 +23,7 @@ _WINDOW = 100_000
 
 
 def times_of(table: AnyTable, name: str) -> Array:
-    """Give the times of the labelled rows; NaN where there is none.
+    """Return the times of the labelled rows; NaN where there is none.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def times_of(table: AnyTable, name: str) -> Array:
 
 
 def time_column(table: AnyTable, name: str) -> ColumnInfo:
-    """Give the column that orders rows in time; InputError unless it can."""
+    """Return the column that orders rows in time; InputError unless it can."""
     if not name:
         raise InputError("no time column is chosen", setting="time")
     column = table.column(name)
@@ -59,7 +59,7 @@ def time_column(table: AnyTable, name: str) -> ColumnInfo:
 def forward_parts(
     times: Array, steps: int, gap: float = 0.0, window: float = 0.0, codes: Rows | None = None
 ) -> list[Part] | None:
-    """Give the rows that each step trains on and judges; None where there are too few times.
+    """Return the rows that each step trains on and judges; None where there are too few times.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def forward_parts(
 
 
 def _starts(times: Array, steps: int) -> list[float] | None:
-    """Give the first time of each block but the first, each block about as many rows."""
+    """Return the first time of each block but the first, each block about as many rows."""
     values, counts = np.unique(times[~np.isnan(times)], return_counts=True)
     if len(values) <= steps:
         return None
@@ -122,7 +122,7 @@ def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
 
 
 def lacks_class(parts: list[Part], positive: Mask) -> int | None:
-    """Give the number of the first step that trains on, or judges, one class only."""
+    """Return the number of the first step that trains on, or judges, one class only."""
     for k, part in enumerate(parts):
         if any(not positive[rows].any() or positive[rows].all() for rows in part):
             return k
@@ -132,7 +132,7 @@ def lacks_class(parts: list[Part], positive: Mask) -> int | None:
 def most_steps(
     times: Array, positive: Mask, most: int, gap: float, window: float, codes: Rows | None
 ) -> tuple[int, list[Part]]:
-    """Give the most steps, up to a number, that have both classes throughout, and their parts."""
+    """Return the most steps, up to a number, that have both classes throughout, and their parts."""
     for steps in range(most, 0, -1):
         parts = forward_parts(times, steps, gap, window, codes)
         if parts is not None and lacks_class(parts, positive) is None:

@@ -127,7 +127,7 @@ class _Filling:
         self._share = share
 
     def fill(self, held: NDArray[np.intp], groups: NDArray[np.intp]) -> tuple[list[int], float]:
-        """Give which groups are added to what is held, and how far off the shares are then."""
+        """Return which groups are added to what is held, and how far off the shares are then."""
         p, n = held.tolist()
         chosen: list[int] = []
         waiting: list[tuple[int, int, int]] = []

@@ -49,11 +49,11 @@ class Groups:
         return " and ".join(self.columns)
 
     def describe(self) -> str:
-        """Say in a few words what is kept together."""
+        """Describe in a few words which rows are kept together."""
         return f"grouped by {self.words} ({self.count:,} group{'s' * (self.count != 1)})"
 
     def part(self, rows: Rows) -> Groups:
-        """Give the groups of some of the labelled rows, numbered anew."""
+        """Return the groups of some of the labelled rows, renumbered."""
         _, codes = np.unique(self.codes[rows], return_inverse=True)
         return Groups(self.columns, codes.astype(np.intp))
 
@@ -65,7 +65,7 @@ class Groups:
         return np.stack(parts, axis=1)
 
     def fewest(self, positive: Mask) -> int:
-        """Give how many groups have rows of the class that lies within the fewest."""
+        """Return how many groups have rows of the class that lies within the fewest."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
 
@@ -126,7 +126,7 @@ class _Values:
         self._numbers: dict[str | float, int] = {}
 
     def codes(self, column: Column, rows: Rows) -> Rows:
-        """Give the number of each cell's value, -1 where it is missing."""
+        """Return the number of each cell's value, -1 where it is missing."""
         cells = column.values[rows]
         if column.kind == "text":
             numbers = (-1 if cell is None else self._number(cell) for cell in cells)

@@ -105,7 +105,7 @@ class Validation:
         return 1 - 1 / self.folds if self.scheme == FOLDS else 1.0
 
     def describe(self) -> str:
-        """Say the scheme in a few words."""
+        """Describe the scheme in a few words."""
         if self.scheme == LEAVE_PAIR_OUT:
             return "leave-pair-out"
         if self.scheme == FORWARD:
@@ -120,7 +120,7 @@ class Validation:
         return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as plain data; what earlier programs do not know is there where it is used."""
+        """Return it as plain data; what earlier programs do not know is there where it is used."""
         return {
             name: value
             for name, value in dataclasses.asdict(self).items()
@@ -128,11 +128,11 @@ class Validation:
         }
 
     def identity(self) -> dict[str, Any]:
-        """Give what decides the splits, as plain data: the rest is as usual."""
+        """Return what decides the splits, as plain data: the rest is as usual."""
         return self.decisive().as_json()
 
     def decisive(self) -> Validation:
-        """Give the same with the usual in the place of all that decides nothing."""
+        """Return the same with the usual in the place of all that decides nothing."""
         used: dict[str, tuple[str, ...]] = {
             HOLD_OUT: ("test_size", "repeats", "seed"),
             FOLDS: ("folds", "repeats", "seed"),
