@@ -286,6 +286,6 @@ def additive_scorer(feature: Sequence[int], functions: Sequence[Pieces]) -> Addi
 
 
 def weighted_scorer(bases: Sequence[Basis], weights: Sequence[Array]) -> AdditiveScorer:
-    """Make the scorer of weighted functions of all features, of which only those in use are kept."""
+    """Make the scorer of weighted functions of all features, without those not in use."""
     used = [k for k, own in enumerate(weights) if own.any()]
     return additive_scorer(used, [bases[k].pieces.combined(weights[k]) for k in used])
