@@ -94,7 +94,7 @@ def check_layout(
 
 
 def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | None) -> Sizes:
-    """Check the arrays of a combination's parts; gives those that are its own."""
+    """Check the arrays of a combination's parts; returns its own."""
     shapes = {shape for name, (_, shape) in found.items() if name in CombinationScorer.layout}
     parts = _count_parts(settings)
     if shapes != {(parts,)}:
@@ -111,7 +111,7 @@ def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | No
 
 
 def _check_behind(settings: Mapping[str, Any], found: Sizes) -> Sizes:
-    """Check the arrays of the scorer behind a view; gives those of the view."""
+    """Check the arrays of the scorer behind a view; returns those of the view."""
     inner, behind = of_inner(settings), of_inner(found)
     own = {name: size for name, size in found.items() if name in ViewedScorer.layout}
     if inner.get("scorer") in (None, ViewedScorer.kind, CombinationScorer.kind):
@@ -134,7 +134,7 @@ def _count_parts(settings: Mapping[str, Any]) -> int:
 def restore(
     kind: str, settings: Mapping[str, Any], arrays: Arrays, n_features: int | None = None
 ) -> Scorer:
-    """Rebuild a scorer from what ``arrays()`` and ``settings()`` gave.
+    """Rebuild a scorer from its ``arrays()`` and ``settings()``.
 
     With ``n_features`` it is checked that it scores rows of so many.
 

@@ -6,7 +6,7 @@ A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -33,18 +33,32 @@ class Scorer(Protocol):
     def __call__(self, X: Array) -> Array:
         """Score the rows of X; higher means more likely positive. Shape (len(X),)."""
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the arrays that define the scorer."""
-
-    def settings(self) -> dict[str, Any]:
-        """Give the remaining constants as plain JSON values."""
-
     # For each array its type and its sizes: n_features is d, equal letters are equal sizes.
     layout: ClassVar[Mapping[str, str]]
 
+    @property
+    def within(self) -> tuple[Scorer, ...]:
+        """The scorers that this one consists of."""
+        return ()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that define the scorer."""
+        return {name: getattr(self, name) for name in self.layout}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the remaining constants as plain JSON values."""
+        return {}
+
+
+def inner_scorers(scorer: Scorer) -> Iterator[Scorer]:
+    """Yield the scorers that a scorer consists of, at every depth."""
+    for inner in scorer.within:
+        yield inner
+        yield from inner_scorers(inner)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class LinearScorer:
+class LinearScorer(Scorer):
     """Scores <w, x>.
 
     Attributes
@@ -59,15 +73,9 @@ class LinearScorer:
     def __call__(self, X: Array) -> Array:
         return X @ self.weights
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights}
-
-    def settings(self) -> dict[str, Any]:
-        return {}
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class KernelScorer:
+class KernelScorer(Scorer):
     """Scores sum_l weights_l k(points_l, x).
 
     Attributes
@@ -89,15 +97,12 @@ class KernelScorer:
             scores[rows] = values(X[rows]) @ self.weights
         return scores
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"points": self.points, "weights": self.weights}
-
     def settings(self) -> dict[str, Any]:
         return dataclasses.asdict(self.kernel)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class FourierScorer:
+class FourierScorer(Scorer):
     """Scores sum_l weights_l cos(frequencies_l . x + phases_l).
 
     Attributes
@@ -123,15 +128,9 @@ class FourierScorer:
             scores[rows] = np.cos(angles, out=angles) @ self.weights
         return scores
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"frequencies": self.frequencies, "phases": self.phases, "weights": self.weights}
-
-    def settings(self) -> dict[str, Any]:
-        return {}
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class EnsembleScorer:
+class EnsembleScorer(Scorer):
     """Scores ``base`` plus one value from each of several decision trees.
 
     Node p sends a row on to ``left[p]`` if its feature ``feature[p]`` is at most
@@ -234,9 +233,6 @@ class EnsembleScorer:
             begun = self.base + factor * (scores - before.base)
         return self._add_trees(X, self.roots[trees:], begun)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in self.layout}
-
     def settings(self) -> dict[str, Any]:
         return {"base": self.base}
 
@@ -295,7 +291,7 @@ def joined(
 
 
 def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the arrays or settings of part k of a scorer, without its number or name."""
+    """Return the arrays or settings of part k of a scorer, without its number or name."""
     prefix = f"{k}."
     return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
 

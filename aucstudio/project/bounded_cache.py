@@ -31,7 +31,7 @@ class BoundedCache:
             return self._held[key][0]
 
     def put(self, key: Hashable, value: Any, size: int) -> None:
-        """Hold a value of so many bytes, and drop those not used for longest."""
+        """Keep a value of so many bytes, and drop those not used for longest."""
         with self._lock:
             self._bytes += size - self._held.pop(key, (None, 0))[1]
             self._held[key] = value, size

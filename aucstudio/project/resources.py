@@ -8,7 +8,7 @@ import aucstudio
 
 
 def resource_path(*parts: str) -> Path:
-    """Give the path of a file under ``resources``."""
+    """Return the path of a file under ``resources``."""
     package = Path(aucstudio.__file__).parent
     installed = package / "resources"
     base = installed if installed.is_dir() else package.parent / "resources"

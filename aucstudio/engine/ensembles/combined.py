@@ -71,7 +71,7 @@ class MemberShare:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class CombinationScorer:
+class CombinationScorer(Scorer):
     """Scores ``base`` plus the sum of its parts.
 
     In files, an array or setting of part k is called ``k.name``, and its kind ``k.scorer``; what
@@ -97,6 +97,10 @@ class CombinationScorer:
         for part in self.parts:
             scores += part.factor * link(part.scorer(X), part.smoothing)
         return scores
+
+    @property
+    def within(self) -> tuple[Scorer, ...]:
+        return tuple(part.scorer for part in self.parts)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {

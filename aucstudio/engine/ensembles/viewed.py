@@ -38,7 +38,7 @@ class View:
     fills: Array
 
     def __call__(self, X: Array) -> Array:
-        """Give the rows as the scorer sees them."""
+        """Return the rows as the scorer sees them."""
         seen: Array = X[:, self.columns]
         if not self._keeps_scales:
             seen = seen * self.factors + self.shifts
@@ -46,7 +46,7 @@ class View:
         return np.where(missing, self.fills, seen) if missing.any() else seen
 
     def behind(self, first: View) -> View:
-        """Give the view of rows that are looked at through another one first."""
+        """Return the composition with a view that is applied first."""
         factors, there = self.factors, self.columns
         fills = factors * first.fills[there] + self.shifts
         return View(
@@ -58,7 +58,7 @@ class View:
 
     @property
     def identity(self) -> tuple[bytes, ...]:
-        """Give what is equal for views that show the same."""
+        """Return a key that is equal for views that show the same."""
         arrays = self.columns, self.factors, self.shifts, self.fills
         return tuple(array.tobytes() for array in arrays)
 
@@ -68,7 +68,7 @@ class View:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ViewedScorer:
+class ViewedScorer(Scorer):
     """Scores rows as a view shows them.
 
     In files, the arrays and settings of the scorer behind it are called ``inner.name``, and its
@@ -88,6 +88,10 @@ class ViewedScorer:
     def __call__(self, X: Array) -> Array:
         return self.scorer(self.view(X))
 
+    @property
+    def within(self) -> tuple[Scorer, ...]:
+        return (self.scorer,)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         own = {name: getattr(self.view, name) for name in self.layout}
         inner = self.scorer.arrays()
@@ -99,12 +103,12 @@ class ViewedScorer:
 
 
 def of_inner(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the arrays or settings of the scorer behind a view."""
+    """Return the arrays or settings of the scorer behind a view."""
     return of_part(_INNER, named)
 
 
 def scaled_view(factors: Array) -> View:
-    """Give the view of all columns, each times its factor."""
+    """Return the view of all columns, each times its factor."""
     count = len(factors)
     return View(np.arange(count), factors, np.zeros(count), np.full(count, np.nan))
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index
 
 _MOST_LEVELS = 10
@@ -202,7 +202,7 @@ def natural_splines(knots: Array) -> Splines:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class AdditiveScorer:
+class AdditiveScorer(Scorer):
     """Scores sum_k F_k(x_k), each F_k cubic between breaks; a feature that is not known adds 0.
 
     Function c is the :class:`Pieces` of feature ``feature[c]`` with the next ``n_breaks[c]``
@@ -271,12 +271,6 @@ class AdditiveScorer:
         return Pieces(
             self.breaks[first:last], self.origins[pieces], self.coefficients[None, pieces]
         )
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def settings(self) -> dict[str, Any]:
-        return {}
 
 
 def additive_scorer(feature: Sequence[int], functions: Sequence[Pieces]) -> AdditiveScorer:

@@ -35,9 +35,9 @@ def combined_model(
         If no one model can prepare the columns as all members do; the sentence names the run.
     """
     preparation, views = _preparation(names, part.models)
-    by_view: dict[int, list[int]] = {}
+    by_view: dict[tuple[bytes, ...], list[int]] = {}
     for place, view in enumerate(views):
-        by_view.setdefault(_first_alike(views, view), []).append(place)
+        by_view.setdefault(() if view is None else view.identity, []).append(place)
     whole = []
     for places in by_view.values():
         members = [
@@ -88,19 +88,6 @@ def _preparation(
         ) from error
 
 
-def _first_alike(views: Sequence[View | None], view: View | None) -> int:
-    for place, other in enumerate(views):
-        if other is view:
-            return place
-        if other is None or view is None:
-            continue
-        names = [field.name for field in dataclasses.fields(View)]
-        pairs = [(getattr(other, name), getattr(view, name)) for name in names]
-        if all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
-            return place
-    raise AssertionError("a view is like itself")
-
-
 def _plain(params: Any) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in params.items()}
 
@@ -123,7 +110,7 @@ class PreparationsDifferError(ValueError):
 def common_preparation(
     preparations: Sequence[Preparation],
 ) -> tuple[Preparation, list[View | None]]:
-    """Give one preparation for all, and what each sees of its rows; None where that is all.
+    """Return one preparation for all, and the view of each; None where it needs none.
 
     A cell beyond the limits of one that has any is missing for those that have none, too.
 

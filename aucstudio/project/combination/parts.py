@@ -58,12 +58,13 @@ class SharedSplit:
 
     @property
     def all(self) -> Counted:
-        """Give classes, scores and counts of all rows."""
+        """Return classes, scores and counts of all rows."""
         return self.positive, self.z, self.counts
 
     def some(self, rows: Index) -> Counted:
-        """Give classes, scores and counts of some of the rows."""
-        return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
+        """Return classes, scores and counts of some of the rows."""
+        counts = None if self.counts is None else self.counts[rows]
+        return self.positive[rows], self.z[:, rows], counts
 
 
 def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
@@ -80,7 +81,7 @@ def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit
     models = [_model_of(*given) for given in zip(runs, splits, strict=True)]
     raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
     positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
-    counts = known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+    counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
     if not both_classes(positive, counts):
         raise InputError(
             "the rows that all of these runs held out are of one class: leave out the run that "
@@ -108,13 +109,13 @@ def mean_scale(scales: Sequence[Scale]) -> Scale:
 
 
 def both_classes(positive: Mask, counts: Array | None) -> bool:
-    """Tell whether rows of both classes count."""
+    """Return whether rows of both classes count."""
     there = positive if counts is None else positive[counts > 0]
     return bool(there.any() and not there.all())
 
 
 def together(parts: Sequence[SharedSplit]) -> Counted:
-    """Give classes, scores and counts of the rows of several splits."""
+    """Return classes, scores and counts of the rows of several splits."""
     counts = [part.counts for part in parts if part.counts is not None]
     return (
         np.concatenate([part.positive for part in parts]),
@@ -123,30 +124,19 @@ def together(parts: Sequence[SharedSplit]) -> Counted:
     )
 
 
-def _some(counts: Array | None, rows: Index) -> Array | None:
-    return None if counts is None else counts[rows]
-
-
-def known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | None:
-    return None if weights is None else of_rows(rows, weights, wanted)
-
-
-def known_groups(split: SplitResult, wanted: Index) -> Index | None:
-    """Return the groups of some of the held-out rows of a split."""
-    if split.test_groups is None:
-        return None
-    groups: Index = of_rows(split.test_rows, split.test_groups, wanted)
-    return groups
+def known_of_rows(rows: Index, values: NDArray[Any] | None, wanted: Index) -> NDArray[Any] | None:
+    """Return the values of some of the rows; None where there are no values."""
+    return None if values is None else of_rows(rows, values, wanted)
 
 
 def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
-    """Give the values of some of the rows, which need not be sorted."""
+    """Return the values of some of the rows, which need not be sorted."""
     order = np.argsort(rows, kind="stable")
     return values[order[np.searchsorted(rows, wanted, sorter=order)]]
 
 
 def own_scores(model: Model, scores: Array) -> Array:
-    """Give the scores of a model's scorer from those kept, which have its intercept."""
+    """Return the scores of a model's scorer from stored ones, which include its intercept."""
     own = scores - model.intercept
     return np.clip(own, 0.0, 1.0) if _smoothing(model) else own
 

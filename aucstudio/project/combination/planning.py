@@ -135,7 +135,7 @@ Named = tuple[str, RunRecord]
 
 
 def why_not(runs: Sequence[Named]) -> str:
-    """Say why runs cannot be combined, as far as that is known without reading their scores.
+    """Return why runs cannot be combined, as far as known without reading their scores.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _alone(record: RunRecord) -> str:
 
 
 def _apart(one: Named, first: Named) -> str:
-    """Say what sets the rows of two runs apart, and what can be done about it."""
+    """Return how the rows of two runs differ, and what can be done about it."""
     found = planned_apart(first[1], one[1]) or Apart(
         "their tables were read in different ways", "on the same rows"
     )

@@ -25,7 +25,7 @@ Tables = dict[str, dict[str, Sequence[str]]]
 
 
 def make_sample(name: str, folder: Path) -> list[Path]:
-    """Write the tables of the sample ``name`` as CSV into a folder and give their paths."""
+    """Write the tables of the sample ``name`` as CSV into a folder and return their paths."""
     text = resource_path("samples", f"{name}.toml").read_text(encoding="utf-8")
     settings = tomllib.loads(text)
     paths = []

@@ -42,7 +42,7 @@ def examples() -> list[Example]:
 
 
 def make_study(key: str, folder: Path) -> Path:
-    """Write an example study and its tables into a folder and give the experiment file's path.
+    """Write an example study and its tables into a folder and return the experiment file's path.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def pack(entries: Mapping[str, bytes]) -> bytes:
 
 
 def _looks_a_bomb(data: bytes) -> bool:
-    """Tell whether a reader may refuse to inflate it: millions of equal numbers."""
+    """Return whether a reader may refuse to inflate it: millions of equal numbers."""
     large = len(data) > _STORED_ABOVE
     return large and len(zlib.compress(data, 1)) * _STORED_INFLATION < len(data)
 
@@ -101,7 +101,7 @@ class Archive:
         return [name for name in self._entries if name != SUMS]
 
     def size(self, name: str) -> int:
-        """Give the bytes that an entry inflates to; KeyError if there is none."""
+        """Return the bytes that an entry inflates to; KeyError if there is none."""
         return self._entries[name].file_size
 
     def head(self, name: str, count: int) -> bytes:

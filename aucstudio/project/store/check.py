@@ -70,11 +70,11 @@ class Checked:
     repaired: Repaired | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         return {"whole": not self.problems, **dataclasses.asdict(self)}
 
     def describe(self) -> str:
-        """Say the outcome, a line for each thing that is wrong."""
+        """Return the outcome as text, one line per problem."""
         lines = [f"{self.file}: {problem}" for problem in self.problems]
         if not lines:
             runs = "" if self.runs is None else f" with {runs_words(self.runs)}"
@@ -88,7 +88,7 @@ class Checked:
 def check_file(
     path: str | Path, *, repair: bool = False, target: str | Path | None = None
 ) -> Checked:
-    """Read everything in a file, and tell what is wrong.
+    """Read everything in a file and return its problems.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _check_experiment(path: Path) -> tuple[list[str], None]:
 
 
 def _problems_of(path: Path) -> tuple[list[str], int]:
-    """Tell what is wrong with a project that opens, and how many runs are whole."""
+    """Return the problems of a project that opens, and the number of whole runs."""
     source = ProjectSource(
         path, BoundedCache(_KEPT_BYTES)
     )  # what an earlier reading found does not count

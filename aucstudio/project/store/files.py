@@ -48,7 +48,7 @@ def write_atomically(path: str | Path, data: bytes | str) -> None:
 
 @contextlib.contextmanager
 def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
-    """Give a file to write piece by piece, which takes the place of the target at the end.
+    """Open a file to write piece by piece, which replaces the target at the end.
 
     Links are followed. What is no regular file, as a pipe or a device, is written straight
     through. The text ``-``, as a command line gives it, is the standard output; a ``Path`` of that
@@ -75,7 +75,7 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Give the name of a file to make beside the target, which replaces it at the end.
+    """Return the name of a file to make beside the target, which replaces it at the end.
 
     Links are followed; what is no regular file is never replaced. Mode and owner of a target that
     is there are kept. Whatever fails, it stays as it was and nothing is left beside it.
@@ -171,7 +171,7 @@ def refuse_unwritable(path: str | Path) -> None:
 
 
 def same_file(one: str | Path, other: str | Path) -> bool:
-    """Tell whether two paths are one file; a file that is not there yet has its path alone."""
+    """Return whether two paths are one file; files that do not exist are compared by path."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -218,12 +218,12 @@ def _written_beside(target: Path) -> Iterator[BinaryIO]:
 
 
 def _is_written_through(target: Path) -> bool:
-    """Tell whether a target is a pipe, a device or the like."""
+    """Return whether a target is a pipe, a device or the like."""
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
 def _present(target: Path) -> os.stat_result | None:
-    """Give what a target is that is there; one that may not be written is not replaced either."""
+    """Return the status of a target, None if absent; one that may not be written is refused."""
     if not target.exists():
         return None
     if target.is_dir():
@@ -236,7 +236,7 @@ def _present(target: Path) -> os.stat_result | None:
 
 
 def _make_like(partial: Path, present: os.stat_result) -> None:
-    """Give mode and owner, as far as this person and this file system can."""
+    """Set mode and owner, as far as this person and this file system can."""
     if hasattr(os, "chown"):
         # Only the superuser gives files away; a group can be kept by those who belong to it.
         for owner in ((-1, present.st_gid), (present.st_uid, -1)):
@@ -258,6 +258,6 @@ def _end_of_links(path: str | Path) -> Path:
 
 
 def _open_descriptor(path: Path) -> int | None:
-    """Give the number of a file that this process has open, if a path names one (/dev/stdout)."""
+    """Return the number of an open file of this process, if a path names one (/dev/stdout)."""
     found = _OPEN_FILE.fullmatch(str(path))
     return int(found[2]) if found is not None and int(found[1]) == os.getpid() else None

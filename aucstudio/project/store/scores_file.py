@@ -97,7 +97,7 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
 
 
 def csv_sink(file: Writable, identifier: str | None) -> Sink:
-    """Give what writes blocks of scores as CSV."""
+    """Return a sink that writes blocks of scores as CSV."""
     # The header is written before the first block: not at all if the table is refused.
     begun = False
 
@@ -115,7 +115,7 @@ def csv_sink(file: Writable, identifier: str | None) -> Sink:
 
 @contextlib.contextmanager
 def scores_file(path: str | Path) -> Iterator[Writable]:
-    """Give a file to write scores into, which is there wholly or not at all."""
+    """Open a file for scores, which is written wholly or not at all."""
     with written_atomically(path) as file:
         # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
         yield codecs.getwriter("utf-8")(file)
@@ -128,7 +128,7 @@ def scores_file(path: str | Path) -> Iterator[Writable]:
 def parquet_sink(
     path: str | Path, identifier: str | None, probability: bool = False
 ) -> Iterator[Sink]:
-    """Give what takes blocks of scores; they are in a Parquet file at the end, or not at all.
+    """Open a sink whose blocks of scores are in a Parquet file at the end, or not at all.
 
     Unlike in CSV, text is as it is: no spreadsheet would run it. Blocks come with probabilities
     if that is said.
@@ -171,6 +171,6 @@ def copy_file(file: Path, target: str | Path) -> None:
 
 
 def _free(identifier: str) -> str:
-    """Give a name for the column of identifiers that no other column has."""
+    """Return a name for the column of identifiers that no other column has."""
     taken = identifier.casefold() in _FIXED
     return f"{identifier} (identifier)" if taken else identifier

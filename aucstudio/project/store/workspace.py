@@ -28,23 +28,23 @@ _STAMP = "%Y-%m-%d %H.%M.%S.%f"
 
 
 def home() -> Path:
-    """Give the folder, which the variable AUCSTUDIO_HOME moves."""
+    """Return the folder, which the variable AUCSTUDIO_HOME moves."""
     moved = os.environ.get("AUCSTUDIO_HOME")
     return Path(moved) if moved else Path(platformdirs.user_data_dir("aucstudio", False))
 
 
 def unsaved_folder() -> Path:
-    """Give the folder of studies that were never saved under a name."""
+    """Return the folder of unsaved studies."""
     return home() / "unsaved"
 
 
 def samples_folder(study: str) -> Path:
-    """Give the folder where an example study and its tables are written."""
+    """Return the folder of an example study and its tables."""
     return home() / "samples" / study
 
 
 def is_unsaved(project: Path) -> bool:
-    """Tell whether a project file is one of a study that was never saved under a name."""
+    """Return whether a project file belongs to an unsaved study."""
     return project.parent == unsaved_folder()
 
 
@@ -61,7 +61,7 @@ def new_unsaved_project(data: Path | None) -> ProjectFile:
 
 
 def unsaved_projects() -> list[Path]:
-    """List studies that were never saved under a name, newest first."""
+    """List unsaved studies, newest first."""
     found = unsaved_folder().glob("*.aucproj")
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
@@ -111,7 +111,7 @@ def forget_recent(path: Path) -> None:
 
 
 def unsaved_since(project: Path) -> tuple[str, datetime.datetime | None]:
-    """Tell of which table an unsaved study is, and when it was begun."""
+    """Return the table of an unsaved study and when the study was begun."""
     stem, _, stamp = project.stem.rpartition(" ")
     stem, _, day = stem.rpartition(" ")
     try:
@@ -140,12 +140,12 @@ _DIGITS = 12
 
 
 def pasted_folder() -> Path:
-    """Give the folder of tables that were pasted."""
+    """Return the folder of pasted tables."""
     return home() / "pasted"
 
 
 def keep_text(text: str) -> Path:
-    """Put a table down as a file, and give its path; equal texts are one file.
+    """Write pasted text to a file and return its path; equal texts share a file.
 
     Raises
     ------

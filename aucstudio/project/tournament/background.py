@@ -109,7 +109,7 @@ def hold_in_background(
     stop: TournamentStop,
     tell: Callable[[News], object],
 ) -> Standings:
-    """Hold a tournament in a child process; called on a thread of the window's.
+    """Run a tournament in a child process; called on a thread of the window.
 
     However it ends, its runs and its standings are kept.
 
@@ -210,7 +210,7 @@ class _Sender:
 
 
 def _hold(order: TournamentOrder, report: Reporter) -> None:
-    """Hold a tournament: report standings, runs, and last the model trained on all rows."""
+    """Run a tournament: report standings, runs, and last the model trained on all rows."""
     limit_threads(max(1, (os.cpu_count() or 1) - 1))
     late = max(0.0, time.time() - order.ordered)
     board = find_best(

@@ -74,7 +74,7 @@ def find_best(
     preparation: PreparationChoice = USUAL,
     watch: Callable[[Standings], object] | None = None,
 ) -> Leaderboard:
-    """Hold a tournament.
+    """Run a tournament.
 
     Parameters
     ----------

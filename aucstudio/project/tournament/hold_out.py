@@ -27,7 +27,7 @@ _MOST_FOLDS = 20
 
 
 def held_out_once(validation: Validation) -> Validation:
-    """Give the hold-out of a tournament: that of a study, its test file, or one of its size."""
+    """Return the hold-out of a tournament: that of a study, its test file, or one of its size."""
     if validation.scheme in (HOLD_OUT, FILE) and validation.splits == 1:
         return validation
     return Validation(test_size=validation.test_size, seed=validation.seed)
@@ -64,13 +64,13 @@ def check_table(table: Table) -> None:
 
 
 def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give those of some labelled rows that weigh anything."""
+    """Return the labelled rows among ``places`` whose weight is not 0."""
     weights = table.weights
     return places if weights is None else places[weights[places] > 0]
 
 
 def few_rows_words(table: Table, validation: Validation) -> str:
-    """Say what so few rows of a class that weigh anything let figures be worth."""
+    """Return a caution if a class has few rows of positive weight."""
     positive = table.is_positive()
     positive = positive[counted_places(table, np.arange(len(positive)))]
     m = int(np.count_nonzero(positive))

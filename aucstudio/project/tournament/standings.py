@@ -283,7 +283,7 @@ class Standings:
 
     @classmethod
     def begun(cls, fpr_range: Band | None, **known: Any) -> Standings:
-        """Give those of a tournament that begins now: two of one second are two."""
+        """Return the standings of a tournament that begins now, with an identity of their own."""
         return cls(RunRecord.now(), fpr_range, id=uuid.uuid4().hex, **known)
 
     @property
@@ -301,7 +301,7 @@ class Standings:
         return next((one for one in self.entries if run and one.run == run), None)
 
     def renamed(self, ids: Mapping[str, str]) -> Standings:
-        """Give the same with the ids that runs have where they are kept."""
+        """Return the same with the ids that runs have where they are stored."""
         entries = tuple(
             dataclasses.replace(one, run=ids.get(one.run, one.run)) for one in self.entries
         )
@@ -309,7 +309,7 @@ class Standings:
         return dataclasses.replace(self, entries=entries, best=best, simpler=simpler)
 
     def broken_off(self, ended: str, error: str = "") -> Standings:
-        """Give what is left of a tournament that did not come to its own end."""
+        """Return the standings of a tournament that was interrupted."""
         entries = tuple(
             dataclasses.replace(one, state=LEFT) if one.state in (WAITS, TRAINS) else one
             for one in self.entries
@@ -317,13 +317,13 @@ class Standings:
         return dataclasses.replace(self, entries=entries, ended=ended, error=error, doing="")
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document
 
     @classmethod
     def from_json(cls, document: object) -> Standings:
-        """Read what :meth:`as_json` gave.
+        """Read what :meth:`as_json` returned.
 
         Raises
         ------

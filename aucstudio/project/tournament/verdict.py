@@ -57,7 +57,7 @@ def operating_point(board: Leaderboard) -> OperatingPoint:
 
 
 def table_text(board: Leaderboard) -> str:
-    """Lay out the leaderboard."""
+    """Return the leaderboard as text."""
     low, high = board.band
     rows: list[tuple[str, ...]] = [
         (
@@ -108,7 +108,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def sentences(board: Leaderboard) -> tuple[str, ...]:
-    """Say which model is best, what it rests on, what settles that, and what would do as well."""
+    """Return the sentences of the verdict."""
     return verdict(board).sentences
 
 
@@ -162,7 +162,7 @@ def _difference(test: TestResult) -> str:
 
 
 def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
-    """Say both; an interval without zero beside a large p would puzzle, were p not explained."""
+    """Return the difference and its p-value; corrected ones are explained."""
     tests = sum(bool(np.isfinite(one.p)) for one in board.duels)
     p = p_words(duel.p)
     if tests > 1:
@@ -302,14 +302,7 @@ def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
         "seconds": entry.seconds,
         "behind": None
         if duel is None
-        else {
-            "difference": duel.test.difference,
-            "low": number(duel.test.low),
-            "high": number(duel.test.high),
-            "p": number(duel.p),
-            "settled": settled(duel.p),
-            "reason": duel.test.reason,
-        },
+        else dataclasses.asdict(duel.lead) | {"settled": settled(duel.p)},
     }
 
 

@@ -16,13 +16,12 @@ from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.date_inputs import date_inputs
-from aucstudio.project.store.export.refusal import inner_scorers, require_kind
+from aucstudio.project.store.export.requirements import date_inputs, require_kind
 
 FORMAT = 1
 

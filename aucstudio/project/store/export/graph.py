@@ -22,9 +22,8 @@ from aucstudio.engine.scorers import of_part
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.date_inputs import date_inputs
 from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
-from aucstudio.project.store.export.refusal import require_kind
+from aucstudio.project.store.export.requirements import date_inputs, require_kind
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
@@ -25,7 +25,7 @@ from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, Num
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.refusal import inner_scorers, require_kind
+from aucstudio.project.store.export.requirements import require_kind
 
 KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination", "viewed")
 

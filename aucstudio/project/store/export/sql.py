@@ -13,11 +13,10 @@ from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
-from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer
+from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer, inner_scorers
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.date_inputs import date_inputs
-from aucstudio.project.store.export.refusal import inner_scorers
+from aucstudio.project.store.export.requirements import date_inputs
 from aucstudio.project.store.export.sql_columns import SqlColumns
 from aucstudio.project.store.export.sql_terms import (
     Query,

@@ -61,7 +61,7 @@ def unseal(data: object, found: object, *place: object) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Give plain data as it comes back from a document: tuples as lists, keys as text."""
+    """Return plain data as it comes back from a document: tuples as lists, keys as text."""
     return json.loads(json.dumps(value))
 
 

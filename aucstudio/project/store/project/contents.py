@@ -20,12 +20,21 @@ from aucstudio.project.store.project.layout import write_contents
 from aucstudio.project.store.project.run_documents import read_run
 from aucstudio.project.store.project.source import ProjectSource
 
-VERIFIED = "verification "
-"""How the names of the documents begin that hold what verifying a run found."""
+VERIFICATION, STANDINGS = "verification", "standings"
+"""Kinds of documents: what verifying a run found, and the state of a tournament.
 
-STANDINGS = "standings "
-"""The same of those that hold how a tournament stands."""
+Their names begin with the kind and a blank."""
 
+_WHEN_DAMAGED = {
+    VERIFICATION: (
+        "What verifying runs found cannot be read: verify them again.",
+        "What verifying {} found is damaged ({}): verify it again.",
+    ),
+    STANDINGS: (
+        "How tournaments ended cannot be read; their runs are here.",
+        "How the tournament of {} ended is damaged ({}); its runs are here.",
+    ),
+}
 _MOST_TOLD = 10
 # Each is read with what belongs to it.
 _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
@@ -100,7 +109,7 @@ class Listing:
     standings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def warnings(self, path: Path) -> list[str]:
-        """Say what is damaged, a sentence each."""
+        """Return what is damaged, a sentence each."""
         told = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
         if len(told) > _MOST_TOLD:
             told = [*told[:_MOST_TOLD], f"{len(told) - _MOST_TOLD} more runs are damaged."]
@@ -169,55 +178,46 @@ def read_contents(source: ProjectSource) -> Listing:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
         verifications = dict(_verifications(database, notes))
-        standings = dict(_standings(database, notes))
+        standings = dict(_documents(database, STANDINGS, notes))
     return Listing(plan, version, records, damaged, notes, verifications, standings)
 
 
-def _documents(database: sqlite3.Connection, kind: str) -> list[tuple[str, object, object]]:
-    """Give the documents whose names begin so: the rest of their names, unread."""
-    rows = database.execute(
-        "SELECT name, document, checksum FROM documents WHERE substr(name, 1, ?) = ?",
-        (len(kind), kind),
-    )
-    return [(str(name).removeprefix(kind), *rest) for name, *rest in rows.fetchall()]
-
-
-def _standings(database: sqlite3.Connection, notes: list[str]) -> Iterator[tuple[str, Any]]:
-    """Read how tournaments stand; what is damaged is noted and left out."""
+def _documents(
+    database: sqlite3.Connection, kind: str, notes: list[str]
+) -> Iterator[tuple[str, Any]]:
+    """Read the documents of a kind by name; what is damaged is noted and left out."""
     try:
-        rows = _documents(database, STANDINGS)
+        rows = database.execute(
+            "SELECT substr(name, ?), document, checksum FROM documents "
+            "WHERE substr(name, 1, ?) = ?",
+            (len(kind) + 2, len(kind) + 1, f"{kind} "),
+        ).fetchall()
     except FAILURES:
-        notes.append("How tournaments ended cannot be read; their runs are here.")
+        notes.append(_WHEN_DAMAGED[kind][0])
         return
     for name, document, found in rows:
         try:
-            yield name, unseal(document, found, "standings", name)
+            yield name, unseal(document, found, kind, name)
         except ValueError as error:
-            begun = _shown(name.split(" ", 1)[0])  # its identity stands behind that
-            notes.append(
-                f"How the tournament of {begun} ended is damaged ({error}); its runs are here."
-            )
+            notes.append(_damaged_note(kind, name, error))
 
 
 def _verifications(
     database: sqlite3.Connection, notes: list[str]
 ) -> Iterator[tuple[str, Verification]]:
-    """Read what verifying runs found; what is damaged is noted and left out."""
-    try:
-        rows = _documents(database, VERIFIED)
-    except FAILURES:
-        notes.append("What verifying runs found cannot be read: verify them again.")
-        return
-    for run, document, found in rows:
+    for run, document in _documents(database, VERIFICATION, notes):
         try:
-            verification = Verification.from_json(unseal(document, found, "verification", run))
+            verification = Verification.from_json(document)
             if verification.run != run:
                 raise ValueError(f"it is of another run, {verification.run}")
             yield run, verification
         except ValueError as error:
-            notes.append(
-                f"What verifying {_shown(run)} found is damaged ({error}): verify it again."
-            )
+            notes.append(_damaged_note(VERIFICATION, run, error))
+
+
+def _damaged_note(kind: str, name: str, error: ValueError) -> str:
+    # The name of standings is when the tournament began, and its identity.
+    return _WHEN_DAMAGED[kind][1].format(_shown(name.split(" ", 1)[0]), error)
 
 
 def read_through(record: RunRecord) -> None:
@@ -237,7 +237,7 @@ def read_amounts(database: sqlite3.Connection) -> Amounts | None:
     """Read how much there is; None where it is damaged."""
     try:
         return typed.convert(_document(database, "contents"), Amounts)
-    except (ValueError, msgspec.ValidationError, *FAILURES):
+    except (ValueError, *FAILURES):
         return None
 
 
@@ -253,15 +253,12 @@ def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[di
         if amounts is not None and amounts.plan:
             raise ValueError("it is missing")
         return {}, 0
-    try:
-        found = typed.convert(_document(database, "plan"), PlanDocument)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from error
+    found = typed.convert(_document(database, "plan"), PlanDocument)
     return found.plan, found.version
 
 
 def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
-    """Give every run in order, those that are missing among them."""
+    """Yield every run in order, including those that are missing."""
     at = 0
     try:
         for row in _all_rows(database):
@@ -342,17 +339,11 @@ def _put_blob(database: sqlite3.Connection, key: bytes, data: bytes) -> None:
         database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (key, data))
 
 
-def insert_verification(database: sqlite3.Connection, verification: Verification) -> None:
-    """Put what verifying a run found in place of what was found before."""
-    run = verification.run
-    sealed = seal(verification.as_json(), "verification", run)
-    row = (f"{VERIFIED}{run}", *sealed)
-    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
-
-
-def insert_standings(database: sqlite3.Connection, name: str, document: Mapping[str, Any]) -> None:
-    """Put how a tournament stands in place of how it stood."""
-    row = (f"{STANDINGS}{name}", *seal(dict(document), "standings", name))
+def insert_document(
+    database: sqlite3.Connection, kind: str, name: str, document: Mapping[str, Any]
+) -> None:
+    """Write a document of a kind in place of that of the same name."""
+    row = (f"{kind} {name}", *seal(dict(document), kind, name))
     database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
@@ -368,14 +359,14 @@ class Ids:
 
 
 def _last_position(database: sqlite3.Connection) -> int:
-    """Give the place of the last run, be it lost by damage."""
+    """Return the place of the last run, even if it is damaged."""
     amounts = read_amounts(database)
     last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
     return max(int(last), 0 if amounts is None else amounts.runs)
 
 
 def plan_of(database: sqlite3.Connection) -> tuple[dict[str, Any], int]:
-    """Give the plan and its version; a damaged plan is empty, and keeps its place in the count."""
+    """Return the plan and its version; a damaged plan is empty and keeps its version."""
     amounts = read_amounts(database)
     try:
         return read_plan(database, amounts)

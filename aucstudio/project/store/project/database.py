@@ -60,7 +60,7 @@ def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
 
 
 def has_stale_journal(path: Path) -> bool:
-    """Tell whether a journal lies at a name that SQLite would play back into a file of it."""
+    """Return whether there is a journal that SQLite would play back into a new file."""
     try:
         with open(f"{path}-journal", "rb") as journal:
             return journal.read(1) not in (b"", b"\0")
@@ -69,7 +69,7 @@ def has_stale_journal(path: Path) -> bool:
 
 
 def grant(database: sqlite3.Connection) -> None:
-    """Give the connection a minute of work from now on, after which it is interrupted."""
+    """Allow the connection a minute of work, after which it is interrupted."""
     end = time.monotonic() + _WORK_SECONDS
     database.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
 

@@ -124,9 +124,9 @@ def create_whole(path: Path, data: bytes) -> None:
 
 
 def _link_nameless(path: Path, data: bytes) -> bool:
-    """Give a file a name once it is whole: if this is killed before, nothing is left.
+    """Link a file without a name once it is whole: if this is killed before, nothing is left.
 
-    Answers False where the system has no such files.
+    Returns False where the system has no such files.
     """
     if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
         return False

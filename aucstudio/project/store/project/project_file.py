@@ -30,12 +30,13 @@ from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
+    STANDINGS,
+    VERIFICATION,
     Ids,
     Listing,
     count_anew,
+    insert_document,
     insert_run,
-    insert_standings,
-    insert_verification,
     plan_of,
     read_contents,
 )
@@ -154,12 +155,12 @@ class ProjectFile:
     def keep_verification(self, verification: Verification) -> None:
         """Keep what verifying a run found, in place of what was found before."""
         with self._writing() as database:
-            insert_verification(database, verification)
+            insert_document(database, VERIFICATION, verification.run, verification.as_json())
 
     def keep_standings(self, name: str, document: Mapping[str, Any]) -> None:
         """Keep how a tournament stands, in place of what was kept under that name before."""
         with self._writing() as database:
-            insert_standings(database, name, document)
+            insert_document(database, STANDINGS, name, document)
 
     # ------------------------------------------------------------- runs under way
 
@@ -174,7 +175,7 @@ class ProjectFile:
         self._forget([Owner.this().key(experiment.id)])
 
     def unfinished_runs(self) -> UnfinishedRuns:
-        """Tell which runs never ended, and forget those whose program is gone."""
+        """Return the runs that never ended, and forget those whose program is gone."""
         source = self._source()
         with source.reading() as database:
             found, gone = read_unfinished(database)
@@ -222,7 +223,7 @@ class ProjectFile:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection that holds the lock; what is done is committed at the end."""
+        """Open a connection that holds the lock, and commit at the end."""
         try:
             with contextlib.closing(connect(self.path, write=True)) as database:
                 database.execute("BEGIN IMMEDIATE")
@@ -286,10 +287,10 @@ def write_project(
             with project._writing() as database:
                 for record in records:
                     insert_run(database, record.id, *run_document(record))
-                for verification in verifications:
-                    insert_verification(database, verification)
+                for found in verifications:
+                    insert_document(database, VERIFICATION, found.run, found.as_json())
                 for name, document in standings.items():
-                    insert_standings(database, name, document)
+                    insert_document(database, STANDINGS, name, document)
                 count_anew(database)
             project.set_plan(plan)
     except DamagedError:
@@ -310,7 +311,7 @@ def _reason(error: BaseException) -> str:
 
 
 def free_id(taken: Container[str], wanted: str) -> str:
-    """Give an id that no run has yet: the wanted one, or that with a number."""
+    """Return an id that no run has yet: the wanted one, or that with a number."""
     candidate, count = wanted, 1
     while candidate in taken:
         count += 1

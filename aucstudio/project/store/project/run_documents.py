@@ -14,11 +14,11 @@ from aucstudio.notices import read_notice
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
-from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.store.project.checksums import SIZE, checksum
 from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
+from aucstudio.project.store.project.split_arrays import StoredParts, split_blobs, split_values
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
@@ -98,7 +98,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     ValueError
         If it is not what this program writes; the sentence says what is wrong.
     """
-    checked = _converted(document, RunDocument)
+    checked = typed.convert(document, RunDocument)
     if checked.id != run:
         raise ValueError(f"it is of another run, {checked.id}")
     _require_finite(checked.seconds, *(split.fit_seconds for split in checked.splits))
@@ -108,7 +108,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
         values = msgspec.structs.asdict(split) | {"notes": tuple(map(read_notice, split.notes))}
         keys = {name: _key(text) for name, text in values.pop("parts").items()}
         title = f"{experiment.title} ({run}), split {k + 1},"
-        splits.append(stored_split(values, keys, source, run, title))
+        splits.append(SplitResult.stored(values, StoredParts(source, keys, run, title)))
     return RunRecord(
         run,
         experiment,
@@ -141,15 +141,6 @@ def read_experiment(document: Any) -> Experiment:
     check_band(experiment.band)
     _check_settings(experiment.method, experiment.params)
     return experiment
-
-
-def _converted(document: Any, kind: Any) -> Any:
-    try:
-        return typed.convert(document, kind)
-    except InputError:
-        raise
-    except (msgspec.ValidationError, TypeError) as error:
-        raise ValueError(str(error)) from error
 
 
 def _key(text: str) -> bytes:

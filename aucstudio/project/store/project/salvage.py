@@ -14,7 +14,7 @@ from aucstudio.engine import DECLARED
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.checksums import SIZE, checksum, seal, unseal
-from aucstudio.project.store.project.contents import STANDINGS, VERIFIED
+from aucstudio.project.store.project.contents import STANDINGS, VERIFICATION, insert_document
 from aucstudio.project.store.project.layout import empty_project, write_contents
 from aucstudio.project.store.project.split_arrays import required
 
@@ -33,18 +33,15 @@ class Salvage:
         What could not be kept, a sentence each.
     blobs : dict of checksum to bytes
     plan : dict
-    verified : dict of str to dict
-        By run, what verifying it found.
-    standings : dict of str to dict
-        How tournaments stand.
+    documents : dict of str to dict
+        What verifying runs found and how tournaments stand, each by name.
     """
 
     runs: dict[int, tuple[str, Run]]
     lost: list[str]
     blobs: dict[bytes, bytes]
     plan: dict[str, Any]
-    verified: dict[str, dict[str, Any]]
-    standings: dict[str, dict[str, Any]]
+    documents: dict[str, dict[str, dict[str, Any]]]
 
 
 def salvage(path: Path) -> Salvage:
@@ -90,16 +87,10 @@ def write_salvage(found: Salvage, path: Path) -> None:
         for key in used:
             database.execute("INSERT INTO blobs VALUES (?, ?)", (key, found.blobs[key]))
         kept = {run for run, _ in found.runs.values()}
-        for run in sorted(kept & found.verified.keys()):
-            sealed = seal(found.verified[run], "verification", run)
-            database.execute(
-                "INSERT INTO documents VALUES (?, ?, ?)", (f"{VERIFIED}{run}", *sealed)
-            )
-        for name, document in sorted(found.standings.items()):
-            sealed = seal(document, "standings", name)
-            database.execute(
-                "INSERT INTO documents VALUES (?, ?, ?)", (f"{STANDINGS}{name}", *sealed)
-            )
+        for kind, named in found.documents.items():
+            for name, document in sorted(named.items()):
+                if kind == STANDINGS or name in kept:
+                    insert_document(database, kind, name, document)
         plan = seal({"version": 1, "plan": found.plan}, "plan")
         database.execute("INSERT INTO documents VALUES ('plan', ?, ?)", plan)
         write_contents(database, runs=len(found.runs), plan=1)
@@ -115,8 +106,7 @@ class _Finds:
         self.runs: dict[int, tuple[str, Run]] = {}
         self.blobs: dict[bytes, bytes] = {}
         self.plans: list[tuple[int, dict[str, Any]]] = []
-        self.verified: dict[str, dict[str, Any]] = {}
-        self.standings: dict[str, dict[str, Any]] = {}
+        self.documents: dict[str, dict[str, dict[str, Any]]] = {VERIFICATION: {}, STANDINGS: {}}
 
     def take(self, number: int, row: tuple[Any, ...]) -> None:
         """Take in a row if it is one of ours, whole."""
@@ -127,12 +117,9 @@ class _Finds:
                 case ("plan", bytes(data), bytes(found)):
                     plan = unseal(data, found, "plan")
                     self.plans.append((plan["version"], plan["plan"]))
-                case (str(name), bytes(data), bytes(found)) if name.startswith(VERIFIED):
-                    run = name.removeprefix(VERIFIED)
-                    self.verified[run] = unseal(data, found, "verification", run)
-                case (str(name), bytes(data), bytes(found)) if name.startswith(STANDINGS):
-                    name = name.removeprefix(STANDINGS)
-                    self.standings[name] = unseal(data, found, "standings", name)
+                case (str(title), bytes(data), bytes(found)):
+                    kind, _, name = title.partition(" ")
+                    self.documents[kind][name] = unseal(data, found, kind, name)
                 case (bytes(found), bytes(data)) if len(found) == SIZE and checksum(data) == found:
                     self.blobs[found] = data
         except (ValueError, TypeError, KeyError):
@@ -154,7 +141,7 @@ class _Finds:
                 lost.append(f"run {position} ({run}) is not laid out as a run")
         plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
         plan = plans[-1] if plans else {}
-        return Salvage(kept, lost, self.blobs, plan, self.verified, self.standings)
+        return Salvage(kept, lost, self.blobs, plan, self.documents)
 
     def _whole_splits(self, document: Run, title: str, lost: list[str]) -> Iterator[dict[str, Any]]:
         for k, split in enumerate(list(document["splits"])):
@@ -186,7 +173,7 @@ _WIDTHS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def rows(file: bytes) -> Iterator[tuple[int, tuple[Value, ...]]]:
-    """Give every row that can be read, with its number."""
+    """Yield every row that can be read, with its number."""
     for start in range(0, len(file) - PAGE + 1, PAGE):
         page = file[start : start + PAGE]
         head = _HEADER if start == 0 else 0

@@ -61,7 +61,7 @@ class ProjectSource:
                 self._database.execute("ROLLBACK")
 
     def value(self, key: bytes, make: Callable[[bytes], tuple[Any, int]]) -> Any:
-        """Give what ``make`` makes of the bytes under a key, with its size; kept for a while.
+        """Return what ``make`` makes of the bytes under a key; kept for a while.
 
         Raises
         ------

@@ -5,6 +5,7 @@ What comes back holds its values; arrays and model are read, and checked, when t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -59,13 +60,13 @@ def required(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_values(split: SplitResult) -> dict[str, Any]:
-    """Give what is not an array as plain data."""
+    """Return what is not an array as plain data."""
     values = {name: getattr(split, name) for name in _VALUES}
     return values | {"notes": [note.document() for note in split.notes]}
 
 
 def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
-    """Give each array, and the model, by its name."""
+    """Yield each array, and the model, with its name."""
     for name in _ARRAYS:
         yield name, array_to_bytes(getattr(split, name))
     for name in _SAMPLING:
@@ -76,17 +77,6 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
     for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
         yield name, array_to_bytes(array)
     yield _MODEL, model_to_bytes(split.model)
-
-
-def stored_split(
-    values: Mapping[str, Any],
-    parts: Mapping[str, bytes],
-    source: ProjectSource,
-    run: str,
-    title: str,
-) -> SplitResult:
-    """Make a split's result of its values, and of where the rest is."""
-    return SplitResult.stored(values, StoredParts(source, parts, run, title))
 
 
 def _stage_arrays(stages: Sequence[Stage]) -> dict[str, NDArray[Any]]:
@@ -130,7 +120,6 @@ class StoredParts:
         self, source: ProjectSource, parts: Mapping[str, bytes], run: str, title: str
     ) -> None:
         self._source, self._parts, self._run, self._title = source, parts, run, title
-        self._kept_curve: TrainingCurve | None = None
 
     def __call__(self, attribute: str) -> Any:
         """Read an attribute of :class:`SplitResult`.
@@ -142,9 +131,7 @@ class StoredParts:
         """
         try:
             if attribute == "curve":
-                if self._kept_curve is None:
-                    self._kept_curve = self._curve()
-                return self._kept_curve
+                return self._curve
             if attribute == "trajectory":
                 return self._trajectory()
             if attribute in (_MODEL, "support_pairs"):
@@ -193,6 +180,7 @@ class StoredParts:
             raise ValueError("the model is missing")
         return self._source.value(self._parts[_MODEL], _read_model)
 
+    @functools.cached_property
     def _curve(self) -> TrainingCurve:
         kinds = (_rows, _numbers, _numbers, _numbers)
         steps = [

@@ -54,11 +54,11 @@ def note_running(database: sqlite3.Connection, experiment: Experiment) -> None:
 
 
 def read_unfinished(database: sqlite3.Connection) -> tuple[UnfinishedRuns, list[str]]:
-    """Read the runs under way; give them, and the keys of those whose program is gone."""
+    """Read the runs under way, and the keys of those whose program is gone."""
     lost, elsewhere, gone = [], [], []
     for key, document, found in database.execute("SELECT * FROM flights").fetchall():
         try:
-            flight = _flight(key, document, found)
+            flight = typed.convert(unseal(document, found, "flight", key), UnfinishedRunDocument)
             experiment = read_experiment(flight.experiment)
         except ValueError:
             gone.append(key)  # nobody can tell any more what it was
@@ -75,13 +75,6 @@ def forget_running(database: sqlite3.Connection, keys: Iterable[str]) -> None:
     """Take notes of runs away."""
     for key in keys:
         database.execute("DELETE FROM flights WHERE owner = ?", (key,))
-
-
-def _flight(key: str, document: Any, found: Any) -> UnfinishedRunDocument:
-    try:
-        return typed.convert(unseal(document, found, "flight", key), UnfinishedRunDocument)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from error
 
 
 _TOKEN = secrets.token_hex(8)
@@ -111,7 +104,7 @@ class Owner(msgspec.Struct, frozen=True):
 
     @classmethod
     def this(cls) -> Owner:
-        """Give this very process."""
+        """Return the owner that is this process."""
         pid = os.getpid()
         started = psutil.Process(pid).create_time()
         return cls(pid, started, socket.gethostname(), f"{_TOKEN}-{pid}", time.time())
@@ -126,7 +119,7 @@ class Owner(msgspec.Struct, frozen=True):
         return self.token == f"{_TOKEN}-{os.getpid()}"
 
     def lives(self) -> bool:
-        """Tell whether the process is there; one on another machine is believed for a week."""
+        """Return whether the process runs; one on another machine is assumed to for a week."""
         if self.is_this:
             return True
         if self.host != socket.gethostname():
@@ -140,7 +133,7 @@ class Owner(msgspec.Struct, frozen=True):
         return abs(began - self.started) < _CLOCK_SECONDS
 
     def describe(self) -> str:
-        """Say who it is and since when."""
+        """Return a description of the process and the start of the run."""
         try:
             began = datetime.datetime.fromtimestamp(self.since).strftime("%Y-%m-%d %H:%M")
         except (OverflowError, OSError, ValueError):

@@ -1,16 +1,19 @@
-"""What a model needs of columns of dates, in words for whoever prepares its rows."""
+"""Which models a format cannot hold, and what its columns of dates have to hold."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.text import dates
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 
 _WHOLE = {True: "hours of a time of day", False: "days since 1970-01-01 in UTC"}
 
 
 def date_inputs(model: Model) -> dict[str, str]:
-    """Give by number what it is, where it comes from dates."""
+    """Return what each number is that comes from dates, in words for whoever prepares rows."""
     known, parts = model.schema.by_name, model.preparation.parts
     found = {}
     for name in model.preparation.numbers:
@@ -27,3 +30,19 @@ def _words(part: DatePart) -> str:
     if part.part == WHOLE:
         return f"{whole}, from the column {part.column}"
     return f"{part.words}; from the column {part.column}, {whole}, rounded to milliseconds"
+
+
+def require_kind(model: Model, known: Container[str], title: str) -> None:
+    """Make sure that the format knows the model's kind of scorer.
+
+    Raises
+    ------
+    InputError
+        If it does not; the sentence names the kind.
+    """
+    if model.scorer.kind not in known:
+        raise InputError(
+            f"a model of {model.method} cannot be exported as {title}, which does not know its "
+            f"kind of scorer ({model.scorer.kind!r}): save it as an AUC Studio model",
+            setting="to",
+        )
