@@ -250,7 +250,7 @@ class Contest:
 
     def best_of(self, method: str) -> Member:
         """Return the settings of a method with the highest criterion; the first wins a tie."""
-        return max(self.of_method(method), key=lambda member: self._alone((member,)).value)
+        return max(self.of_method(method), key=self.measure)
 
     def measure(self, member: Member) -> float:
         """Return the criterion of one member on the scores held out in the folds."""

@@ -13,7 +13,7 @@ from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
 from aucstudio.project.words import suggestion
 
-__all__ = ["FORMATS", "NATIVE", "Format", "export_model"]
+__all__ = ["FORMATS", "NATIVE", "ExportFormat", "export_model"]
 
 
 @dataclasses.dataclass(frozen=True)
