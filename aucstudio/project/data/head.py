@@ -14,7 +14,7 @@ from typing import Any
 
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.narrow import Narrow, narrowed
-from aucstudio.project.data.parquet_fields import one_level, quoted
+from aucstudio.project.data.parquet_fields import one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
 from aucstudio.project.data.readers.reading import (
@@ -38,7 +38,7 @@ from aucstudio.project.data.table import (
     with_said,
     without_label,
 )
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.errors import InputError

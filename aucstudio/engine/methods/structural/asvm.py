@@ -29,6 +29,7 @@ MAX_KERNEL_ROWS = 3_000
 
 _FINEST_TOL = 1e-12
 _AT_BOUND = 1e-4
+_HAIR = 1e-9
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -207,6 +208,8 @@ def _threshold(scorer: Scorer, X: Array, positive: Mask, fpr: float, monitor: Mo
     """
     scores = score_rows(scorer, X, monitor.pulse)
     quantile = roc.fpr_threshold(scores[~positive], fpr)
+    if quantile < scores[~positive].min():  # by a hair, which rounding could bridge
+        return quantile - _HAIR * float(np.abs(scores).max())
     higher = scores[scores > quantile]
     return quantile / 2 + float(higher.min()) / 2 if len(higher) else quantile
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from aucstudio.project.data.readers.recognition import Recognise
+from aucstudio.project.pickle_stream import Sendable
 
 # Told the fraction done; may raise to stop.
 Advance = Callable[[float], None]
@@ -72,7 +73,7 @@ class Wish:
 
 
 @dataclasses.dataclass(frozen=True)
-class Written:
+class Written(Sendable):
     """What a file was written as.
 
     Attributes

@@ -16,7 +16,7 @@ from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Wish, Written
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.recognition import JSON_LIST
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
@@ -169,14 +169,10 @@ def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:
         for name, inner in kind.children:
             yield from _cells((*path, str(name)), inner)
         return
-    value = ".".join(map(_quoted, path))
+    value = ".".join(map(quoted, path))
     # What is now a number and now a text comes in quotation marks else.
     spelled = f"{value} ->> '$'" if str(kind) == "JSON" else value
-    yield f"{spelled} AS {_quoted('.'.join(path))}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    yield f"{spelled} AS {quoted('.'.join(path))}"
 
 
 def _without_mark(path: Path, target: Path) -> Path:

@@ -9,10 +9,9 @@ import glob
 from pathlib import Path
 from typing import Any
 
-from aucstudio.project.data.parquet_fields import quoted
 from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words

@@ -28,10 +28,9 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
-    from aucstudio.project.data.text.delimited import Delimited
-
-if TYPE_CHECKING:
     from scipy import sparse
+
+    from aucstudio.project.data.text.delimited import Delimited
 
 Text = tuple[str | None, ...]
 
@@ -69,7 +68,7 @@ class SparseFile:
     unreadable: Mapping[str, Unreadable] = dataclasses.field(default_factory=dict)
 
     def put_down(self, target: Path) -> None:
-        """Write it, to be read by :func:`read_columns`."""
+        """Write it, to be read by :func:`read_sparse`."""
         about = {
             "names": list(self.names),
             "features": list(self.features),
