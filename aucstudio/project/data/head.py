@@ -16,7 +16,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.narrow import Narrow, narrowed
 from aucstudio.project.data.parquet_fields import one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb
-from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, ReadOptions, Written
 from aucstudio.project.data.readers.reading import (
     PACKED,
     Plain,
@@ -213,9 +213,9 @@ def _lines(
     if form.key not in PACKED:
         return None
     target = folder / "unpacked"
-    wish = Wish(part=str(given.get("sheet", "")), enough=_BYTES + 1)
+    options = ReadOptions(part=str(given.get("sheet", "")), enough=_BYTES + 1)
     try:
-        written = write_as(form, path, path, target, wish, tell)
+        written = write_as(form, path, path, target, options, tell)
         inner, _ = recognise(target, written.name)
     except InputError:
         return None  # the reader of the whole says what is wrong

@@ -17,8 +17,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
-from aucstudio.engine.methods.fpr_ranges import Range, widening
-from aucstudio.engine.methods.settings import counted_range
+from aucstudio.engine.methods.settings import Range, counted_range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Index, Mask

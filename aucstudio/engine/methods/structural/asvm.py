@@ -178,7 +178,7 @@ class ASVM(KernelSettings, AUCClassifier):
             raise InvalidSetting(
                 "mu",
                 f"mu must be less than C × class_ratio × negatives = {negative * n:g}, or the core "
-                f"margin grows without end; it is {self.mu:g}",
+                f"margin grows without bound; it is {self.mu:g}",
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 

@@ -17,7 +17,7 @@ from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     PARQUET,
     Advance,
-    Wish,
+    ReadOptions,
     Written,
 )
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
@@ -34,14 +34,14 @@ _ACCOUNTS = re.compile(
 )
 
 
-def write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise InputError(
             f"{path} is an AUC Studio project and no table; open it as a project", file=str(path)
         )
     connection = _open_sqlite(path)
     try:
-        return _copy_sqlite(connection, path, target, wish, tell)
+        return _copy_sqlite(connection, path, target, options, tell)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
@@ -76,7 +76,7 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _copy_sqlite(
-    connection: sqlite3.Connection, path: Path, target: Path, wish: Wish, tell: Advance
+    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, tell: Advance
 ) -> Written:
     # Of a full-text index, for example; an old SQLite does not know them.
     try:
@@ -100,7 +100,7 @@ def _copy_sqlite(
         rows = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 0")
         return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
-    table = pick_part(path, "table", names, wish, holds_table, is_aside)
+    table = pick_part(path, "table", names, options, holds_table, is_aside)
     (total,) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
     rows, done = connection.execute(f"SELECT * FROM {quoted(table)}"), 0
     named, blobs = [column[0] for column in rows.description], set[int]()
@@ -127,7 +127,7 @@ def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
     return [f"what is stored as bytes is ignored: {listed}"] if blobs else []
 
 
-def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     import duckdb
 
     with duckdb_on(target.parent, database=path, read_only=True) as connection:
@@ -154,7 +154,7 @@ def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written
             return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < WIDE
 
         try:
-            name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
+            name = pick_part(path, "table", list(tables), options, holds_table, is_narrow)
         except InputError as error:
             raise (outside[0] if outside else error) from None
         tell(0.1)

@@ -45,8 +45,8 @@ NAMED_ROWS: Mapping[str, Any] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
-    """What is wanted of a file.
+class ReadOptions:
+    """How a file is to be read, and which part of it.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Written(Sendable):
     name: str = ""
 
 
-Write = Callable[[Path, Path, Wish, Advance], Written]
+Write = Callable[[Path, Path, ReadOptions, Advance], Written]
 
 
 @dataclasses.dataclass(frozen=True)
