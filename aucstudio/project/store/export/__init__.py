@@ -1,7 +1,6 @@
 """Models for other programs: a Python script, an ONNX graph, a SQL statement, plain JSON.
 
-There is no PMML: no writer that is kept up takes linear and tree models other than those of
-scikit-learn and its like, and ONNX and SQL serve the same purpose.
+PMML is left out: ONNX and SQL serve the same purpose.
 """
 
 from __future__ import annotations
