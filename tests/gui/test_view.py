@@ -125,6 +125,7 @@ def sentence(qtbot, request):
     column.addStretch(1)
     column.addWidget(made)
     qtbot.addWidget(holder)
+    holder.setStyleSheet("QLabel { padding: 4px; }")  # the theme's
     holder.resize(400, 800)
     with qtbot.waitExposed(holder):
         holder.show()
@@ -136,13 +137,14 @@ def test_a_sentence_keeps_its_height_whatever_it_says(qtbot, sentence):
     made.setText("Short.")
     holder.layout().activate()
     before = made.height()
-    assert before <= 3 * made.fontMetrics().lineSpacing() + 12
+    assert before <= 3 * made.fontMetrics().lineSpacing() + 20
     for words in (Statement(WORDS * 3, WORDS * 8), Statement(), Statement("Short.", "More.")):
         made.setText(words)
         assert made.text() == words.text
         assert made.minimumSizeHint().height() == made.sizeHint().height()
         holder.layout().activate()
         assert made.height() == before
+        assert made.headline.height() >= made.headline.sizeHint().height()
 
 
 def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_goes_on_under_more(qtbot, sentence):

@@ -96,16 +96,16 @@ class Sentence(QWidget):
     def _fit(self) -> None:
         """Write as much of the headline as there is room for, and the rest if it is unfolded."""
         headline = unbroken(self._said.headline)
-        room = self.headline.contentsRect().width()
-        measure = self.headline.fontMetrics()
-        seen = _wrapped(headline, self.lines, room - _SPARE, measure)
+        inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
+        seen = _wrapped(headline, self.lines, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         rest = self._said.more
         if is_cut and is_open:  # what does not fit goes on below: nothing is read twice
             kept = len(seen[:-1].rpartition(" ")[0])
             seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
-        self.headline.setMinimumHeight(self.lines * measure.lineSpacing())
+        padding = self.headline.height() - inside.height()
+        self.headline.setMinimumHeight(padding + self.lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
