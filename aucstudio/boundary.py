@@ -55,7 +55,7 @@ def _explained(error: BaseException) -> int:
         return BAD_INPUT
     if isinstance(error, MemoryError):
         complain(
-            "there is not enough memory for this; close other programs, or leave the table on "
+            "there is not enough memory for this; close other programs, or keep the table on "
             "disk (--stream)"
         )
         return RUN_FAILED
@@ -63,8 +63,8 @@ def _explained(error: BaseException) -> int:
         complain(f"cannot use {os.fsdecode(error.filename)}: {_reason(error)}")
         return BAD_INPUT
     complain(
-        f"unexpected error: {type(error).__name__}: {error}; run with --debug for the trace, "
-        "which helps us mend it"
+        f"unexpected error: {type(error).__name__}: {error}; run again with --debug to see the "
+        "traceback"
     )
     return RUN_FAILED
 

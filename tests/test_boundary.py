@@ -44,7 +44,11 @@ def raising(monkeypatch, capsys):
         (InvalidSetting("C", "C must be positive"), 2, "aucstudio: C must be positive\n"),
         (MemoryError(), 1, "not enough memory"),
         (PermissionError(13, "Permission denied", "t.csv"), 2, "t.csv: permission denied"),
-        (ValueError("broadcast"), 1, "unexpected error: ValueError: broadcast; run with --debug"),
+        (
+            ValueError("broadcast"),
+            1,
+            "unexpected error: ValueError: broadcast; run again with --debug",
+        ),
         (KeyError("age"), 1, "unexpected error: KeyError: 'age'"),
         (RecursionError("too deep"), 1, "unexpected error: RecursionError"),
         (OSError("odd"), 1, "unexpected error: OSError"),

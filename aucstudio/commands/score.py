@@ -128,7 +128,7 @@ def _collected(
         table: AnyTable = how["read"](*arguments, **rest)
         if not isinstance(table, Table):
             raise InputError(
-                "the scores of a table that stays on disk do not go into JSON: give -o FILE"
+                "the scores of an out-of-memory table do not go into JSON: give -o FILE"
             )
         return table
 

@@ -303,7 +303,7 @@ def choose_reader(
     elsewhere = "cluster" if getattr(options, "cluster", None) else "jobs"
     if read is not read_table and (elsewhere == "cluster" or getattr(options, "jobs", 1) > 1):
         raise InputError(
-            f"a table that stays on disk is read by this program alone: leave out --{elsewhere}",
+            f"an out-of-memory table is read by this program alone: leave out --{elsewhere}",
             setting=elsewhere,
         )
     if said:

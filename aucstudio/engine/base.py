@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.declared import Declared, MethodText
+from aucstudio.engine.declared import MethodText
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
@@ -28,25 +26,15 @@ from aucstudio.engine.features.precomputed import (
     row_numbers,
 )
 from aucstudio.engine.fit import Context, Fit, Shared
-from aucstudio.engine.leave_pair_out import PairsHeldOut
+from aucstudio.engine.labels import check_groups, two_classes
+from aucstudio.engine.leave_pair_out import LeavesPairsOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
 
-_PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _FEW_ROWS = 20  # of a class, from which noise may decide the whole ranking
-_VECTORS = 100  # as long as the features are many: planes, gradients
-
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-
-    class _Estimator(ClassifierMixin, BaseEstimator):
-        pass
-else:
-    _Estimator = object  # see estimator_class
 
 
 @functools.cache
@@ -74,7 +62,7 @@ def _blank(method: type[AUCClassifier]) -> AUCClassifier:
     return method.__new__(method)
 
 
-class AUCClassifier(Declared, _Estimator):
+class AUCClassifier(LeavesPairsOut):
     """A two-class classifier trained to rank positives above negatives.
 
     The positive class is the second of ``classes_`` (sorted). ``predict`` says positive where
@@ -203,7 +191,7 @@ class AUCClassifier(Declared, _Estimator):
         check_settings(type(self), self.get_params(deep=False))
         with np.errstate(invalid="ignore"):  # it adds up huge cells, to see whether all are finite
             rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
-        self.classes_, positive = _two_classes(labels)
+        self.classes_, positive = two_classes(labels)
         weights = self._weigh(sample_weight, positive)
         counted = slice(None) if weights is None else np.flatnonzero(weights)
         train = positive[counted]
@@ -215,7 +203,7 @@ class AUCClassifier(Declared, _Estimator):
             X_train = row_numbers(rows)[counted]
         else:
             monitor = Monitor(callback)
-            together = None if groups is None else _groups(groups, len(positive))[counted]
+            together = None if groups is None else check_groups(groups, len(positive))[counted]
             context = Context(monitor, kept=kept, groups=together, spread=spread)
             X_train = rows if weights is None else rows[counted]
         if weights is not None:
@@ -268,7 +256,7 @@ class AUCClassifier(Declared, _Estimator):
         """
         check_settings(type(self), self.get_params(deep=False))
         positive = np.asarray(blocks.positive, dtype=bool)
-        self.classes_, positive = _two_classes(positive)
+        self.classes_, positive = two_classes(positive)
         self.n_features_in_ = blocks.features
         monitor = Monitor(callback)
         done = self._fit_blocks(Passes.watched(blocks, monitor), Context(monitor))
@@ -283,34 +271,6 @@ class AUCClassifier(Declared, _Estimator):
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         """Train on rows that come in blocks; methods that can, say so by ``adds_up``."""
         raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
-
-    def check_size(self, positives: int, negatives: int, features: int) -> None:
-        """Refuse what would not fit the memory of an ordinary machine; ``fit`` does so itself.
-
-        Raises
-        ------
-        InvalidSetting
-            With what it would take and what to use instead.
-        """
-
-    def heeds_stop(self) -> bool:
-        """Return whether a stop is seen within 0.2 s, which one long library call prevents."""
-        return True
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit here, at the present settings.
-
-        Features are taken to lie about 0, as standardised ones do. A method that says nothing
-        itself is taken to copy the table.
-
-        Parameters
-        ----------
-        positives, negatives, features : int
-            Size of the table to train on.
-        """
-        rows = positives + negatives
-        copied = cost_of(rows, float(NUMBER * rows * features), Work())
-        return dataclasses.replace(copied, seconds=None)
 
     def fit_path(
         self,
@@ -388,195 +348,6 @@ class AUCClassifier(Declared, _Estimator):
         if isinstance(done.scorer, LinearScorer) and not self._is_given_kernel():
             self.coef_ = done.scorer.weights[None, :]
 
-    def leave_pair_out(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        regularizations: ArrayLike | None = None,
-        callback: Callback | None = None,
-    ) -> list[PairsHeldOut]:
-        """Return how every pair of a positive and a negative is ordered by training without it.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for :meth:`fit`.
-        regularizations : array-like, optional
-            Values of that setting to answer for, at little more than the cost of one; by default
-            the method's own.
-        callback : callable, optional
-            As for :meth:`fit`.
-
-        Returns
-        -------
-        list of PairsHeldOut
-            One for each value.
-
-        Raises
-        ------
-        ValueError
-            For what :meth:`fit` refuses, for too few rows, and for methods that
-            know no closed form (see ``leaves_pairs_out``).
-        Stopped
-            If the callback wants to stop.
-        """
-        from sklearn.base import clone
-        from sklearn.utils.validation import validate_data
-
-        check_settings(type(self), self.get_params(deep=False))
-        # Checked as for a fit, and a fitted model stays as it is.
-        asked = clone(self)
-        rows, labels = validate_data(asked, X, y, dtype=np.float64, ensure_min_samples=3)
-        _, positive = _two_classes(labels)
-        if regularizations is None:
-            regularizations = [getattr(self, "regularization", np.nan)]
-        context = Context(Monitor(callback))
-        if self._is_given_kernel():
-            context = dataclasses.replace(context, given=given_kernel(rows))
-            rows = row_numbers(rows)
-        return self._leave_pair_out(rows, positive, regularizations, context)
-
-    def _leave_pair_out(
-        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
-    ) -> list[PairsHeldOut]:
-        """Answer :meth:`leave_pair_out` for checked rows."""
-        raise ValueError(
-            f"{self.title} would have to be trained once for every pair: leave-pair-out is for "
-            "regularised least squares"
-        )
-
-    def decision_function(self, X: ArrayLike) -> Array:
-        """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
-        from sklearn.utils.validation import check_is_fitted, validate_data
-
-        check_is_fitted(self, "scorer_")
-        rows = validate_data(self, X, reset=False, **self._demands())
-        scores: Array = self.scorer_(rows) + self.intercept_
-        return scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Name the class of each row of X, shape (n_samples,)."""
-        positive = self.decision_function(X) > 0
-        labels: NDArray[Any] = self.classes_[positive.astype(int)]
-        return labels
-
-    def set_threshold(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        rule: str = "equal-error",
-        *,
-        fpr: float = 0.1,
-        cost_fp: float = 1.0,
-        cost_fn: float = 1.0,
-        prior: float | None = None,
-        tpr: float = 0.9,
-        precision: float = 0.5,
-        alerts: float = 0.01,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Choose anew where ``predict`` begins to say positive; the scorer stays as it is.
-
-        Parameters
-        ----------
-        X, y : array-like
-            Rows to choose it on, training rows or others; y holds both of ``classes_``.
-        rule, fpr, cost_fp, cost_fn, prior, tpr, precision, alerts
-            See :class:`~aucstudio.engine.roc.ThresholdRule`.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each row weighs, whatever the method takes.
-
-        Raises
-        ------
-        ValueError
-            For an unknown rule, labels other than ``classes_``, constants out of range, or a
-            precision that no threshold has.
-        """
-        from sklearn.utils.validation import check_is_fitted, validate_data
-
-        check_is_fitted(self, "scorer_")
-        bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
-        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
-        rows, labels = validate_data(self, X, y, reset=False, **self._demands())
-        if not np.isin(labels, self.classes_).all():
-            raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
-        positive = labels == self.classes_[1]
-        place = chosen.place(positive, self.scorer_(rows), weights=sample_weight)
-        self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
-        self.intercept_ = -place  # not by steps: rounded, it could miss the score it lies beside
-        return self
-
-    @property
-    def gap_(self) -> float | None:
-        """The earlier name of ``dual_gap_``."""
-        return self.dual_gap_
-
-    def _is_given_kernel(self) -> bool:
-        return getattr(self, "kernel", None) == "precomputed"
-
-    def _demands(self) -> dict[str, Any]:
-        """Return what scikit-learn shall check of X."""
-        return {
-            "dtype": np.float64,
-            "accept_sparse": "csr" if self.stays_sparse() else False,
-            "ensure_all_finite": "allow-nan" if self.takes_missing else True,
-        }
-
-    def stays_sparse(self) -> bool:
-        """Return whether ``_fit`` accepts a scipy sparse matrix (CSR) at the present settings."""
-        return self.takes_sparse and getattr(self, "kernel", "linear") == "linear"
-
-    def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
-        """Estimate memory and time of a fit on sparse rows takes; see :meth:`estimate`.
-
-        Parameters
-        ----------
-        positives, negatives, features : int
-            Size of the table to train on.
-        stored : float
-            Numbers in it that are not zero.
-        """
-        # Each is kept with its place, and a direction has all features.
-        filled = math.ceil(_PER_STORED * stored / max(positives + negatives, 1))
-        cost = self.estimate(positives, negatives, filled)
-        return dataclasses.replace(cost, bytes=cost.bytes + _VECTORS * NUMBER * features)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.takes_missing
-        tags.input_tags.pairwise = self._is_given_kernel()
-        tags.input_tags.sparse = self.stays_sparse()
-        tags.classifier_tags.multi_class = False
-        return tags
-
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
     return [(rows, scorer(X)) for rows, X in pieces]
-
-
-def _groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
-    found = np.asarray(groups)
-    if found.shape != (rows,):
-        raise ValueError(f"groups must name one group for each of the {rows} rows.")
-    return found
-
-
-def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    if y.dtype == np.bool_:  # nothing to sort
-        classes = np.flatnonzero(np.array([not y.all(), y.any()])).astype(bool)
-    else:
-        classes = np.unique(y)
-    if len(classes) == 2 and y.dtype.kind in "biuUS":
-        return classes, y == classes[1]
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
-
-    check_classification_targets(y)
-    kind = type_of_target(y, input_name="y")
-    if len(classes) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}."
-        )
-    if len(classes) < 2:
-        raise ValueError(f"y holds one class only ({classes[0]!r}); two are needed to rank.")
-    return classes, y == classes[1]

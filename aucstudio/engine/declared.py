@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import math
 import re
 import textwrap
 from typing import ClassVar
 
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.params import Param, declared_params
 
+_PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
+_VECTORS = 100  # as long as the features are many: planes, gradients
 _SECTION = re.compile(r"^(Attributes|Raises|References|Notes|Examples)\n-+$", re.MULTILINE)
 
 
@@ -111,6 +116,53 @@ class Declared:
             "approximate": "Row weights are approximate: a row of weight 2 does not count exactly "
             f"as two equal rows, because {cls.weights_differ}.",
         }[cls.weights_kind()]
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse what would not fit the memory of an ordinary machine; ``fit`` does so itself.
+
+        Raises
+        ------
+        InvalidSetting
+            With what it would take and what to use instead.
+        """
+
+    def heeds_stop(self) -> bool:
+        """Return whether a stop is seen within 0.2 s, which one long library call prevents."""
+        return True
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit here, at the present settings.
+
+        Features are taken to lie about 0, as standardised ones do. A method that says nothing
+        itself is taken to copy the table.
+
+        Parameters
+        ----------
+        positives, negatives, features : int
+            Size of the table to train on.
+        """
+        rows = positives + negatives
+        copied = cost_of(rows, float(NUMBER * rows * features), Work())
+        return dataclasses.replace(copied, seconds=None)
+
+    def stays_sparse(self) -> bool:
+        """Return whether ``_fit`` accepts a scipy sparse matrix (CSR) at the present settings."""
+        return self.takes_sparse and getattr(self, "kernel", "linear") == "linear"
+
+    def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
+        """Estimate memory and time of a fit on sparse rows takes; see :meth:`estimate`.
+
+        Parameters
+        ----------
+        positives, negatives, features : int
+            Size of the table to train on.
+        stored : float
+            Numbers in it that are not zero.
+        """
+        # Each is kept with its place, and a direction has all features.
+        filled = math.ceil(_PER_STORED * stored / max(positives + negatives, 1))
+        cost = self.estimate(positives, negatives, filled)
+        return dataclasses.replace(cost, bytes=cost.bytes + _VECTORS * NUMBER * features)
 
 
 class MethodText:

@@ -6,6 +6,7 @@ from aucstudio.engine.cost import Cost
 from aucstudio.engine.params import InvalidSetting
 
 _MOST_OF_MEMORY = 0.8
+_SMALLER = "take the linear kernel or train on a sample of the rows"
 
 
 def largest_memory(memory: float) -> float:
@@ -44,6 +45,25 @@ def refuse_beyond_memory(cost: Cost, what: str) -> None:
             cost.setting,
             f"{what} would take about {_words(cost.bytes)} of memory, and this machine has "
             f"{_words(memory)}: {cost.advice}",
+        )
+
+
+def refuse_kernel_matrix(
+    rows: int, most: int, setting: str = "kernel", advice: str = _SMALLER, *, factored: bool = False
+) -> None:
+    """Refuse more rows than their kernel matrix has room for.
+
+    Raises
+    ------
+    InvalidSetting
+        In the name of a setting, with the size of the matrix and the advice.
+    """
+    if rows > most:
+        size = f"{8 * (1 + factored) * rows**2 / 1e9:.1f} GB" + " with its factor" * factored
+        raise InvalidSetting(
+            setting,
+            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, {size}; beyond "
+            f"{most:,} rows {advice}",
         )
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.pickle_stream import portable, receive, send
+from aucstudio.project.pickle_stream import Sendable, portable, receive, send
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -68,7 +68,7 @@ class _Call:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Answer:
+class _Answer(Sendable):
     """Reports of a call in order, or how it ended."""
 
     reports: Sequence[tuple[Any, ...]] = ()

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.structural import StructuralRisk
-from aucstudio.engine.methods.fpr_ranges import widening
+from aucstudio.engine.methods.settings import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc
@@ -385,8 +384,3 @@ def test_impossible_settings_are_refused(setting, value):
     with pytest.raises(InvalidSetting) as caught:
         SVMpAUC(**{setting: value}).fit(X, y)
     assert caught.value.setting == setting
-
-
-@pytest.mark.slow
-def test_it_is_a_scikit_learn_estimator():
-    check_estimator(SVMpAUC(), on_skip=None)

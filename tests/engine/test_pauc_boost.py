@@ -279,13 +279,3 @@ def test_a_stop_inside_a_round_keeps_what_there_is(looks, monkeypatch):
         assert not fitted.converged_
         assert fitted.n_iter_ == max(step.iteration for step in steps) >= 1
         assert np.ptp(fitted.scorer_(X)) > 0
-
-
-def test_refits_are_bit_identical():
-    X, y = cloud(16)
-    first, second = PAUCBoost().fit(X, y), PAUCBoost().fit(X, y)
-    assert first.objective_ == second.objective_
-    for one, other in zip(
-        first.scorer_.arrays().values(), second.scorer_.arrays().values(), strict=True
-    ):
-        assert_array_equal(one, other)

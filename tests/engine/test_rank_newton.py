@@ -1,6 +1,5 @@
 """The squared hinge of all pairs, and the Newton solver on it, beside explicit pairs."""
 
-import functools
 import itertools
 
 import numpy as np
@@ -285,9 +284,3 @@ def test_a_limit_of_steps_is_kept():
     X, y = cloud(50, 80, 4)
     assert not (found := solve(X, y, 1e3, max_iter=2)).converged
     assert found.n_iter == 2
-
-
-def test_repeats_are_identical():
-    X, y = cloud(50, 80, 300)
-    once = functools.partial(solve, X, y, 50.0)
-    assert_array_equal(once().weights, once(callback=lambda step: False).weights)

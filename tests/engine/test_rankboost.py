@@ -212,12 +212,6 @@ def test_new_rows_score_the_weights_of_the_thresholds_below_them(data):
     np.testing.assert_array_equal(restore("trees", settings, scorer.arrays())(rows), scorer(rows))
 
 
-def test_refits_are_bit_identical(data):
-    first, second = RankBoost().fit(*data), RankBoost().fit(*data, callback=lambda step: False)
-    assert first.objective_ == second.objective_
-    np.testing.assert_array_equal(first.train_scores_, second.train_scores_)
-
-
 def test_one_positive_among_many_rows():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5000, 3)), np.zeros(5000, int)

@@ -466,7 +466,8 @@ def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
     path.write_text(f"{names}\n{rows}")
     dialog = preview_of(path)
     assert (
-        "the first 1,000 and the last 50 of 3,101 columns, opening reads all" in dialog.facts.text()
+        "the first 1,000 and the last 50 of 3,101 columns; opening the table reads all"
+        in dialog.facts.text()
     )
     assert dialog.columns_button.isVisible()
     put(qtbot, dialog, role_combo(dialog, "g0"), "ignore")

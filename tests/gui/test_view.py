@@ -117,14 +117,15 @@ def test_a_list_too_narrow_for_its_words_ends_in_an_ellipsis(qtbot, mode):
     assert long.currentText() == text
 
 
-@pytest.fixture
-def sentence(qtbot):
+@pytest.fixture(params=[1, 2])
+def sentence(qtbot, request):
     holder = QWidget()
-    made = Sentence("some_sentence")
+    made = Sentence("some_sentence", request.param)
     column = QVBoxLayout(holder)
     column.addStretch(1)
     column.addWidget(made)
     qtbot.addWidget(holder)
+    holder.setStyleSheet("QLabel { padding: 4px; }")  # the theme's
     holder.resize(400, 800)
     with qtbot.waitExposed(holder):
         holder.show()
@@ -136,18 +137,20 @@ def test_a_sentence_keeps_its_height_whatever_it_says(qtbot, sentence):
     made.setText("Short.")
     holder.layout().activate()
     before = made.height()
-    assert before <= 2 * made.fontMetrics().lineSpacing() + 12
+    assert before <= 3 * made.fontMetrics().lineSpacing() + 20
     for words in (Statement(WORDS * 3, WORDS * 8), Statement(), Statement("Short.", "More.")):
         made.setText(words)
         assert made.text() == words.text
         assert made.minimumSizeHint().height() == made.sizeHint().height()
         holder.layout().activate()
         assert made.height() == before
+        assert made.headline.height() >= made.headline.sizeHint().height()
 
 
 def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_goes_on_under_more(qtbot, sentence):
     holder, made = sentence
     made.setText(WORDS * 3)
+    assert made.headline.text().count("\n") == made.lines - 1
     assert made.headline.text().endswith("…")
     assert made.headline.toolTip() == made.text() == WORDS * 3
     qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)

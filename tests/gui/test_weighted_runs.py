@@ -17,7 +17,7 @@ from aucstudio.gui.panels.data_panel import _facts
 from aucstudio.gui.panels.runs.run_details import _settings_lines
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.calibration import judge
-from aucstudio.project.results.report import _weighted_words
+from aucstudio.project.results.report import data_lines
 from tests.gui.conftest import make_record, put, shown
 
 
@@ -106,4 +106,4 @@ def test_the_role_is_given_in_the_list_of_columns(table, qtbot):
 def test_the_chosen_run_and_the_report_name_the_weights(session, records):
     told = [line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"]
     assert "weighted by w" in told[0].value
-    assert _weighted_words(records) == "rows weighted by w; "
+    assert all("rows weighted by w; " in line for line in data_lines(records))

@@ -186,14 +186,6 @@ def script_scores(model, file, tmp_path):
     return scores
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRAINED)
-def test_a_script_scores_as_its_model(trained, odd_file, tmp_path, name):
-    expected = trained(name).score(read_table(odd_file, need_label=False))
-    scores = script_scores(trained(name), odd_file, tmp_path)
-    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
-
-
 def load(model, tmp_path):
     path = tmp_path / "loaded.py"
     export_model(model, "script", path)
@@ -497,20 +489,6 @@ def formula_scores(model, table, tmp_path):
     return apply_formula(document, cells_for_others(model, table))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRAINED)
-def test_the_formula_in_json_scores_as_its_model(trained, odd_file, tmp_path, name):
-    table = read_table(odd_file, need_label=False)
-    scores = formula_scores(trained(name), table, tmp_path)
-    np.testing.assert_allclose(scores, trained(name).score(table), rtol=1e-9, atol=1e-11)
-
-
-def test_every_kind_of_scorer_in_json(by_hand, hand_file, tmp_path):
-    table = read_table(hand_file, need_label=False)
-    scores = formula_scores(by_hand, table, tmp_path)
-    np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-9, atol=1e-12)
-
-
 def test_json_says_what_it_is(trained, tmp_path):
     path = tmp_path / "model.json"
     model = trained("auc-rls")
@@ -550,16 +528,25 @@ def graph_scores(model, table, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
-def test_the_graph_scores_as_its_model(trained, odd_file, tmp_path, name):
+@pytest.mark.parametrize(
+    ("scores_of", "relative", "absolute"),
+    [(script_scores, 1e-12, 1e-12), (formula_scores, 1e-9, 1e-11), (graph_scores, 1e-11, 1e-12)],
+)
+def test_an_export_scores_as_its_model(
+    trained, odd_file, tmp_path, name, scores_of, relative, absolute
+):
     table = read_table(odd_file, need_label=False)
-    scores = graph_scores(trained(name), table, tmp_path)
-    np.testing.assert_allclose(scores, trained(name).score(table), rtol=1e-11, atol=1e-12)
+    scores = scores_of(trained(name), odd_file if scores_of is script_scores else table, tmp_path)
+    np.testing.assert_allclose(scores, trained(name).score(table), rtol=relative, atol=absolute)
 
 
-def test_every_kind_of_scorer_in_a_graph(by_hand, hand_file, tmp_path):
+@pytest.mark.parametrize(("scores_of", "relative"), [(formula_scores, 1e-9), (graph_scores, 1e-11)])
+def test_every_kind_of_scorer_as_json_and_as_a_graph(
+    by_hand, hand_file, tmp_path, scores_of, relative
+):
     table = read_table(hand_file, need_label=False)
-    scores = graph_scores(by_hand, table, tmp_path)
-    np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-11, atol=1e-12)
+    scores = scores_of(by_hand, table, tmp_path)
+    np.testing.assert_allclose(scores, by_hand.score(table), rtol=relative, atol=1e-12)
 
 
 @pytest.mark.slow

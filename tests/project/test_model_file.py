@@ -577,5 +577,5 @@ def test_names_that_no_file_can_have(name):
 def test_an_archive_at_the_end_of_another_file_is_no_model():
     data = model_to_bytes(model_of("linear"))
     assert model_from_bytes(data, "m").label == "outcome"
-    with pytest.raises(InputError, match="does not begin as an archive"):
+    with pytest.raises(InputError, match="not those of an archive"):
         model_from_bytes(b"SQLite format 3\0" + data, "m")

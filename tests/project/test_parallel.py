@@ -198,7 +198,7 @@ def test_a_refusal_is_sent_whole():
 def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):
     streamed = open_stream(table_file)
     try:
-        with pytest.raises(InputError, match="stays on disk is not sent to a cluster"):
+        with pytest.raises(InputError, match="an out-of-memory table is not sent to a cluster"):
             execute_on(workers, plan(), streamed)
     finally:
         streamed.close()

@@ -5,13 +5,18 @@ import pickle
 import numpy as np
 import pytest
 
-from aucstudio.project.pickle_stream import RefusedObjectError, receive, send
+from aucstudio.project.pickle_stream import RefusedObjectError, Sendable, receive, send
 
 
 @dataclasses.dataclass
 class Parcel:
     name: str
     arrays: list[np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply(Sendable):
+    name: str = "unchanged"
 
 
 class Error(Exception):
@@ -89,3 +94,15 @@ def test_plain_values_and_allowed_classes_come_out(tmp_path):
     assert error.args == ("a", 2)
     plain = {"a": (1, 2.5, None, True, b"x"), "b": [{"c"}, "ü"]}
     assert receive(sent(plain), []) == plain
+    assert receive(sent(Reply("a")), [Reply]) == Reply("a")
+
+
+@pytest.mark.parametrize("target", [Reply, Error])
+def test_an_allowed_class_itself_cannot_be_changed(target):
+    name = f"c{target.__module__}\n{target.__qualname__}\n".encode()
+    state = pickle.dumps((None, {"name": "changed"}), 2)[2:-1]
+    stream = io.BytesIO(pickle.dumps((b"\x80\x02" + name + state + b"b.", [])))
+    with pytest.raises(TypeError):
+        receive(stream, [target])
+    assert Reply().name == "unchanged"
+    assert not hasattr(Error, "name")

@@ -435,7 +435,9 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
 @pytest.mark.parametrize("given", [{"impute": "most-frequent"}, {"scale": "quantile"}])
 def test_what_needs_all_rows_in_memory_is_refused_on_disk(tmp_path, given):
     table = open_stream(write_table(tmp_path / "study.csv"))
-    with pytest.raises(InputError, match="stays on disk: choose the median or the mean") as found:
+    with pytest.raises(
+        InputError, match="an out-of-memory table: choose the median or the mean"
+    ) as found:
         plan_on(
             table, "auc-rls", {}, Validation(), (0.0, 0.1), preparation=PreparationChoice(**given)
         )

@@ -283,3 +283,9 @@ def additive_scorer(feature: Sequence[int], functions: Sequence[Pieces]) -> Addi
         origins=np.concatenate([part.origins for part in parts]),
         coefficients=np.concatenate([part.coefficients[0] for part in parts]),
     )
+
+
+def weighted_scorer(bases: Sequence[Basis], weights: Sequence[Array]) -> AdditiveScorer:
+    """Make the scorer of weighted functions of all features, without those not in use."""
+    used = [k for k, own in enumerate(weights) if own.any()]
+    return additive_scorer(used, [bases[k].pieces.combined(weights[k]) for k in used])

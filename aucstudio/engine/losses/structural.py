@@ -46,58 +46,7 @@ class StructuralRisk:
     def __init__(self, positive: Mask, alpha: float, beta: float) -> None:
         self._positives = np.flatnonzero(positive)
         self._negatives = np.flatnonzero(~positive)
-        self._g = rank_weights(len(self._negatives), alpha, beta)
-        self._decreasing = alpha == 0.0
-        self._total = len(self._positives) * float(self._g.sum())
-
-    def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Return the risk and a subgradient with respect to the scores, shape (N,)."""
-        s, t = scores[self._positives], -scores[self._negatives]
-        order = np.argsort(t)
-        c = self._g - t[order]
-        r = self._counts(c, s)
-        q = len(s) - np.cumsum(np.bincount(r, minlength=len(t) + 1)[:-1])
-        gradient = np.empty(len(scores))
-        gradient[self._positives] = -r
-        gradient[self._negatives[order]] = q
-        return max(float(q @ c - r @ s), 0.0) / self._total, gradient / self._total
-
-    def _counts(self, c: Array, s: Array) -> NDArray[np.intp]:
-        """Find r_i for each positive: the most violated ordering."""
-        fitted: Array = (
-            c if self._decreasing else scipy.optimize.isotonic_regression(c, increasing=False).x
-        )
-        return np.searchsorted(-fitted, -s)
-
-
-class TightRisk:
-    """The tight convex surrogate of 1 - pAUC as a function of the scores.
-
-    R(u) = sum_i max over r of sum_{j<=r} [g_j - f_j (s_i - v_(j))] / (m n (beta - alpha)), j
-    running over the ceil(n beta) highest negatives: the structural surrogate of these alone, which
-    is the maximum over all choices of so many negatives. At least the normalised 1 - pAUC, and 1
-    where all scores are equal. With alpha = 0, where g = f, it is
-    sum_ij g_j (1 - M_i(j))_+ / (m n beta).
-
-    One isotonic regression c^ (decreasing) of v_(j) + g_j / f_j with weights f_j answers for all
-    positives: r_i = #{j : c^_j > s_i}. O(N + k log k) time for k negatives in the range.
-
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (N,)
-    alpha, beta : float
-        0 <= alpha < beta <= 1; the ends may cut a negative in parts.
-
-    References
-    ----------
-    Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: the truncated feature map. The weights f
-    extend it to ranges that cut a negative in parts, as the authors' program does for [0, beta].
-    """
-
-    def __init__(self, positive: Mask, alpha: float, beta: float) -> None:
-        self._positives = np.flatnonzero(positive)
-        self._negatives = np.flatnonzero(~positive)
-        f = rank_weights(len(self._negatives), 0.0, beta)
+        f = self._charged(len(self._negatives), beta)
         self._kept = np.count_nonzero(f)
         self._f = f[: self._kept]
         self._g = rank_weights(len(self._negatives), alpha, beta)[: self._kept]
@@ -131,6 +80,38 @@ class TightRisk:
         if not self._decreasing:
             fitted = scipy.optimize.isotonic_regression(c, weights=self._f, increasing=False).x
         return np.searchsorted(-fitted, -s)
+
+    def _charged(self, count: int, beta: float) -> Array:
+        """Return f: all negatives are charged."""
+        return np.ones(count)
+
+
+class TightRisk(StructuralRisk):
+    """The tight convex surrogate of 1 - pAUC as a function of the scores.
+
+    R(u) = sum_i max over r of sum_{j<=r} [g_j - f_j (s_i - v_(j))] / (m n (beta - alpha)), j
+    running over the ceil(n beta) highest negatives: the structural surrogate of these alone, which
+    is the maximum over all choices of so many negatives. At least the normalised 1 - pAUC, and 1
+    where all scores are equal. With alpha = 0, where g = f, it is
+    sum_ij g_j (1 - M_i(j))_+ / (m n beta).
+
+    One isotonic regression c^ (decreasing) of v_(j) + g_j / f_j with weights f_j answers for all
+    positives: r_i = #{j : c^_j > s_i}. O(N + k log k) time for k negatives in the range.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (N,)
+    alpha, beta : float
+        0 <= alpha < beta <= 1; the ends may cut a negative in parts.
+
+    References
+    ----------
+    Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: the truncated feature map. The weights f
+    extend it to ranges that cut a negative in parts, as the authors' program does for [0, beta].
+    """
+
+    def _charged(self, count: int, beta: float) -> Array:
+        return rank_weights(count, 0.0, beta)
 
 
 class DifferenceRisk:

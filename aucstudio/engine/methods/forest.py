@@ -10,13 +10,14 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baseline_settings import ClassWeightSettings
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.engine.weighted import WeighsRows
 
 if TYPE_CHECKING:
@@ -141,24 +142,38 @@ def in_single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.
 
 
 def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
-    """Read one tree of the library, whose leaves have no children."""
-    here = np.arange(tree.node_count)
+    """Read one tree of the library."""
     leaf = tree.children_left < 0
     feature = np.where(leaf, 0, tree.feature).astype(np.intp)
     # Known values apart from missing ones: the library writes infinity.
     finite = np.isfinite(tree.threshold)
     cut = 2 * (low[feature] + np.where(finite, tree.threshold, 0.0) * span[feature])
-    cut = np.where(finite, cut, ABOVE_ALL)
-    totals = tree.value[:, 0, :].sum(axis=1)
+    shares = tree.value[:, 0, -1] / tree.value[:, 0, :].sum(axis=1)
+    children = tree.children_left, tree.children_right
+    thresholds = np.where(finite, cut, ABOVE_ALL)
+    return read_tree(leaf, feature, thresholds, children, shares, tree.missing_go_to_left)
+
+
+def read_tree(
+    leaf: Mask,
+    feature: Index,
+    threshold: Array,
+    children: tuple[NDArray[Any], NDArray[Any]],
+    value: Array,
+    gaps_left: NDArray[Any],
+) -> EnsembleScorer:
+    """Make a scorer of one tree of a library, given node by node; leaves have no children here."""
+    here = np.arange(len(leaf))
+    left, right = (np.where(leaf, here, side).astype(np.intp) for side in children)
     return EnsembleScorer(
         roots=np.zeros(1, dtype=np.intp),
         feature=feature,
-        threshold=np.where(leaf, 0.0, cut),
-        left=np.where(leaf, here, tree.children_left).astype(np.intp),
-        right=np.where(leaf, here, tree.children_right).astype(np.intp),
-        value=np.where(leaf, tree.value[:, 0, -1] / totals, 0.0),
+        threshold=np.where(leaf, 0.0, threshold),
+        left=left,
+        right=right,
+        value=np.where(leaf, value, 0.0),
         base=0.0,
-        gaps_left=tree.missing_go_to_left.astype(bool) & ~leaf,
+        gaps_left=gaps_left.astype(bool) & ~leaf,
     )
 
 

@@ -1,11 +1,13 @@
-"""Settings that several methods declare alike: the cost of a loss and the tolerance of a solver."""
+"""Settings that several methods declare alike: cost of a loss, tolerance, FPR range."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aucstudio.engine.params import param
+
+Range = tuple[float, float]
 
 
 def cost(default: float, help: str, powers: Iterable[int]) -> Any:  # noqa: A002
@@ -49,3 +51,12 @@ def counted_range() -> Any:
         low=0.0,
         high=1.0,
     )
+
+
+def widening(asked: Range) -> Iterator[Range]:
+    """List the range asked for and then [0, 2 beta], [0, 4 beta], ... up to [0, 1]."""
+    yield asked
+    alpha, beta = asked
+    while (alpha, beta) != (0.0, 1.0):
+        alpha, beta = 0.0, min(1.0, 2 * beta)
+        yield alpha, beta

@@ -6,8 +6,8 @@ Solves min over w, b, rho >= 1 of 1/2 |w|^2 - mu rho + C1 sum_i (1 - f_i)_+ + C2
 - mu - 1/2 |F^T beta|^2 subject to sum a + sum b = sum c and sum b >= mu.
 
 Symbols: beta weights of the rows, a_i + b_i and -c_j; v = (a; b; c); t = rho - 1; x = (v; bounds -
-v; t), all positive, and y their complements, of which the last is sum b - mu; p = (w, b, t); G maps
-p to the margins (f_i; f_i - t; -f_j), which are to be at least 1; D = 1 / (y/x of v + y/x of bounds
+v; t), all positive, and z their complements, of which the last is sum b - mu; p = (w, b, t); G maps
+p to the margins (f_i; f_i - t; -f_j), which are to be at least 1; D = 1 / (z/x of v + z/x of bounds
 - v); S Newton matrix; kappa mean complementarity.
 """
 
@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.linalg import Symmetric, cholesky, gram
+from aucstudio.engine.linalg import cholesky, gram
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
+from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
 from aucstudio.engine.solvers.solution import RowDirection
 from aucstudio.engine.types import Array, Mask
 
@@ -184,7 +184,7 @@ class _Rows:
         return float(a.sum() + b.sum() + c.sum()) - mu - 0.5 * float(w @ w)
 
 
-class _InteriorPoint:
+class _InteriorPoint(PredictorCorrector):
     """The iterate and one Newton step."""
 
     def __init__(
@@ -199,7 +199,8 @@ class _InteriorPoint:
         self._wb = np.append(w, 0.0)
         spare = float(v[self._rows.m : 2 * self._rows.m].sum()) - costs.mu
         self._x = np.concatenate([v, self._rows.bounds - v, [1.0]])
-        self._y = np.append(np.ones(2 * len(v)), spare)
+        self._z = np.append(np.ones(2 * len(v)), spare)
+        self._q, self._total = 1.0, float(len(self._x))
         at_zero = self._rows.value_of(np.zeros_like(w), np.zeros(len(F))).objective
         first = self._rows.value_of(w, self._rows.weigh(v))
         self._best, self._bound = dataclasses.replace(first, at_zero=at_zero), -np.inf
@@ -218,41 +219,29 @@ class _InteriorPoint:
         needed = self._tol * (best.objective + 2 * self._mu * best.rho)
         return dataclasses.replace(best, gap=max(best.objective - self._bound, 0.0), needed=needed)
 
-    def advance(self) -> None:
-        """Make one predictor-corrector step."""
-        x, y = self._x, self._y
-        theta = y / x
-        D = 1.0 / (theta[: len(self._v)] + theta[len(self._v) : -1])
-        S = self._rows.gram(D, self._pause)
+    def _factorise(self) -> None:
+        theta = self._z / self._x
+        self._D = 1.0 / (theta[: len(self._v)] + theta[len(self._v) : -1])
+        S = self._rows.gram(self._D, self._pause)
         S[np.diag_indices(len(S) - 2)] += 1.0
         S[-1, -1] += theta[-1]
         self._pause()
-        L = cholesky(S)
-        _, dx, dy = self._direction(L, D, np.zeros_like(x))
-        reach = min(1.0, self._reach(dx, dy))
-        kappa, after = np.mean(x * y), np.mean((x + reach * dx) * (y + reach * dy))
-        centre = min(max(after / kappa, 0.0), 1.0) ** 3 * kappa
-        dwb, dx, dy = self._direction(L, D, (centre - dx * dy) / x)
-        step = min(1.0, TO_BOUNDARY * self._reach(dx, dy))
-        self._wb, self._x, self._y = self._wb + step * dwb, x + step * dx, y + step * dy
+        self._L = cholesky(S)
 
-    def _direction(self, L: Symmetric, D: Array, push: Array) -> tuple[Array, Array, Array]:
-        """Solve the Newton equations with x y + dx y + x dy = x push: give d(w, b), dx, dy."""
-        v = self._v
+    def _direction(self, push: Array) -> tuple[Array, Array, Array]:
+        v, D = self._v, self._D
         p = np.append(self._wb, self._x[-1])
         short = 1.0 - self._rows.margins(p) + push[: len(v)] - push[len(v) : -1]
         right = self._rows.adjoint(v + D * short)
         right[:-2] -= p[:-2]
         right[-1] += self._mu + push[-1]
-        dp = L.substitute(right)
+        dp = self._L.substitute(right)
         dv = D * (short - self._rows.margins(dp))
         dx = np.concatenate([dv, -dv, dp[-1:]])
-        return dp[:-1], dx, push - self._y * (1.0 + dx / self._x)
+        return dp[:-1], dx, push - self._z * (1.0 + dx / self._x)
 
-    def _reach(self, dx: Array, dy: Array) -> float:
-        """Return the longest feasible step."""
-        lowest = min(float((dx / self._x).min()), float((dy / self._y).min()))
-        return -1.0 / lowest if lowest < 0.0 else np.inf
+    def _move(self, step: float, dp: Array) -> None:
+        self._wb = self._wb + step * dp
 
 
 def _hinge(x: Array) -> float:

@@ -22,7 +22,7 @@ from aucstudio.engine.linalg import Symmetric
 from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
+from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
 from aucstudio.engine.solvers.solution import WithConstant
 from aucstudio.engine.types import Array
 
@@ -66,13 +66,14 @@ def solve_hinge(
     return run(solver, monitor, lambda found: scorer(found.weights), max_iter)
 
 
-class _InteriorPoint:
+class _InteriorPoint(PredictorCorrector):
     """The iterate, the best of those seen, and one Newton step."""
 
     def __init__(
         self, F: Array, loss: FreeConstantHinge, q: Array, tol: float, monitor: Monitor
     ) -> None:
-        self._F, self._loss, self._q, self._tol = F, loss, q, tol
+        self._F, self._loss, self._tol = F, loss, tol
+        self._q, self._total = q, float(2 * q.sum())
         self._pause = functools.partial(monitor.stage, "Newton step")
         a = 0.5 * self._balanced(loss.costs)
         self._x, self._z = np.stack([a, loss.costs - a]), np.ones((2, len(a)))
@@ -98,33 +99,21 @@ class _InteriorPoint:
         self._best = dataclasses.replace(best, gap=gap, needed=needed)
         return self._best
 
-    def advance(self) -> None:
-        """Make one predictor-corrector step; the dual value of where it begins is noted."""
-        x, z = self._x, self._z
-        D = 1.0 / (z / x).sum(axis=0)
+    def _factorise(self) -> None:
+        """Prepare the Newton equations, and take the dual value of where the iterate is."""
+        x = self._x
+        self._D = 1.0 / (self._z / x).sum(axis=0)
         a = self._balanced(x[0])
-        none = np.zeros_like(x)
-        first = self._aim(D, none)
-        S, toward = self._gram(D, np.stack([first, a * self._loss.y], axis=1))
+        first = self._aim(np.zeros_like(x))
+        S, toward = self._gram(self._D, np.stack([first, a * self._loss.y], axis=1))
         w = toward[:-1, 1]
         self._bound = max(self._bound, float(a.sum()) - 0.5 * float(w @ w))
-        system = Symmetric(S)
-        system.factorise()
-        _, _, dx, dz = self._direction(system, D, toward[:, 0], none)
-        reach = min(1.0, self._reach(dx, dz))
-        before, after = float((x * z).sum()), float(((x + reach * dx) * (z + reach * dz)).sum())
-        kappa = min(max(after / before, 0.0), 1.0) ** 3 * before / (2 * self._q.sum())
-        push = (kappa * self._q - dx * dz) / x
-        second = self._aim(D, push)
-        toward = np.append(self._F.T @ second, second.sum())
-        dp, df, dx, dz = self._direction(system, D, toward, push)
-        step = min(1.0, TO_BOUNDARY * self._reach(dx, dz))
-        self._w, self._b = self._w + step * dp[:-1], self._b + step * float(dp[-1])
-        self._f, self._x, self._z = self._f + step * df, x + step * dx, z + step * dz
+        self._system, self._known = Symmetric(S), toward[:, 0]
+        self._system.factorise()
 
-    def _aim(self, D: Array, push: Array) -> Array:
+    def _aim(self, push: Array) -> Array:
         """Return the weights of the rows that the right side of the Newton equations adds up."""
-        aim: Array = self._loss.y * (self._x[0] + D * self._short(push))
+        aim: Array = self._loss.y * (self._x[0] + self._D * self._short(push))
         return aim
 
     def _short(self, push: Array) -> Array:
@@ -147,21 +136,21 @@ class _InteriorPoint:
         total[r] = weights.sum(axis=0)
         return S, total
 
-    def _direction(
-        self, system: Symmetric, D: Array, toward: Array, push: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """Solve the Newton equations with x z + dx z + x dz = x push: give d(w, b), df, dx, dz."""
-        dp = system.substitute(toward - np.append(self._w, 0.0))
+    def _direction(self, push: Array) -> tuple[Array, Array, Array]:
+        toward = self._known
+        if push.any():
+            aim = self._aim(push)
+            toward = np.append(self._F.T @ aim, aim.sum())
+        dp = self._system.substitute(toward - np.append(self._w, 0.0))
         self._pause()
-        df = self._F @ dp[:-1]
-        da = D * (self._short(push) - self._loss.y * (df + dp[-1]))
+        self._df = self._F @ dp[:-1]
+        da = self._D * (self._short(push) - self._loss.y * (self._df + dp[-1]))
         dx = np.stack([da, -da])
-        return dp, df, dx, push - self._z * (1.0 + dx / self._x)
+        return dp, dx, push - self._z * (1.0 + dx / self._x)
 
-    def _reach(self, dx: Array, dz: Array) -> float:
-        """Return the longest feasible step."""
-        lowest = min(float((dx / self._x).min()), float((dz / self._z).min()))
-        return -1.0 / lowest if lowest < 0.0 else np.inf
+    def _move(self, step: float, dp: Array) -> None:
+        self._w, self._b = self._w + step * dp[:-1], self._b + step * float(dp[-1])
+        self._f = self._f + step * self._df
 
 
 def _chunks(F: Array) -> Iterator[slice]:

@@ -98,7 +98,7 @@ class _Verification:
         size = max(float(np.abs(kept).max()), 1e-300)
         for rows, difference in found.items():
             if not difference <= _SCORE_ROUNDING * size:
-                words = f"by up to {difference:.2g}" if math.isfinite(difference) else "without end"
+                words = f"by up to {difference:.2g}" if math.isfinite(difference) else "infinitely"
                 self._faults.append(
                     f"The scorer does not give the {rows} scores that were kept: they differ "
                     f"{words}."

@@ -1,9 +1,9 @@
-"""The words under a picture: one bold line, and more of them on demand."""
+"""The words under a picture: a bold line or two, and more of them on demand."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QPushButton,
@@ -22,21 +22,29 @@ _MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
-    """A statement in one line, cut where it has no room; a button unfolds the rest.
+    """A statement in a line or two, cut where it has no room; a button unfolds the rest.
 
     Its height depends on the button and the page, never on the words: a picture does not move
     while a person drags something in it and the words follow.
 
+    Parameters
+    ----------
+    name : str
+        Of the widget, for automation.
+    lines : int
+        How many lines the headline has room for.
+
     Attributes
     ----------
+    lines : int
     headline, rest : PlainLabel
     more_button : QPushButton
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lines: int = 1) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._said = Statement()
+        self._said, self.lines = Statement(), lines
         self._make_line(name)
         self._make_rest(name)
         line = across((self.headline, 1), self.more_button)
@@ -74,11 +82,11 @@ class Sentence(QWidget):
         self._area.hide()
 
     def text(self) -> str:
-        """Give all that is said, whatever of it is seen."""
+        """Return all that is said, whatever of it is seen."""
         return self._said.text
 
     def setText(self, words: Statement | str) -> None:
-        """Say something else; plain words are all headline."""
+        """Show other words; plain words are all headline."""
         said = Statement(words) if isinstance(words, str) else words
         if said != self._said:
             self._said = said
@@ -88,15 +96,16 @@ class Sentence(QWidget):
     def _fit(self) -> None:
         """Write as much of the headline as there is room for, and the rest if it is unfolded."""
         headline = unbroken(self._said.headline)
-        room = self.headline.contentsRect().width()
-        measure = self.headline.fontMetrics()
-        seen = measure.elidedText(headline, Qt.TextElideMode.ElideRight, room - _SPARE)
-        is_cut, is_open = seen != headline, self.more_button.isChecked()
+        inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
+        seen = _wrapped(headline, self.lines, inside.width() - _SPARE, measure)
+        is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         rest = self._said.more
         if is_cut and is_open:  # what does not fit goes on below: nothing is read twice
             kept = len(seen[:-1].rpartition(" ")[0])
-            seen, rest = f"{headline[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
+            seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
+        padding = self.headline.height() - inside.height()
+        self.headline.setMinimumHeight(padding + self.lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
@@ -105,7 +114,7 @@ class Sentence(QWidget):
         self._area.setVisible(is_open)
 
     def _room(self) -> int:
-        """Give the height of the rest: of some lines, fewer on a small page."""
+        """Return the height of the rest: of some lines, fewer on a small page."""
         line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
         most = _MOST_LINES * line if page is None else round(_MOST_OF_PAGE * page.height())
         return max(line, min(_MOST_LINES * line, most)) + _SPARE
@@ -122,6 +131,17 @@ class Sentence(QWidget):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+
+
+def _wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:
+    """Break words into lines of a width; what has no room in the last ends in an ellipsis."""
+    if lines > 1 and measure.horizontalAdvance(words) > width:
+        fitting = measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
+        first = fitting[:-1].rpartition(" ")[0]
+        if first:
+            following = _wrapped(words[len(first) + 1 :], lines - 1, width, measure)
+            return f"{first}\n{following}"
+    return measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
 
 
 _SPARE = 6  # pixels: the style's padding, and a letter's overhang

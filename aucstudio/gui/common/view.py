@@ -48,6 +48,8 @@ class PageView(QWidget):
     controls, body : QHBoxLayout
     sentence : Sentence
         What the picture shows: one computed sentence, and more on demand.
+    sentence_lines : int
+        Class attribute: how many lines its headline has room for.
     shows_threshold : bool
         Class attribute: whether the picture is of the threshold, and of rows that it gets wrong.
     picture_verbs : sequence of QAction
@@ -65,6 +67,7 @@ class PageView(QWidget):
         "live_changed": "follow_live",
     }
 
+    sentence_lines: ClassVar = 1
     shows_threshold: ClassVar = False
 
     def __init__(self, session: Session, name: str, title: str) -> None:
@@ -77,7 +80,7 @@ class PageView(QWidget):
         self.setAccessibleName(title)
         self.controls = ControlRow()
         self.body = QHBoxLayout()
-        self.sentence = Sentence(f"{name}_sentence")
+        self.sentence = Sentence(f"{name}_sentence", self.sentence_lines)
         self.switch = Segments(f"{name}_switch", "View of the page")
         self.switch.chosen.connect(self.view_asked)
         self.controls.addWidget(self.switch)

@@ -61,9 +61,7 @@ class MessageBar(QFrame):
             "Earlier", "message_previous", "The message before", self._on_previous
         )
         self.next = self._button("Later", "message_next", "The message after", self._on_next)
-        self.more = self._button(
-            "Details", "message_details", "Show all that is known", self._on_more
-        )
+        self.more = self._button("Details", "message_details", "Show all details", self._on_more)
         self.more.setCheckable(True)
         self.dismiss = self._button(
             "Dismiss", "message_dismiss", "Take this message away (Esc)", self.dismiss_shown

@@ -243,8 +243,8 @@ class PreferencesFile(QObject):
         with contextlib.suppress(OSError):
             self.path.replace(aside)
         self.problem = (
-            f"The preferences in {self.path} were damaged: the program begins with its own, and "
-            f"the damaged file is kept as {aside.name}."
+            f"The preferences in {self.path} were damaged: the program starts with the "
+            f"defaults, and the damaged file is kept as {aside.name}."
         )
 
 

@@ -49,7 +49,7 @@ class SessionTournament(SessionRunning):
         if table is None:
             raise InputError("open a table first", setting="data")
         if self.study.tournament.busy:
-            raise InputError("the best model is being looked for already")
+            raise InputError("a search for the best model is already running")
         check_table(table)
         check_band(band)
         DataReference.to_table(table)  # it refuses what no run can be made of

@@ -28,8 +28,7 @@ from aucstudio.project.combination.parts import (
     Counted,
     SharedSplit,
     choose,
-    known_groups,
-    known_weights,
+    known_of_rows,
     mean_scale,
     of_rows,
     own_scores,
@@ -229,9 +228,9 @@ class _Combining:
             support_pairs=np.empty((2, 0), dtype=np.int64),
             notes=(made, self._how(splits[0].repeat)),
             trajectory=None,
-            train_weights=known_weights(splits[0].train_rows, splits[0].train_weights, train),
+            train_weights=known_of_rows(splits[0].train_rows, splits[0].train_weights, train),
             test_weights=part.counts,
-            test_groups=known_groups(splits[0], part.rows),
+            test_groups=known_of_rows(splits[0].test_rows, splits[0].test_groups, part.rows),
             weight_kind=splits[0].weight_kind,
         )
 

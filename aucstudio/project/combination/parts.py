@@ -63,7 +63,8 @@ class SharedSplit:
 
     def some(self, rows: Index) -> Counted:
         """Return classes, scores and counts of some of the rows."""
-        return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
+        counts = None if self.counts is None else self.counts[rows]
+        return self.positive[rows], self.z[:, rows], counts
 
 
 def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
@@ -80,7 +81,7 @@ def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit
     models = [_model_of(*given) for given in zip(runs, splits, strict=True)]
     raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
     positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
-    counts = known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+    counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
     if not both_classes(positive, counts):
         raise InputError(
             "the rows that all of these runs held out are of one class: leave out the run that "
@@ -123,20 +124,9 @@ def together(parts: Sequence[SharedSplit]) -> Counted:
     )
 
 
-def _some(counts: Array | None, rows: Index) -> Array | None:
-    return None if counts is None else counts[rows]
-
-
-def known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | None:
-    return None if weights is None else of_rows(rows, weights, wanted)
-
-
-def known_groups(split: SplitResult, wanted: Index) -> Index | None:
-    """Return the groups of some of the held-out rows of a split."""
-    if split.test_groups is None:
-        return None
-    groups: Index = of_rows(split.test_rows, split.test_groups, wanted)
-    return groups
+def known_of_rows(rows: Index, values: NDArray[Any] | None, wanted: Index) -> NDArray[Any] | None:
+    """Return the values of some of the rows; None where there are no values."""
+    return None if values is None else of_rows(rows, values, wanted)
 
 
 def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:

@@ -167,7 +167,7 @@ def _are(count: int) -> str:
 def _alone(record: RunRecord) -> str:
     experiment = record.experiment
     if experiment.members:
-        return "is a combination of runs itself: take the runs that it consists of"
+        return "is itself a combination of runs: choose its members instead"
     if record.status != DONE or not record.splits:
         return "was not finished"
     if experiment.validation.scheme == LEAVE_PAIR_OUT:

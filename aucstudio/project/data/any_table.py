@@ -24,7 +24,6 @@ from aucstudio.project.data.choices import (
 from aucstudio.project.data.column_range import ColumnRange
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
-    WEIGHT_ROLES,
     ColumnChoices,
     ColumnInfo,
     recast,
@@ -190,17 +189,6 @@ class AnyTable(TableInfo, ColumnChoices):
             return None
         spell = spell_number if column.kind == "number" else str
         return {spell(value): count for value, count in counted.items()}
-
-    @property
-    def weight(self) -> str | None:
-        """Name of the column that weighs the rows; None if there is none."""
-        return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
-
-    @property
-    def weight_kind(self) -> str | None:
-        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
-        found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
-        return next((kind for kind in found if kind), None)
 
     @functools.cached_property
     def weights(self) -> NDArray[np.float64] | None:

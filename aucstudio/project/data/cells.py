@@ -25,7 +25,7 @@ from aucstudio.project.errors import InputError
 
 Answer = TypeVar("Answer")
 
-# Columns read at a time from a table that stays on disk.
+# Columns read at a time from an out-of-memory table.
 _COLUMNS_AT_ONCE = 64
 
 

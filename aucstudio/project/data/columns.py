@@ -183,6 +183,17 @@ class ColumnChoices:
 
     columns: Sequence[Any]
 
+    @functools.cached_property
+    def weight(self) -> str | None:
+        """Name of the column that weighs the rows; None if there is none."""
+        return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
+
+    @functools.cached_property
+    def weight_kind(self) -> str | None:
+        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
+        found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
+        return next((kind for kind in found if kind), None)
+
     @property
     def absent(self) -> dict[str, tuple[float, ...]]:
         """By column, the numbers that stand for a missing value."""

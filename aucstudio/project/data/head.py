@@ -14,9 +14,9 @@ from typing import Any
 
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.narrow import Narrow, narrowed
-from aucstudio.project.data.parquet_fields import one_level, quoted
+from aucstudio.project.data.parquet_fields import one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb
-from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, ReadOptions, Written
 from aucstudio.project.data.readers.reading import (
     PACKED,
     Plain,
@@ -38,7 +38,7 @@ from aucstudio.project.data.table import (
     with_said,
     without_label,
 )
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.errors import InputError
@@ -213,9 +213,9 @@ def _lines(
     if form.key not in PACKED:
         return None
     target = folder / "unpacked"
-    wish = Wish(part=str(given.get("sheet", "")), enough=_BYTES + 1)
+    options = ReadOptions(part=str(given.get("sheet", "")), enough=_BYTES + 1)
     try:
-        written = write_as(form, path, path, target, wish, tell)
+        written = write_as(form, path, path, target, options, tell)
         inner, _ = recognise(target, written.name)
     except InputError:
         return None  # the reader of the whole says what is wrong

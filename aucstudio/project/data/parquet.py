@@ -13,11 +13,11 @@ from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import Cells
-from aucstudio.project.data.parquet_fields import one_level, quoted
+from aucstudio.project.data.parquet_fields import one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.cell_sql import literal, text_sql
+from aucstudio.project.data.text.cell_sql import literal, quoted, text_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aucstudio.project.data.text.cell_sql import quoted
 from aucstudio.project.data.text.dialect import unique_names
 
 if TYPE_CHECKING:
@@ -63,11 +64,6 @@ def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -
             names.append(str(name))
         inside = max(0, inside - 1) + children
     return names if len(names) == len(given) else given
-
-
-def quoted(name: str) -> str:
-    """Write a name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _inside(path: tuple[str, ...], kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

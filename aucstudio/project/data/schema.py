@@ -15,7 +15,7 @@ import msgspec
 
 from aucstudio.project import typed
 from aucstudio.project.data.column_range import ColumnRange
-from aucstudio.project.data.columns import KINDS, ROLES, WEIGHT_ROLES, ColumnChoices
+from aucstudio.project.data.columns import KINDS, ROLES, ColumnChoices
 from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
@@ -124,17 +124,6 @@ class Schema(ColumnChoices):
     def identifier(self) -> str | None:
         """Name of the column that names the rows; None if there is none."""
         return next((column.name for column in self.columns if column.role == "id"), None)
-
-    @functools.cached_property
-    def weight(self) -> str | None:
-        """Name of the column that weighs the rows; None if there is none."""
-        return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
-
-    @functools.cached_property
-    def weight_kind(self) -> str | None:
-        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
-        found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
-        return next((kind for kind in found if kind), None)
 
     @property
     def rule(self) -> LabelRule:

@@ -100,7 +100,7 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
     InputError
         If it stays on disk, or rows of another file are held out.
     """
-    reason = "a test file" if validation.scheme == FILE else "a table that stays on disk"
+    reason = "a test file" if validation.scheme == FILE else "an out-of-memory table"
     if validation.scheme == FILE or not isinstance(table, Table):
         raise InputError(
             "scores of a file are joined to the rows of one table in memory, and not to those of "

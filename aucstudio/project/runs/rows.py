@@ -127,7 +127,7 @@ def _far_on_disk(table: DiskTable, bounded: list[Limits]) -> Iterator[Far]:
 
 
 def _on_disk(table: AnyTable) -> DiskTable | None:
-    """Return a table that stays on disk, None for one in memory."""
+    """Return an out-of-memory table, None for one in memory."""
     if isinstance(table, Table):
         return None
     from aucstudio.project.data.disk.stream import DiskTable

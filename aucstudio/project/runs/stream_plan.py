@@ -73,7 +73,7 @@ def table_reader(
     stream : bool
         Whether it is to stay on disk, whatever its size.
     block_size : str or None
-        Size of a block, for a table that stays on disk.
+        Size of a block, for an out-of-memory table.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def table_reader(
         able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
         reason = f"{said}: " if said else ""
         raise InputError(
-            f"{reason}{method} needs all rows in memory at once; for a table that stays on disk "
+            f"{reason}{method} needs all rows in memory at once; for an out-of-memory table "
             f"take one of {able}, or train on a sample of the rows",
             file=str(path),
             setting="method",
@@ -118,7 +118,7 @@ def _cell_bytes(path: Path) -> float:
 
 
 def check_stream(experiment: Experiment) -> None:
-    """Refuse what cannot be done with a table that stays on disk.
+    """Refuse what cannot be done with an out-of-memory table.
 
     Raises
     ------
@@ -138,19 +138,19 @@ def check_stream(experiment: Experiment) -> None:
         what, setting = f"numbers cannot be {_NOT_ON_DISK[choice.scale]}", "scale"
     if setting in ("impute", "scale"):
         raise InputError(
-            f"{what} on a table that stays on disk: choose the median or the mean for missing "
+            f"{what} on an out-of-memory table: choose the median or the mean for missing "
             "values, and standardise numbers or leave their scale",
             setting=setting,
         )
     if setting == "weight":
         raise InputError(
-            f"{what} on a table that stays on disk: give the column of weights another role, or "
+            f"{what} on an out-of-memory table: give the column of weights another role, or "
             "train on a sample of the rows",
             setting=setting,
         )
     if what:
         raise InputError(
-            f"{what} on a table that stays on disk: do so on a sample of its rows, and give the "
+            f"{what} on an out-of-memory table: do so on a sample of its rows, and give the "
             "settings found",
             setting=setting,
         )

@@ -90,7 +90,7 @@ class Archive:
             _require_plain(info)
         # The library also finds an archive at the end of another file, as in a project.
         if entries and min(info.header_offset for info in entries) > 0:
-            raise ValueError("it does not begin as an archive")
+            raise ValueError("its first bytes are not those of an archive")
         self._require_size(file_bytes, most)
         if SUMS not in self._entries:
             raise ValueError(f"it has no {SUMS}")

@@ -244,7 +244,9 @@ def _array_name(entry: str) -> str:
 def _header(entries: Archive, entry: str) -> ArrayHeader:
     header = array_header(entries.head(entry, HEAD_BYTES))
     if header.size != entries.size(entry):
-        raise ValueError(f"{entry} has {entries.size(entry)} bytes, and {header.size} by itself")
+        raise ValueError(
+            f"{entry} has {entries.size(entry)} bytes, but its header states {header.size}"
+        )
     return header
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import score_file
@@ -141,7 +141,7 @@ def parquet_sink(
     import duckdb
 
     with scratch.folder() as folder, duckdb.connect(str(folder / "scores.duckdb")) as rows:
-        carried = [] if identifier is None else [f"{_quoted(_free(identifier))} VARCHAR"]
+        carried = [] if identifier is None else [f"{quoted(_free(identifier))} VARCHAR"]
         given = ["probability DOUBLE"] if probability else []
         fixed = ["score DOUBLE", "threshold DOUBLE", "predicted VARCHAR"]
         columns = ["row BIGINT", *carried, *fixed, *given]
@@ -174,7 +174,3 @@ def _free(identifier: str) -> str:
     """Return a name for the column of identifiers that no other column has."""
     taken = identifier.casefold() in _FIXED
     return f"{identifier} (identifier)" if taken else identifier
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -36,7 +36,9 @@ ERRORS = 2.0
 """Standard errors by which a single method must lead the combination to be handed over."""
 
 _MARGIN = 1.2  # of what comes after the contest: predictions miss, and machines have other work
-_CLOSING = 0.5  # seconds for intervals and tests
+CLOSING = 0.5
+"""Seconds for intervals and tests."""
+
 _OVERHEAD = 0.05  # seconds of a fit that its estimate leaves out
 _BAGS = 5  # of the selections that only judge the combination
 
@@ -217,7 +219,7 @@ class Contest:
         # Weights are chosen for the nested estimate, for the judged model, and for the final one.
         bags = (self.n_folds * _BAGS + (1.0 + self.growth) * BAGS) * (self.criterion.share > 0.0)
         looks = bags * STEPS * len(self.ready) * self._a_look
-        return _MARGIN * (again + sum(judging) + looks) + _CLOSING
+        return _MARGIN * (again + sum(judging) + looks) + CLOSING
 
     def fit_seconds(self, member: Member) -> float:
         """Average the time of a fit."""
@@ -250,7 +252,7 @@ class Contest:
 
     def best_of(self, method: str) -> Member:
         """Return the settings of a method with the highest criterion; the first wins a tie."""
-        return max(self.of_method(method), key=lambda member: self._alone((member,)).value)
+        return max(self.of_method(method), key=self.measure)
 
     def measure(self, member: Member) -> float:
         """Return the criterion of one member on the scores held out in the folds."""

@@ -32,7 +32,7 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.watch import Listener
-from aucstudio.project.tournament.contest import Budget, Choice, Contest, Tell
+from aucstudio.project.tournament.contest import CLOSING, Budget, Choice, Contest, Tell
 from aucstudio.project.tournament.hold_out import (
     FOLDS,
     counted_places,
@@ -57,7 +57,6 @@ from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
 _TELL_SECONDS = 0.3  # between two standings that differ in words only
-_CLOSING = 0.5  # seconds for intervals and tests
 _COST_OF_ROWS = 1.5  # power of the rows that training takes: from 1 of trees to 2 of kernels
 
 
@@ -299,7 +298,7 @@ class _Tournament:
     def _why_no_time(self, one: Candidate) -> str:
         if self.budget.stopped():
             return "the search was stopped"
-        if one is not self._first and self.budget.is_over(_CLOSING + self._cost(one)):
+        if one is not self._first and self.budget.is_over(CLOSING + self._cost(one)):
             return f"no time was left for a fit of about {seconds_words(self._cost(one))}"
         return ""
 
@@ -315,7 +314,7 @@ class _Tournament:
         rule = ThresholdRule("fpr", fpr=self._band[1])
 
         def over(_: object = None) -> bool:
-            return self.budget.is_over(_CLOSING)
+            return self.budget.is_over(CLOSING)
 
         try:
             if over():
@@ -330,7 +329,7 @@ class _Tournament:
 
     def _record(self, one: Candidate) -> RunRecord | None:
         stopped, trained, member = self.budget.stopped, one.opened is None, one.member
-        is_over = stopped if one is self._first else lambda: self.budget.is_over(_CLOSING)
+        is_over = stopped if one is self._first else lambda: self.budget.is_over(CLOSING)
         # The combination is trained already, so that a stop does not keep it from being judged.
         listen: Listener | None = None if trained else lambda _: is_over()
         kept = self._contest.outcomes if trained else None

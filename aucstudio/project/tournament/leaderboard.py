@@ -10,11 +10,12 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import TestResult
 from aucstudio.engine.scorers import Scorer
+from aucstudio.project.results.summary import number
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.contest import Choice
-from aucstudio.project.tournament.standings import Estimate
+from aucstudio.project.tournament.standings import Estimate, Lead
 
 COMBINATION = "auc-ensemble"
 
@@ -157,6 +158,13 @@ class Duel:
     def cost(self) -> float:
         """The most that taking the other one may cost: the upper limit of the interval."""
         return self.test.high
+
+    @property
+    def lead(self) -> Lead:
+        """The difference as plain numbers, None where there is none."""
+        test = self.test
+        ends = number(test.low), number(test.high), number(self.p)
+        return Lead(test.difference, *ends, test.reason)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.project.results.summary import number
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.contest import Contest
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
     Candidate,
-    Duel,
     Entry,
     Leaderboard,
 )
@@ -29,7 +27,6 @@ from aucstudio.project.tournament.standings import (
     TRAINS,
     WAITS,
     Estimate,
-    Lead,
     Milestone,
     RowCounts,
     Standing,
@@ -143,7 +140,7 @@ def _standing(one: Candidate, judged: Judged | None) -> Standing:
 
 def final_standings(live: Standings, board: Leaderboard) -> Standings:
     """Return the standings of a tournament that has ended, from those before."""
-    duels = {duel.other.method: _lead(duel) for duel in board.duels}
+    duels = {duel.other.method: duel.lead for duel in board.duels}
     listed = {one.method: one for one in board.entries}
     order = {method: place for place, method in enumerate(listed)}
     entries = [
@@ -183,8 +180,3 @@ def _listed(entry: Entry | None) -> dict[str, Any]:
 
 def _run(entry: Entry) -> str:
     return "" if entry.record is None else entry.record.id
-
-
-def _lead(duel: Duel) -> Lead:
-    known: dict[str, Any] = {name: number(getattr(duel.test, name)) for name in ("low", "high")}
-    return Lead(duel.test.difference, **known, p=number(duel.p), reason=duel.test.reason)

@@ -302,14 +302,7 @@ def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
         "seconds": entry.seconds,
         "behind": None
         if duel is None
-        else {
-            "difference": duel.test.difference,
-            "low": number(duel.test.low),
-            "high": number(duel.test.high),
-            "p": number(duel.p),
-            "settled": settled(duel.p),
-            "reason": duel.test.reason,
-        },
+        else dataclasses.asdict(duel.lead) | {"settled": settled(duel.p)},
     }
 
 

@@ -56,7 +56,7 @@ class Cluster(Workers):
         self._looked = time.monotonic()
         self.lost = (
             f"the connection to the Dask scheduler at {address} was lost: what was finished is "
-            "kept; see to the scheduler and run the rest again"
+            "kept; check the scheduler and run the rest again"
         )
 
     def hold(self, thing: Any) -> Any:

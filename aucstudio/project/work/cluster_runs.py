@@ -75,7 +75,7 @@ def _in_memory(plan: PlannedRun) -> Tables:
     table, test_table = plan.table, plan.test_table
     if not isinstance(table, Table) or not isinstance(test_table, Table | None):
         raise InputError(
-            "a table that stays on disk is not sent to a cluster: train on it here, or on a "
+            "an out-of-memory table is not sent to a cluster: train on it here, or on a "
             "sample of its rows there",
             setting="cluster",
         )

@@ -81,7 +81,7 @@ CASES = [
         "one byte is no UTF-8",
         lettered(GERMAN).encode() + b"5.5,K\xfchn,u\n",
         {"x": [*X, 5.5], "name": [*GERMAN, "K\ufffdhn"], "y": [*Y, "u"]},
-        notes=r"1 byte is no UTF-8 .* line 6",
+        notes=r"1 byte is not valid UTF-8.* line 6",
     ),
     case(
         "entities",
@@ -114,7 +114,7 @@ CASES = [
         "a byte-order mark, and one byte is no UTF-8",
         b"\xef\xbb\xbf" + lettered(GERMAN).encode() + b"5.5,K\xfchn,u\n",
         {"x": [*X, 5.5], "name": [*GERMAN, "K\ufffdhn"], "y": [*Y, "u"]},
-        notes="no UTF-8",
+        notes="not valid UTF-8",
     ),
     case(
         "nul",

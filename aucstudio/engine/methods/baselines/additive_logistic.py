@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
+from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baselines._log_loss import LogLossMethod
 from aucstudio.engine.params import param
@@ -114,5 +114,4 @@ class _Curves:
             scipy.linalg.solve_triangular(L, part, lower=True, trans="T")
             for L, part in zip(self._factors, np.split(v, ends)[:-1], strict=True)
         ]
-        used = [k for k, own in enumerate(weights) if own.any()]
-        return additive_scorer(used, [self._bases[k].pieces.combined(weights[k]) for k in used])
+        return weighted_scorer(self._bases, weights)

@@ -15,6 +15,7 @@ import numpy as np
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baseline_settings import MOST_LEVELS, ClassWeightSettings
+from aucstudio.engine.methods.forest import read_tree
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
@@ -255,18 +256,10 @@ class _Watcher:
 
 
 def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
-    """Read one tree of the library, which splits between levels; its leaves have no children."""
-    leaf, here = nodes["is_leaf"].astype(bool), np.arange(len(nodes))
+    """Read one tree of the library, which splits between levels."""
+    leaf = nodes["is_leaf"].astype(bool)
     feature = np.where(leaf, 0, nodes["feature_idx"]).astype(np.intp)
     # A split of gaps from known values lies above all levels.
     level = np.minimum(np.where(leaf, 0, nodes["num_threshold"]), MOST_LEVELS).astype(np.intp)
-    return EnsembleScorer(
-        roots=np.zeros(1, dtype=np.intp),
-        feature=feature,
-        threshold=np.where(leaf, 0.0, thresholds[feature, level]),
-        left=np.where(leaf, here, nodes["left"]).astype(np.intp),
-        right=np.where(leaf, here, nodes["right"]).astype(np.intp),
-        value=np.where(leaf, nodes["value"], 0.0),
-        base=0.0,
-        gaps_left=nodes["missing_go_to_left"].astype(bool) & ~leaf,
-    )
+    children, gaps_left = (nodes["left"], nodes["right"]), nodes["missing_go_to_left"]
+    return read_tree(leaf, feature, thresholds[feature, level], children, nodes["value"], gaps_left)

@@ -11,8 +11,8 @@ from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.baseline_settings import BaselineSettings
-from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers.row_newton import minimise
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
@@ -60,7 +60,7 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
-            _refuse_large(positives + negatives)
+            refuse_kernel_matrix(positives + negatives, MAX_KERNEL_ROWS, factored=True)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -85,13 +85,3 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
         scorer = space.scorer(done.weights)
         b = done.b - float(scorer(centre[None, :])[0]) if kernel.is_linear else done.b
         return Fit.of(scorer, done, intercept=b)
-
-
-def _refuse_large(rows: int) -> None:
-    if rows > MAX_KERNEL_ROWS:
-        raise InvalidSetting(
-            "kernel",
-            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
-            f"{2 * 8 * rows**2 / 1e9:.1f} GB with its factor; beyond {MAX_KERNEL_ROWS:,} rows take "
-            "the linear kernel or train on a sample of the rows",
-        )

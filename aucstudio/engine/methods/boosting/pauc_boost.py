@@ -14,11 +14,10 @@ import numpy as np
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
+from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
-from aucstudio.engine.methods.fpr_ranges import Range, widening
-from aucstudio.engine.methods.settings import counted_range
+from aucstudio.engine.methods.settings import Range, counted_range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Index, Mask
@@ -263,8 +262,7 @@ class _Model:
     def scorer(self) -> AdditiveScorer:
         """Make the scorer as it stands, of the features in use."""
         weights = np.split(self._w, self._starts[1:-1])
-        used = [k for k, own in enumerate(weights) if own.any()]
-        return additive_scorer(used, [self._bases[k].pieces.combined(weights[k]) for k in used])
+        return weighted_scorer(self._bases, weights)
 
 
 def _notes(asked: Range, used: Range, rounds: int, end: str) -> tuple[Notice, ...]:

@@ -30,6 +30,7 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.linalg import chunks
+from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.methods.least_squares._systems import RELATIVE_GAP, System
 from aucstudio.engine.monitor import Monitor
@@ -105,7 +106,7 @@ class LeastSquares(KernelSettings, WeighsRows):
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
-            _refuse_large(positives + negatives)
+            refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -118,7 +119,7 @@ class LeastSquares(KernelSettings, WeighsRows):
         return cost_of(N, memory, work, NO_KERNEL)
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
-        """Estimate memory and time of a fit takes: the equations are as many as from dense rows."""
+        """Estimate memory and time of a fit: the equations are as many as from dense rows."""
         return self.estimate(positives, negatives, features)
 
     @abstractmethod
@@ -143,7 +144,7 @@ class LeastSquares(KernelSettings, WeighsRows):
             )
         kernel = self.settle_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
-            _refuse_large(len(X), MOST_HOLD_OUT_ROWS)
+            refuse_kernel_matrix(len(X), MOST_HOLD_OUT_ROWS)
         return kernel
 
 
@@ -151,16 +152,6 @@ def _mean(X: Rows, weights: Array | None) -> Array:
     """Return the (weighted) mean of the rows."""
     shares = np.full(X.shape[0], 1.0) if weights is None else weights
     return np.asarray(X.T @ (shares / shares.sum())).ravel()
-
-
-def _refuse_large(rows: int, most: int = MOST_KERNEL_ROWS) -> None:
-    if rows > most:
-        raise InvalidSetting(
-            "kernel",
-            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
-            f"{8 * rows**2 / 1e9:.1f} GB; beyond {most:,} rows take the linear kernel "
-            "or train on a sample of the rows",
-        )
 
 
 def counts(positive: Mask) -> tuple[int, int]:

@@ -75,7 +75,7 @@ class GaussianFeatures(PairNewton):
         memory += float(size) * N * count + self._map_bytes(N, features)
         words = f"lower {name}"
         if size > 4 and N * count > _FEW_CELLS:
-            words = f"let tol be 1e-6, for float32, or {words}"
+            words = f"set tol to 1e-6, which float32 allows, or {words}"
         return cost_of(N, memory, work + self._map_work(N, features), (name, words))
 
     @abstractmethod

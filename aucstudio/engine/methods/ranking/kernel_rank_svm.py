@@ -10,12 +10,16 @@ from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.ranking._newton import PairNewton
 from aucstudio.engine.methods.settings import cost, tolerance
-from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 10_000
+WITHOUT_MATRIX = (
+    "take the method nbauc, which does with n_landmarks of them, or rank-svm, which is linear"
+)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -76,25 +80,9 @@ class KernelRankSVM(KernelSettings, PairNewton):
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
-        refuse_large(positives + negatives, "kernel")
+        refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "kernel", WITHOUT_MATRIX)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         kernel = self.settle_kernel(X, context.given, context.weights)
         rows = centred(X, context.weights) if kernel.is_linear else X
         return Expansion.of(rows, kernel, context.monitor)
-
-
-def refuse_large(rows: int, setting: str) -> None:
-    """Refuse more rows than their kernel matrix has room for, in the name of a setting.
-
-    Raises
-    ------
-    InvalidSetting
-    """
-    if rows > MOST_KERNEL_ROWS:
-        raise InvalidSetting(
-            setting,
-            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
-            f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the method "
-            "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
-        )

@@ -60,7 +60,7 @@ class NBAUC(GaussianFeatures):
     key: ClassVar[str] = "nbauc"
     title: ClassVar[str] = "NBAUC"
     adds_up: ClassVar[bool] = True
-    weights_differ: ClassVar[str] = "landmarks are chosen among the rows, whatever these weigh"
+    weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
     source: ClassVar[str] = (
         "Khalid, Ray and Chitsaz (ECML PKDD 2018), Scalable nonlinear AUC maximization methods"
     )

@@ -12,9 +12,10 @@ from aucstudio.engine.ensembles.viewed import ViewedScorer, scaled_view
 from aucstudio.engine.features.spaces import Expansion, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings, width
+from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.ranking._importance import importance_factors
 from aucstudio.engine.methods.ranking._newton import PairNewton
-from aucstudio.engine.methods.ranking.kernel_rank_svm import refuse_large
+from aucstudio.engine.methods.ranking.kernel_rank_svm import MOST_KERNEL_ROWS, WITHOUT_MATRIX
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
@@ -85,7 +86,7 @@ class ScaledRankSVM(PairNewton):
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
-        refuse_large(positives + negatives, "method")
+        refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "method", WITHOUT_MATRIX)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         seed, monitor, weights = self.random_state, context.monitor, context.weights

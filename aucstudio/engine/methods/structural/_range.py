@@ -11,8 +11,7 @@ from typing import ClassVar
 
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
-from aucstudio.engine.methods.fpr_ranges import Range, widening
-from aucstudio.engine.methods.settings import counted_range
+from aucstudio.engine.methods.settings import Range, counted_range, widening
 from aucstudio.engine.methods.structural._training import RiskMinimiser, StructuralSVM
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Mask

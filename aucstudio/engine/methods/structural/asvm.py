@@ -29,6 +29,7 @@ MAX_KERNEL_ROWS = 3_000
 
 _FINEST_TOL = 1e-12
 _AT_BOUND = 1e-4
+_HAIR = 1e-9
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -177,7 +178,7 @@ class ASVM(KernelSettings, AUCClassifier):
             raise InvalidSetting(
                 "mu",
                 f"mu must be less than C × class_ratio × negatives = {negative * n:g}, or the core "
-                f"margin grows without end; it is {self.mu:g}",
+                f"margin grows without bound; it is {self.mu:g}",
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 
@@ -207,6 +208,8 @@ def _threshold(scorer: Scorer, X: Array, positive: Mask, fpr: float, monitor: Mo
     """
     scores = score_rows(scorer, X, monitor.pulse)
     quantile = roc.fpr_threshold(scores[~positive], fpr)
+    if quantile < scores[~positive].min():  # by a hair, which rounding could bridge
+        return quantile - _HAIR * float(np.abs(scores).max())
     higher = scores[scores > quantile]
     return quantile / 2 + float(higher.min()) / 2 if len(higher) else quantile
 

@@ -13,7 +13,7 @@ import numpy as np
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
-from aucstudio.engine.methods.fpr_ranges import Range
+from aucstudio.engine.methods.settings import Range
 from aucstudio.engine.methods.structural._range import RangeSVM, notes
 from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.params import param

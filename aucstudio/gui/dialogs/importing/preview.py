@@ -396,4 +396,4 @@ def _columns_words(head: Head) -> str:
     if narrow is None:
         return f"{len(head.table.columns):,} columns"
     last = f" and the last {narrow.right:,}" if narrow.right else ""
-    return f"the first {narrow.left:,}{last} of {narrow.of:,} columns, opening reads all"
+    return f"the first {narrow.left:,}{last} of {narrow.of:,} columns; opening the table reads all"

@@ -79,7 +79,7 @@ class ScoreTableDialog(QDialog):
     def _lay_out(self) -> None:
         above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
         inner = holding(down(*above, around=(16, 16, 16, 8)))
-        self.area = named(QScrollArea(), "score_area", "What is scored, and what was met")
+        self.area = named(QScrollArea(), "score_area", "Table to score and input check")
         self.area.setWidget(inner)
         self.area.setWidgetResizable(True)
         # What is said and what is pressed stay in view on a low screen.

@@ -63,7 +63,7 @@ class BestView(PageView):
         self._make_controls()
         self.board = LeaderboardTable()
         self.board.chosen.connect(self._show_entry)
-        self.course, self.curve = CoursePlot(), CurvePlot(self, self.mark_stale)
+        self.course, self.curve = CoursePlot(), CurvePlot(self)
         self.verdict = VerdictPanel()
         self.verdict.taken.connect(self._on_take)
         self.verdict.export_asked.connect(self._on_export)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -17,24 +15,15 @@ from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import Standings
-from aucstudio.project.work.job import Job
 
 _ALPHA = 44
 _RIM = 0.015  # beyond the rates, where lines and marks would be cut
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Band:
-    record: RunRecord
-    fpr: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
 
 
 class CurvePlot:
@@ -44,8 +33,6 @@ class CurvePlot:
     ----------
     parent : QObject
         Lives as long as the band is computed.
-    landed : callable
-        Called when it is there.
 
     Attributes
     ----------
@@ -53,11 +40,10 @@ class CurvePlot:
     lines : list of PlotCurveItem
     """
 
-    def __init__(self, parent: QObject, landed: Callable[[], object]) -> None:
-        self._landed = landed
-        self._band: _Band | None = None
+    def __init__(self, parent: QObject) -> None:
+        self._band: inference.Band | None = None
         self._runs: Sequence[ShownRun] = ()
-        self._work = Background(parent, self._land)
+        self._answer = Answer(parent, self._show_band, lambda _why: None)
         self.plot = make_plot("best_curve_plot", "False-positive rate", "True-positive rate")
         self.range = pg.LinearRegionItem((0.0, 0.1), movable=False)
         self.range.setZValue(-10)
@@ -76,11 +62,11 @@ class CurvePlot:
     @property
     def busy(self) -> bool:
         """Whether the band is being computed."""
-        return self._work.busy
+        return self._answer.busy
 
     def show(self, standings: Standings, runs: Sequence[ShownRun]) -> None:
         """Draw runs, the best first."""
-        theme, self._runs = current_theme(), runs
+        theme, self._runs, self._band = current_theme(), runs, None
         self.legend.setLabelTextColor(theme.text)
         self.legend.clear()
         self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
@@ -92,8 +78,11 @@ class CurvePlot:
             self.legend.explain_line(run.look.name, run_pen(run.look))
         self._show_range(standings)
         if runs:
-            self._show_band(runs[0])
             self._show_point(standings, runs[0])
+            record = runs[0].record
+            self._answer.ask(record, lambda _post: _band_of(record))
+        else:
+            self._answer.drop()
         self.legend.fit()
 
     def _show_range(self, standings: Standings) -> None:
@@ -104,20 +93,16 @@ class CurvePlot:
         for line in self.range.lines:
             line.setPen(pen(faded(theme.band, 150), 1.0))
 
-    def _show_band(self, run: ShownRun) -> None:
-        record = run.record
-        if self._band is None or self._band.record is not record:
-            if self._work.key is not record:
-                self._work.start(record, lambda _post: _band_of(record))
-            return
-        found = self._band
+    def _show_band(self, found: inference.Band) -> None:
+        self._band = found
         if not len(found.fpr):
             return
         outline = np.r_[found.fpr, found.fpr[::-1]], np.r_[found.low, found.high[::-1]]
-        colour = run_colour(current_theme(), run.look.colour)
+        colour = run_colour(current_theme(), self._runs[0].look.colour)
         self.band.setPath(pg.arrayToQPath(*outline))
         self.band.setBrush(faded(colour, _ALPHA))
         self.legend.explain_line("95 % at any one FPR", pen(faded(colour, 110), 8.0))
+        self.legend.fit()
 
     def _show_point(self, standings: Standings, run: ShownRun) -> None:
         at = standings.point
@@ -129,35 +114,30 @@ class CurvePlot:
         self.point.setData([at.fpr], [at.tpr], data=[tip], brush=colour, pen=pen(theme.card, 1.5))
 
     def data(self) -> dict[str, list[object]]:
-        """Give the numbers: the lines, and the band of the best."""
+        """Return the numbers: the lines, and the band of the best."""
         lines = [
             (run.look.name, x, y, None, None)
             for run in self._runs
             for x, y in zip(*map(np.ndarray.tolist, _corners(run)), strict=True)
         ]
         found = self._band
-        if found is not None and self._runs and found.record is self._runs[0].record:
+        if found is not None:
             bounds = zip(found.fpr.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
             lines += [(self._runs[0].look.name, x, None, low, high) for x, low, high in bounds]
         heads = ("run", "fpr", "tpr", "low", "high")
         return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
-
-    def _land(self, record: RunRecord, job: Job[Any, _Band]) -> None:
-        self._band = job.result
-        self._landed()
 
 
 def _corners(run: ShownRun) -> tuple[np.ndarray, np.ndarray]:
     return run_curves(run.record).average.corners
 
 
-def _band_of(record: RunRecord) -> _Band:
+def _band_of(record: RunRecord) -> inference.Band:
     (split, *_) = record.splits
     rows = Scores.of(split)
-    found = inference.pointwise_band(
+    return inference.pointwise_band(
         rows.positive, rows.scores, LEVEL, positive=True, **rows.sampled
     )
-    return _Band(record, found.fpr, found.low, found.high)
 
 
 def _tip(x: float, y: float, data: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,16 +15,15 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
 from aucstudio.gui.pages.calibration.figures import CalibrationTable
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
-from aucstudio.project.work.job import Job, describe_failure
 
 # By run and map: its figures, or why there are none.
-Found = dict[tuple[str, str], JudgedMaps | str]
+Found = dict[tuple[RunRecord, str], JudgedMaps | str]
 
 
 class CalibrationView(PageView):
@@ -42,10 +42,9 @@ class CalibrationView(PageView):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
-        self._known: dict[RunRecord, Found] = {}
-        self._work = Background(self, self._land, self._hear)
-        # What is known would keep another study's records in memory.
-        session.table_changed.connect(self._known.clear)
+        self._known: Found = {}
+        self._answer = Answer(self, self._on_judged, self.sentence.setText)
+        session.table_changed.connect(self._forget)
         self._make_controls()
         self._lay_out()
 
@@ -99,14 +98,14 @@ class CalibrationView(PageView):
         return [self.diagram.plot, self.histogram.plot]
 
     def busy(self) -> bool:
-        return self._work.busy
+        return self._answer.busy
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         lines = [
             (run.look.name, kind, k + 1, *cells)
             for run in self.session.checked_runs()
-            for (_, kind), one in self._found(run).items()
-            if isinstance(one, JudgedMaps)
+            for kind in TITLES
+            if isinstance(one := self._known.get((run.record, kind)), JudgedMaps)
             for k, cells in enumerate(_bins(one))
         ]
         heads = ("run", "calibrated by", "bin", *_BIN_COLUMNS)
@@ -116,27 +115,20 @@ class CalibrationView(PageView):
 
     def refresh(self) -> None:
         runs = self.session.checked_runs()
-        missing = [run.record for run in runs if len(self._found(run)) < len(TITLES)]
-        key = tuple(missing)
-        if key != self._work.key:
-            self._work.drop()
-            if missing:
-                self._work.start(key, lambda post: _judge_all(missing, post))
+        records, known = tuple(run.record for run in runs), self._known
+        if all((record, kind) in known for record in records for kind in TITLES):
+            self._answer.drop()
+        else:
+            self._answer.ask(records, lambda post: _judge_all(records, known, post))
         self._show(runs)
 
-    def _hear(self, message: tuple[RunRecord, str, JudgedMaps | str] | None) -> None:
-        if message is not None:
-            record, kind, found = message
-            self._known.setdefault(record, {})[record.id, kind] = found
+    def _on_judged(self, _known: Found) -> None:
+        self._show(self.session.checked_runs())
 
-    def _land(self, _key: object, job: Job[Any, Any]) -> None:
-        if job.error is not None:
-            self.sentence.setText(describe_failure(job.error)[0])
-        else:
-            self._show(self.session.checked_runs())
-
-    def _found(self, run: ShownRun) -> Found:
-        return self._known.get(run.record, {})
+    def _forget(self) -> None:
+        """Leave the records of another study, which would stay in memory."""
+        self._answer.forget()
+        self._known = {}
 
     # ------------------------------------------------------------- showing
 
@@ -150,15 +142,14 @@ class CalibrationView(PageView):
         self.pictures.setVisible(bool(drawn))
         if drawn:
             self.diagram.show([(r.look, j) for r, j in drawn], [(r.look, j) for r, j in before])
-            found = {place: one for run in runs for place, one in self._found(run).items()}
             chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
-            self.table.show_figures(chosen_first, found, kind)
+            self.table.show_figures(chosen_first, self._known, kind)
             self._show_one(drawn)
         else:
             self._show_nothing(runs, kind)
 
     def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, JudgedMaps]]:
-        found = [(run, self._found(run).get((run.record.id, kind))) for run in runs]
+        found = [(run, self._known.get((run.record, kind))) for run in runs]
         return [(run, one) for run, one in found if isinstance(one, JudgedMaps)]
 
     def _show_one(self, drawn: Sequence[tuple[ShownRun, JudgedMaps]]) -> None:
@@ -171,7 +162,7 @@ class CalibrationView(PageView):
 
     def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
         self.hint.setText("Calibrating…" if self.busy() else "No probabilities yet")
-        reasons = [self._found(run).get((run.record.id, kind)) for run in runs]
+        reasons = [self._known.get((run.record, kind)) for run in runs]
         told = next((reason for reason in reasons if isinstance(reason, str)), "")
         run = self.session.run(self.session.selected)
         why = self.why_empty(
@@ -195,16 +186,15 @@ def _bins(one: JudgedMaps) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> None:
-    """Judge runs with every map, and post each as it is there."""
-    for record in records:
-        for kind in TITLES:
-            found: JudgedMaps | str
+def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any], bool]) -> Found:
+    """Judge runs with every map that is not known yet; each is known as soon as it is judged."""
+    for record, kind in itertools.product(records, TITLES):
+        if (record, kind) not in known:
             try:
-                found = judge(record, kind, lambda: bool(post(None)))
+                known[record, kind] = judge(record, kind, lambda: bool(post(None)))
             except InputError as error:
-                found = str(error)
-            post((record, kind, found))
+                known[record, kind] = str(error)
+    return known
 
 
 def _words(run: ShownRun, one: JudgedMaps) -> Statement:

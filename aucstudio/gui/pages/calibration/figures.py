@@ -10,6 +10,7 @@ from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.calibration import TITLES, JudgedMaps
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 
 # On two lines, so that the names of runs have the room.
@@ -28,7 +29,7 @@ _TIPS = {
 _HEIGHT, _LEAST = 190, 100  # pixels
 _SHARE = 0.3  # of the page: the pictures come first
 
-Found = Mapping[tuple[str, str], JudgedMaps | str]
+Found = Mapping[tuple[RunRecord, str], JudgedMaps | str]
 
 
 class CalibrationTable(TableView):
@@ -60,7 +61,7 @@ class CalibrationTable(TableView):
         for run in runs:
             for kind, title in TITLES.items():
                 short = title.partition(":")[0]
-                one = found.get((run.record.id, kind))
+                one = found.get((run.record, kind))
                 if isinstance(one, JudgedMaps):
                     cells = (run.look.name, short, *_figures(one))
                     rows.append(Row(cells, run.look, strong=kind == chosen))

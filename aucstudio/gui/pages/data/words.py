@@ -121,7 +121,11 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
         f"({percent_words(float(shares[worst]))}).",
         f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
         "Rows in the order of the sheet; the strip at the left shows their class."
-        + (f" Each line is some {round(rows / lines):,} rows." if lines and rows > lines else ""),
+        + (
+            f" Each line stands for about {round(rows / lines):,} rows."
+            if lines and rows > lines
+            else ""
+        ),
         f"The {left_out:,} columns with fewest missing values are not drawn." if left_out else "",
     )
 

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.geometry.differences import (
     PAIRS_COUNTED,
@@ -19,7 +19,6 @@ from aucstudio.project.geometry.differences import (
     difference_histogram,
     shaded,
 )
-from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 
@@ -45,20 +44,21 @@ class CloseUp:
         self._cloud: PairCloud | None = None
         self._positive: NDArray[np.bool_] | None = None
         self._shown: Density | None = None
-        self._work = Background(parent, self._land)
+        # Without a close-up the coarse cells stay, which are right too.
+        self._answer = Answer(parent, self._put, lambda _why: None)
         self._soon = delayed(parent, _PAUSE, self._count)
         self._box.sigRangeChanged.connect(self._on_range)
 
     def follow(self, cloud: PairCloud | None, positive: NDArray[np.bool_] | None) -> None:
         """Attend to a cloud whose whole density is drawn, or to none."""
-        self._work.drop()
+        self._answer.forget()
         self._cloud, self._positive = cloud, positive
         self._shown = None if cloud is None else cloud.density
         self._soon.start()
 
     def busy(self) -> bool:
         """Tell whether pairs are being counted, or soon will be."""
-        return self._work.busy or (self._soon.isActive() and self._wanted() is not None)
+        return self._answer.busy or (self._soon.isActive() and self._wanted() is not None)
 
     def _on_range(self, *_changed: Any) -> None:
         cloud, shown = self._cloud, self._shown
@@ -98,12 +98,7 @@ class CloseUp:
             counts = difference_histogram(a, b, low, high, (across, up))
             return shaded(counts, low, high, (cloud.low, cloud.high))
 
-        self._work.start((cloud, low.tolist(), high.tolist()), work)
-
-    def _land(self, _key: object, job: Job[None, Density]) -> None:
-        # Without it the coarse cells stay, which are right too.
-        if job.result is not None:
-            self._put(job.result)
+        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work)
 
     def _put(self, density: Density) -> None:
         self._shown = density

@@ -118,5 +118,5 @@ def _use(record: RunRecord, table: Table, post: Callable[[None], bool]) -> list[
 
 def _idle_words(idle: int, columns: int) -> str:
     if not idle:
-        return "Every column is asked."
-    return f"{idle:,} of {columns:,} columns {'is' if idle == 1 else 'are'} never asked."
+        return "Every column is used in a split."
+    return f"{idle:,} of {columns:,} columns {'is' if idle == 1 else 'are'} not used in any split."

@@ -246,12 +246,12 @@ def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
 def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     nodes = all_nodes(root)
     if len(nodes) == 1:
-        return Statement(f"This tree of {subject.name} asks nothing: all rows get the same value.")
+        return Statement(f"This tree of {subject.name} has no splits: all rows get the same value.")
     leaves = [node for node in nodes if node.is_leaf]
     best = max(leaves, key=lambda node: node.value)
     deep = max(node.depth for node in nodes)
     said = [
-        f"The tree has {len(leaves):,} leaves and asks up to {deep} questions, the first being "
+        f"The tree has {len(leaves):,} leaves and up to {deep} splits on a path, the first being "
         f"{root.condition}; a yes goes up.",
         f"Its best leaf holds {best.positives:,} of "
         f"{root.positives:,} positives and {best.negatives:,} of {root.negatives:,} negatives of "

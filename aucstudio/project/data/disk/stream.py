@@ -51,7 +51,7 @@ _LABEL_WINDOW = 1_000_000
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class DiskTable(AnyTable):
-    """A table that stays on disk; its columns say what they are and hold no cells.
+    """An out-of-memory table; its columns say what they are and hold no cells.
 
     Counts of missing and of different cells are those of the rows that were looked at.
 
@@ -262,7 +262,7 @@ def open_stream(
     block_bytes: int = BLOCK_BYTES,
     progress: ReadingListener | None = None,
 ) -> DiskTable:
-    """Open a table that stays on disk, and guess what has not been said about it.
+    """Open an out-of-memory table, and guess what has not been said about it.
 
     Guesses are those of :func:`~aucstudio.project.data.table.read_table` on up to 50,000
     rows here and there; a note says so. Classes are counted in full.

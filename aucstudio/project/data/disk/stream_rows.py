@@ -1,4 +1,4 @@
-"""Preprocessing learnt from a table that stays on disk, and its prepared rows block by block.
+"""Preprocessing learnt from an out-of-memory table, and its prepared rows block by block.
 
 The numbers are those that :mod:`aucstudio.project.data.preparing.learning` learns in memory:
 medians are exact, means and deviations are so to rounding.

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from aucstudio.project.child_process import ChildEndedError, Reporter, call
-from aucstudio.project.data.readers.format import PARQUET, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import Limits, limits_of
@@ -37,7 +37,9 @@ class _TooLargeError(Exception):
 _ANSWERS = (Written, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
 
 
-def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_apart(
+    form: Format, path: Path, target: Path, options: ReadOptions, tell: Advance
+) -> Written:
     """Write a file in another process; an exception from ``tell`` ends the process.
 
     Raises
@@ -56,7 +58,7 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
         tell(last)
         return False
 
-    arguments = form.writer, path, target, wish, limits.written
+    arguments = form.writer, path, target, options, limits.written
     prepare = functools.partial(_limit, limits)
     try:
         written: Written = call(
@@ -102,7 +104,7 @@ def damaged(path: Path, form: Format, reason: str) -> InputError:
 
 
 def _write(
-    writer: str, path: Path, target: Path, wish: Wish, most: int, report: Reporter
+    writer: str, path: Path, target: Path, options: ReadOptions, most: int, report: Reporter
 ) -> Written:
     """Write a file; what a library raises becomes one of a few errors."""
     last = 0.0
@@ -116,7 +118,7 @@ def _write(
     try:
         module, function = writer.split(":")
         write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-        written: Written = write(path, target, wish, tell)
+        written: Written = write(path, target, options, tell)
         _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         about = {name: getattr(error, name) for name in ("line", "column", "setting")}
@@ -125,10 +127,10 @@ def _write(
     except EOFError:
         raise _DamagedError("its end is missing") from None
     except LookupError as error:
-        if not wish.encoding:
+        if not options.encoding:
             raise _DamagedError(str(error)) from None
         raise InputError(
-            f"unknown encoding {wish.encoding!r}; use a name such as utf-8 or cp1252",
+            f"unknown encoding {options.encoding!r}; use a name such as utf-8 or cp1252",
             setting="encoding",
         ) from None
     except RecursionError:

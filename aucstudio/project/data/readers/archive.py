@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
-from aucstudio.project.data.readers.format import FILE, Advance, Wish, Written
+from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
 from aucstudio.project.errors import InputError
 
@@ -32,7 +32,7 @@ _TABLE = re.compile(
 )
 
 
-def write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
 
@@ -45,10 +45,10 @@ def write_zip(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
             return archive.open(infos[name])
 
         sizes = {name: info.file_size for name, info in infos.items()}
-        return _write(path, target, wish, tell, sizes, member)
+        return _write(path, target, options, tell, sizes, member)
 
 
-def write_tar(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_tar(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     with tarfile.open(path, "r:") as archive:
         infos = {info.name.removeprefix("./"): info for info in archive if info.isfile()}
 
@@ -58,20 +58,24 @@ def write_tar(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
             return file
 
         sizes = {name: info.size for name, info in infos.items()}
-        return _write(path, target, wish, tell, sizes, member)
+        return _write(path, target, options, tell, sizes, member)
 
 
 def _write(
     path: Path,
     target: Path,
-    wish: Wish,
+    options: ReadOptions,
     tell: Advance,
     sizes: Mapping[str, int],
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
     names = [name for name in sizes if not _is_clutter(name)]
     # A single member leaves the name to what is in it.
-    asked = Wish(enough=wish.enough) if len(names) == 1 and wish.part not in names else wish
+    asked = (
+        ReadOptions(enough=options.enough)
+        if len(names) == 1 and options.part not in names
+        else options
+    )
     tables = [name for name in names if not _DOCUMENT.search(name)]
     name = pick_part(
         path,
@@ -91,7 +95,7 @@ def _write(
             target,
             packed,
             lambda: tell(min(member.tell() / size, 1.0)),
-            wish.enough,
+            options.enough,
         )
     chosen = name if len(names) > 1 else ""
     return Written(

@@ -23,7 +23,7 @@ from aucstudio.project.data.readers.format import (
     MATRIX,
     NAMED_ROWS,
     Advance,
-    Wish,
+    ReadOptions,
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts
@@ -37,23 +37,23 @@ _TELL_EVERY = 5_000
 _REMEMBERED = 100_000
 
 
-def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     from aucstudio.project.data.readers.arff_sparse import Gathering
 
-    encoding = wish.encoding or _encoding(path)
+    encoding = options.encoding or _encoding(path)
     with path.open(encoding=encoding, errors="replace") as file:
         header = read_header(path, file)
     weight = _weight_name(path, header)
     roles = _roles(header) | dict.fromkeys(weight, "weight")
-    if Gathering.takes(header, wish.kinds):
+    if Gathering.takes(header, options.kinds):
         gathering = Gathering(header, weight)
         if _gather(path, encoding, header, gathering, tell) and gathering.is_sparse:
-            gathering.file().put_down(target)
+            gathering.file().save(target)
             return Written(MATRIX, roles=roles)
-    undeclared = _write_rows(path, encoding, header, weight, target, wish, tell)
+    undeclared = _write_rows(path, encoding, header, weight, target, options, tell)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
-        notes=() if wish.kinds else tuple(_notes_of_levels(undeclared)),
+        notes=() if options.kinds else tuple(_notes_of_levels(undeclared)),
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
         roles=roles,
     )
@@ -77,7 +77,7 @@ def _write_rows(
     header: Header,
     weight: tuple[str, ...],
     target: Path,
-    wish: Wish,
+    options: ReadOptions,
     tell: Advance,
 ) -> dict[str, Counter[str]]:
     """Write the rows as text; give by column the levels that its declaration does not name."""
@@ -86,7 +86,7 @@ def _write_rows(
     days = {
         k: functools.lru_cache(_REMEMBERED)(day_reader(a.written))
         for k, a in enumerate(header.attributes)
-        if a.written and wish.kinds.get(a.name) != "text"
+        if a.written and options.kinds.get(a.name) != "text"
     }
     undeclared: dict[str, Counter[str]] = {}
     with RowWriter(target) as out:

@@ -8,7 +8,7 @@ from typing import Any
 
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.arrow_levels import packs_levels, unpack_levels
-from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
+from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.recognition import ARROW_FILE
 from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
@@ -31,7 +31,7 @@ class _Source:
         return InputStream.from_readable(file).__arrow_c_stream__(requested_schema)
 
 
-def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
     import duckdb
 
     # A file is a stream with a frame around it.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from aucstudio.project.data.readers.format import FILE, Advance, Wish, Written
+from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.rows import leave_room
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
@@ -97,8 +97,8 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
         raise EOFError
 
 
-def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
-    def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
+    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
         size = max(path.stat().st_size, 1)
         with path.open("rb") as file:
             pieces = unpack(cast("BinaryIO", file))
@@ -108,7 +108,7 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
                 target,
                 size,
                 lambda: tell(min(file.tell() / size, 1.0)),
-                wish.enough,
+                options.enough,
             )
         return Written(FILE, name=path.stem)
 

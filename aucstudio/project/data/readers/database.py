@@ -17,12 +17,12 @@ from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     PARQUET,
     Advance,
-    Wish,
+    ReadOptions,
     Written,
 )
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
@@ -34,14 +34,14 @@ _ACCOUNTS = re.compile(
 )
 
 
-def write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise InputError(
             f"{path} is an AUC Studio project and no table; open it as a project", file=str(path)
         )
     connection = _open_sqlite(path)
     try:
-        return _copy_sqlite(connection, path, target, wish, tell)
+        return _copy_sqlite(connection, path, target, options, tell)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
@@ -76,7 +76,7 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _copy_sqlite(
-    connection: sqlite3.Connection, path: Path, target: Path, wish: Wish, tell: Advance
+    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, tell: Advance
 ) -> Written:
     # Of a full-text index, for example; an old SQLite does not know them.
     try:
@@ -93,16 +93,16 @@ def _copy_sqlite(
     ]
 
     def holds_table(name: str) -> bool:
-        rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 1")
+        rows = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 1")
         return len(rows.description) > 1 and rows.fetchone() is not None
 
     def is_aside(name: str) -> bool:
-        rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0")
+        rows = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 0")
         return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
-    table = pick_part(path, "table", names, wish, holds_table, is_aside)
-    (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
-    rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
+    table = pick_part(path, "table", names, options, holds_table, is_aside)
+    (total,) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
+    rows, done = connection.execute(f"SELECT * FROM {quoted(table)}"), 0
     named, blobs = [column[0] for column in rows.description], set[int]()
     with RowWriter(target) as out:
         out.add(named)
@@ -127,11 +127,7 @@ def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
     return [f"what is stored as bytes is ignored: {listed}"] if blobs else []
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     import duckdb
 
     with duckdb_on(target.parent, database=path, read_only=True) as connection:
@@ -140,7 +136,7 @@ def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written
             "UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal"
         ).fetchall()
         tables = {
-            name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
+            name if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
             for schema, name in listed
         }
         outside: list[InputError] = []
@@ -158,7 +154,7 @@ def write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written
             return len(connection.sql(f"SELECT * FROM {tables[name]}").columns) < WIDE
 
         try:
-            name = pick_part(path, "table", list(tables), wish, holds_table, is_narrow)
+            name = pick_part(path, "table", list(tables), options, holds_table, is_narrow)
         except InputError as error:
             raise (outside[0] if outside else error) from None
         tell(0.1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.readers.compressed import check_swelling
-from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.parts import (
     MOST_CODES,
     WIDE,
@@ -39,7 +39,7 @@ _ERROR = re.compile("Err:5[0-9]{2}")
 _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
-def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     from aucstudio.project.data.readers.workbook_looks import columns_never_computed, looks
 
     book = _open(path)
@@ -69,7 +69,7 @@ def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
             lists_columns(rows, column_names(other)) for other in names if other != name
         )
 
-    name = pick_part(path, "sheet", names, wish, holds_table, is_aside)
+    name = pick_part(path, "sheet", names, options, holds_table, is_aside)
     tell(0.5)
     if not holds_table(name):
         raise InputError(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from aucstudio.project.data.readers.recognition import Recognise
+from aucstudio.project.pickle_stream import Sendable
 
 # Told the fraction done; may raise to stop.
 Advance = Callable[[float], None]
@@ -44,8 +45,8 @@ NAMED_ROWS: Mapping[str, Any] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
-    """What is wanted of a file.
+class ReadOptions:
+    """How a file is to be read, and which part of it.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class Wish:
 
 
 @dataclasses.dataclass(frozen=True)
-class Written:
+class Written(Sendable):
     """What a file was written as.
 
     Attributes
@@ -108,7 +109,7 @@ class Written:
     name: str = ""
 
 
-Write = Callable[[Path, Path, Wish, Advance], Written]
+Write = Callable[[Path, Path, ReadOptions, Advance], Written]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from aucstudio.project.data.paths import duckdb_on, linked
-from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Wish, Written
+from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.recognition import JSON_LIST
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
@@ -36,7 +36,7 @@ _SHOWN = 20
 _OPEN = b"{\n", b"{\r\n"
 
 
-def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     import duckdb
 
     _check(path)
@@ -50,7 +50,7 @@ def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         if len(tables) > 1:
             parts = tuple(tables)
             part = pick_part(
-                path, "list", parts, wish, lambda _name: True, lambda n: len(tables[n][0]) < WIDE
+                path, "list", parts, options, lambda _name: True, lambda n: len(tables[n][0]) < WIDE
             )
         rows = tables[part or next(iter(tables))]
         if [*rows[0]] == _numbered(len(rows[0])):
@@ -67,7 +67,7 @@ def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         _copy(path, target, layout)
     except duckdb.Error:
         sound = target.with_suffix(".sound.json")
-        left_out = () if is_list or wish.strict else _without_damaged(path, sound)
+        left_out = () if is_list or options.strict else _without_damaged(path, sound)
         if not left_out:
             raise
         notes = (_told(left_out),)
@@ -109,7 +109,7 @@ def _check(path: Path) -> None:
 
 def _copy(path: Path, target: Path, layout: str) -> None:
     """Write records as comma-separated rows."""
-    options = {
+    settings = {
         "format": literal(layout),
         "sample_size": "-1",
         "maximum_object_size": str(_LONGEST_RECORD),
@@ -119,7 +119,7 @@ def _copy(path: Path, target: Path, layout: str) -> None:
         "map_inference_threshold": "-1",
         "compression": "'none'",
     }
-    named = ", ".join(f"{name} = {value}" for name, value in options.items())
+    named = ", ".join(f"{name} = {value}" for name, value in settings.items())
     # Under a name that is no pattern, which could be no file that it may read.
     plain = linked(path, target.parent)
     with duckdb_on(target.parent, path) as connection:
@@ -169,14 +169,10 @@ def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:
         for name, inner in kind.children:
             yield from _cells((*path, str(name)), inner)
         return
-    value = ".".join(map(_quoted, path))
+    value = ".".join(map(quoted, path))
     # What is now a number and now a text comes in quotation marks else.
     spelled = f"{value} ->> '$'" if str(kind) == "JSON" else value
-    yield f"{spelled} AS {_quoted('.'.join(path))}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    yield f"{spelled} AS {quoted('.'.join(path))}"
 
 
 def _without_mark(path: Path, target: Path) -> Path:

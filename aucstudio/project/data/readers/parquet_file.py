@@ -9,10 +9,9 @@ import glob
 from pathlib import Path
 from typing import Any
 
-from aucstudio.project.data.parquet_fields import quoted
 from aucstudio.project.data.paths import CLOSED, for_duckdb
-from aucstudio.project.data.readers.format import PARQUET, Advance, Wish, Written
-from aucstudio.project.data.text.cell_sql import literal
+from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
+from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
@@ -90,6 +89,6 @@ def _items(cell: str, kind: Any, depth: int) -> str:
     return f"({count} + coalesce(list_sum(list_transform({cell}, lambda {item}: {length})), 0))"
 
 
-def write(_path: Path, _target: Path, _wish: Wish, _tell: Advance) -> Written:
+def write(_path: Path, _target: Path, _options: ReadOptions, _tell: Advance) -> Written:
     """Write nothing: the file is read as it is."""
     return Written(PARQUET)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.readers.format import Wish
+from aucstudio.project.data.readers.format import ReadOptions
 from aucstudio.project.data.readers.rows import first_parts
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
@@ -24,7 +24,7 @@ def pick_part(
     path: Path,
     what: str,
     names: Sequence[str],
-    wish: Wish,
+    options: ReadOptions,
     holds_table: Callable[[str], bool],
     is_narrow: Callable[[str], bool] = lambda _name: False,
 ) -> str:
@@ -39,7 +39,7 @@ def pick_part(
         "sheet", "table" or "member".
     names : sequence of str
         All parts.
-    wish : Wish
+    options : ReadOptions
     holds_table : callable
         Given a name, tells whether there is a table.
     is_narrow : callable
@@ -50,17 +50,17 @@ def pick_part(
     InputError
         If there is no such part, or none with a table.
     """
-    if wish.part:
-        if wish.part in names:
-            return wish.part
+    if options.part:
+        if options.part in names:
+            return options.part
         raise InputError(
-            f"{path} has no {what} {wish.part!r}; it has {listed([*map(repr, names)]) or 'none'}"
-            + suggestion(wish.part, names),
+            f"{path} has no {what} {options.part!r}; it has {listed([*map(repr, names)]) or 'none'}"
+            + suggestion(options.part, names),
             file=str(path),
             setting="sheet",
         )
-    if wish.usual in names:
-        return wish.usual
+    if options.usual in names:
+        return options.usual
     tables = filter(holds_table, names)
     found = next(tables, None)
     if found is not None and is_narrow(found):

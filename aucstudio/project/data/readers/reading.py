@@ -17,7 +17,7 @@ from aucstudio.project.data.readers.format import (
     TEXT,
     Format,
     Kind,
-    Wish,
+    ReadOptions,
     Written,
 )
 from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
@@ -128,7 +128,7 @@ def make_plain(
     InputError
         If it is no table, or has no such sheet.
     """
-    wish = _wish(given, schema)
+    options = _options(given, schema)
     chosen = tuple(sorted(given))
     found, told = recognise(path)
     notes = [told] if told else []
@@ -142,11 +142,11 @@ def make_plain(
         if len(wrappings) == _MOST_WRAPPINGS:
             raise InputError(f"{path} is packed too many times; unpack it first", file=str(path))
         target = folder / f"plain{len(wrappings)}"
-        written = write_as(found, path, here, target, wish, tell)
+        written = write_as(found, path, here, target, options, tell)
         notes += written.notes
         if written.part:
             part, parts = written.part, written.parts
-            wish = dataclasses.replace(wish, part="", usual="")
+            options = dataclasses.replace(options, part="", usual="")
         if written.kind != FILE:
             here = target if target.exists() else here
             break
@@ -157,9 +157,9 @@ def make_plain(
         notes += [told] if told else []
     if wrappings:
         notes.insert(0, f"packed by {' in '.join(reversed(wrappings))}")
-    if wish.part:
+    if options.part:
         raise InputError(
-            f"{path} is {found.title} and has one table only; leave the sheet {wish.part!r} out",
+            f"{path} is {found.title} and has one table only; leave the sheet {options.part!r} out",
             file=str(path),
             setting="sheet",
         )
@@ -184,18 +184,18 @@ def make_plain(
     )
 
 
-def _wish(given: Mapping[str, Any], schema: Schema | None) -> Wish:
+def _options(given: Mapping[str, Any], schema: Schema | None) -> ReadOptions:
     kinds: dict[str, str] = {}
     usual = ""
     if schema is not None:
         kinds = {column.name: column.kind for column in schema.columns if column.kind}
         usual = schema.dialect.sheet if schema.dialect is not None else ""
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
-    return Wish(sheet, usual, encoding, kinds, strict=bool(given.get("strict")))
+    return ReadOptions(sheet, usual, encoding, kinds, strict=bool(given.get("strict")))
 
 
 def write_as(
-    found: Format, path: Path, here: Path, target: Path, wish: Wish, tell: ReadingProgress
+    found: Format, path: Path, here: Path, target: Path, options: ReadOptions, tell: ReadingProgress
 ) -> Written:
     """Write a file as another one; errors name the file that was given."""
     from aucstudio.project.data.readers.apart import write_apart
@@ -204,7 +204,7 @@ def write_as(
         tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
 
     with _naming(here, path, str(path)):
-        return write_apart(found, here, target, wish, advance)
+        return write_apart(found, here, target, options, advance)
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}

@@ -28,10 +28,9 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
-    from aucstudio.project.data.text.delimited import Delimited
-
-if TYPE_CHECKING:
     from scipy import sparse
+
+    from aucstudio.project.data.text.delimited import Delimited
 
 Text = tuple[str | None, ...]
 
@@ -68,8 +67,8 @@ class SparseFile:
     implied: str = ""
     unreadable: Mapping[str, Unreadable] = dataclasses.field(default_factory=dict)
 
-    def put_down(self, target: Path) -> None:
-        """Write it, to be read by :func:`read_columns`."""
+    def save(self, target: Path) -> None:
+        """Write it, to be read by :func:`read_sparse`."""
         about = {
             "names": list(self.names),
             "features": list(self.features),
@@ -92,7 +91,7 @@ class SparseFile:
             )
 
 
-def _taken_up(path: Path) -> SparseFile:
+def _load(path: Path) -> SparseFile:
     with np.load(path, allow_pickle=False) as found:
         about = json.loads(found["about"].tobytes())
         numbers, texts = about["numbers"], about["texts"]
@@ -124,7 +123,7 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     InputError
         If they would not fit into memory.
     """
-    found = _taken_up(path)
+    found = _load(path)
     lacking = _implied(schema, found)
     X = found.matrix.tocsc()
     X.resize(X.shape[0], X.shape[1] + len(lacking))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
 from aucstudio.project.data.readers.recognition import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.rows import RowWriter
@@ -24,9 +24,9 @@ _WORKSHEET, _ROW, _CELL, _DATA = map(_tag, ("Worksheet", "Row", "Cell", "Data"))
 _NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type"))
 
 
-def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     sheets = _sheets(path, tell)
-    name = pick_part(path, "sheet", list(sheets), wish, lambda one: _holds_table(sheets[one]))
+    name = pick_part(path, "sheet", list(sheets), options, lambda one: _holds_table(sheets[one]))
     with RowWriter(target) as out:
         for row in sheets[name]:
             out.add(row)

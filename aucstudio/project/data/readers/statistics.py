@@ -9,7 +9,7 @@ from typing import Any
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     Advance,
-    Wish,
+    ReadOptions,
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
@@ -28,11 +28,11 @@ _STATA_UNITS = {
 }
 
 
-def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
-    def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
+    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
         import pyreadstat
 
-        said = {"encoding": wish.encoding} if wish.encoding else {}
+        said = {"encoding": options.encoding} if options.encoding else {}
         # Its own conversion of days and times takes whole days off durations.
         cells, about = getattr(pyreadstat, reader)(
             str(path), output_format="dict", disable_datetime_conversion=True, **said
@@ -41,7 +41,7 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, Wish, Advance], W
         names = list(cells)
         if not names or not len(cells[names[0]]):
             raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
-        columns, notes = _converted(package, cells, about, wish.kinds)
+        columns, notes = _converted(package, cells, about, options.kinds)
         _write_rows(target, names, list(columns.values()), tell)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
         nominal, told = _nominal(package, columns, about, texts)

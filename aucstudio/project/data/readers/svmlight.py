@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from aucstudio.project.data.readers.format import MATRIX, Advance, Wish, Written
+from aucstudio.project.data.readers.format import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.sparse_file import SparseFile
 from aucstudio.project.errors import InputError
 
 LABEL, QUERY = "label", "qid"
 
 
-def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
     from sklearn.datasets import load_svmlight_file
 
     with path.open("rb") as file:
@@ -41,7 +41,7 @@ def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
         matrix=scipy.sparse.csr_array(parts, shape=(len(y), len(used))),
         numbers=numbers,
         implied="f[0-9]+",
-    ).put_down(target)
+    ).save(target)
     roles = {LABEL: "label"} | ({QUERY: "group"} if len(query) else {})
     return Written(MATRIX, roles=roles)
 

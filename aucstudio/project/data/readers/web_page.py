@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aucstudio.project.data.readers.format import ROWS, Advance, Wish, Written
+from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.parts import note_of_parts, pick_part
 from aucstudio.project.data.readers.recognition import encoding_of_page
 from aucstudio.project.data.readers.rows import RowWriter
@@ -129,16 +129,16 @@ def _span(given: str | None) -> int:
     return min(max(int(number), 1), _WIDEST) if number.isascii() and number.isdigit() else 1
 
 
-def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     page = _Page()
-    for done, text in _pieces(path, wish.encoding):
+    for done, text in _pieces(path, options.encoding):
         page.feed(text)
         tell(0.8 * done)
     page.close()
     # Around the table that is meant stand small ones that only lay the page out.
     tables = {t.name: t for t in sorted(page.tables, key=lambda table: -table.size)}
     names = list(tables)
-    name = pick_part(path, "table", names, wish, lambda one: tables[one].holds_table)
+    name = pick_part(path, "table", names, options, lambda one: tables[one].holds_table)
     with RowWriter(target) as out:
         for row in tables[name].rows:
             out.add(row)

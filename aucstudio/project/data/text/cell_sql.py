@@ -86,3 +86,8 @@ def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
 def literal(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Quote the name of a column or table for SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -87,7 +87,7 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
     bad, first = _bad_bytes(path, found)
     if bad:
         plural = "s are" if bad > 1 else " is"
-        shown = f"{bad} byte{plural} no UTF-8 and shown as \ufffd, the first in line {first}"
+        shown = f"{bad} byte{plural} not valid UTF-8, shown as \ufffd, the first in line {first}"
         return Decoding("utf-8", told=(*told, shown), tolerant=True, nuls=found.nuls)
     if known is not None and not is_utf8(known):
         return Decoding(known, False, told, nuls=found.nuls)

@@ -1,4 +1,7 @@
-"""Models for other programs: a Python script, an ONNX graph, a SQL statement, plain JSON."""
+"""Models for other programs: a Python script, an ONNX graph, a SQL statement, plain JSON.
+
+PMML is left out: ONNX and SQL serve the same purpose.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
 from aucstudio.project.words import suggestion
 
-__all__ = ["FORMATS", "NATIVE", "Format", "export_model"]
+__all__ = ["FORMATS", "NATIVE", "ExportFormat", "export_model"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
-from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer, inner_scorers
+from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.requirements import date_inputs
@@ -131,14 +131,12 @@ def _predicted(model: Model, score: str) -> str:
 # ------------------------------------------------------------------ scorers
 
 
-def _linear(_query: Query, scorer: Any, features: Sequence[str]) -> str:
-    assert isinstance(scorer, LinearScorer)
+def _linear(_query: Query, scorer: LinearScorer, features: Sequence[str]) -> str:
     weighted = zip(scorer.weights.tolist(), features, strict=True)
     return f"({total(f'{number(weight)} * {x}' for weight, x in weighted if weight)})"
 
 
-def _trees(_query: Query, scorer: Any, features: Sequence[str]) -> str:
-    assert isinstance(scorer, EnsembleScorer)
+def _trees(_query: Query, scorer: EnsembleScorer, features: Sequence[str]) -> str:
     terms = [term for root in scorer.roots.tolist() for term in _tree(scorer, root, features)]
     return f"({number(scorer.base)} + {total(terms)})"
 
@@ -190,8 +188,7 @@ def _split(scorer: EnsembleScorer, node: int, features: Sequence[str]) -> tuple[
     return below, f"({above} OR {x} IS NULL)"
 
 
-def _additive(_query: Query, scorer: Any, features: Sequence[str]) -> str:
-    assert isinstance(scorer, AdditiveScorer)
+def _additive(_query: Query, scorer: AdditiveScorer, features: Sequence[str]) -> str:
     terms, first = [], 0
     for c, (k, count) in enumerate(
         zip(scorer.feature.tolist(), scorer.n_breaks.tolist(), strict=True)
@@ -217,8 +214,7 @@ def _cubic(x: str, origin: float, coefficients: np.ndarray) -> str:
     return value
 
 
-def _combination(query: Query, scorer: Any, features: Sequence[str]) -> str:
-    assert isinstance(scorer, CombinationScorer)
+def _combination(query: Query, scorer: CombinationScorer, features: Sequence[str]) -> str:
     terms = []
     for part in scorer.parts:
         score = query.named(_SCORERS[part.scorer.kind](query, part.scorer, features))
@@ -230,8 +226,7 @@ def _combination(query: Query, scorer: Any, features: Sequence[str]) -> str:
     return f"({number(scorer.base)} + {total(terms)})"
 
 
-def _viewed(query: Query, scorer: Any, features: Sequence[str]) -> str:
-    assert isinstance(scorer, ViewedScorer)
+def _viewed(query: Query, scorer: ViewedScorer, features: Sequence[str]) -> str:
     view, seen = scorer.view, []
     for column, factor, shift, fill in zip(
         view.columns.tolist(),
@@ -247,7 +242,7 @@ def _viewed(query: Query, scorer: Any, features: Sequence[str]) -> str:
     return _SCORERS[scorer.scorer.kind](query, scorer.scorer, seen)
 
 
-_SCORERS: dict[str, Callable[[Query, Scorer, Sequence[str]], str]] = {
+_SCORERS: dict[str, Callable[[Query, Any, Sequence[str]], str]] = {
     "linear": _linear,
     "trees": _trees,
     "additive": _additive,

@@ -24,7 +24,6 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.job import Job
 
 NONE = "none"
 KINDS = {
@@ -66,9 +65,9 @@ class ConfidenceBands:
     """
 
     def __init__(self, parent: QObject, box: Any, landed: Callable[[], object]) -> None:
-        self._box, self._landed = box, landed
+        self._box = box
         self._items: list[QGraphicsPathItem] = []
-        self._background = Background(parent, self._land)
+        self._background = Background(parent, lambda *_ended: landed())
         self.words = ""
 
     @property
@@ -82,25 +81,12 @@ class ConfidenceBands:
         wanted = (kind, tuple(run.record.id for run in runs))
         self.words = ""
         self._clear()
-        if kind == NONE or not runs:
+        if kind == NONE or not missing:
             self._background.drop()
-        elif missing and (wanted != self._background.key or not self.busy):
-            self._begin(wanted, missing, kind)
-        elif not missing:
-            self._background.drop()
+        elif wanted != self._background.key or not self.busy:
+            self._background.start(wanted, lambda post: _bound_all(missing, kind, post))
         if kind != NONE and runs and not self.busy:
             self._draw(runs, kind, along, up)
-
-    def _begin(self, wanted: object, records: list[RunRecord], kind: str) -> None:
-        self._background.start(
-            wanted, lambda post: [(r, kind, bounds_of(r, kind, post)) for r in records]
-        )
-
-    def _land(self, _key: object, job: Job[Any, Any]) -> None:
-        if job.result is not None:
-            for record, kind, bounds in job.result:
-                _known.setdefault(record, {})[kind] = bounds
-        self._landed()
 
     def _clear(self) -> None:
         for item in self._items:
@@ -125,6 +111,11 @@ class ConfidenceBands:
             item.setZValue(-4)
             self._box.addItem(item, ignoreBounds=True)
             self._items.append(item)
+
+
+def _bound_all(records: Sequence[RunRecord], kind: str, post: Callable[[Any], bool]) -> None:
+    for record in records:
+        _known.setdefault(record, {})[kind] = bounds_of(record, kind, post)
 
 
 def bounds_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,7 +19,7 @@ from aucstudio.gui.pages.roc.layers.cost_panel import CostPanel
 from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.picture.places import bent, line_places
 from aucstudio.gui.pages.roc.picture.scene import Scene
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.common_rows import Scores
@@ -31,7 +30,6 @@ from aucstudio.project.results.operating import (
     expected_cost,
     share_words,
 )
-from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 
@@ -87,7 +85,7 @@ class CostLayer(QObject):
         self._point: FocusedPoint | None = None
         self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
         self._weighed: tuple[object, ...] = ()
-        self._work = Background(self, self._land)
+        self._answer = Answer(self, self._show_interval, self.panel.sure.setText)
         self._soon = delayed(self, _REST_MILLISECONDS, self._resample)
         self.hull = pg.PlotCurveItem(antialias=True)
         self.line = pg.PlotCurveItem(antialias=True)
@@ -109,13 +107,13 @@ class CostLayer(QObject):
             self._show_point(scene, self._point)
         else:
             self._soon.stop()
-            self._work.drop()
+            self._answer.drop()
             self._weighed = ()
 
     @property
     def busy(self) -> bool:
         """Whether the best threshold is still being resampled."""
-        return self._work.busy or self._soon.isActive()
+        return self._answer.busy or self._soon.isActive()
 
     def prior(self) -> float:
         """Give the prior in force."""
@@ -146,7 +144,7 @@ class CostLayer(QObject):
         if weighed != self._weighed:
             self._weighed = weighed
             self.panel.sure.setText(f"{self._threshold_words()}: resampling…")
-            self._work.drop()
+            self._answer.drop()
             self._soon.start()
 
     def _draw(self, scene: Scene, point: FocusedPoint, best: Best) -> None:
@@ -191,17 +189,14 @@ class CostLayer(QObject):
         prior, miss = self.prior(), self._session.stakes.miss
         rows, costs = Scores.of(split), (1.0, miss, prior)
         draws = draws_for(len(split.test_rows))
-        self._work.start(
+        self._answer.ask(
             self._weighed,
             lambda post: cost_threshold_interval(
                 rows.positive, rows.scores, *costs, draws=draws, progress=post, **rows.sampled
             ),
         )
 
-    def _land(self, _key: object, job: Job[Any, Interval]) -> None:
-        found = job.result
-        if self._point is None or found is None:
-            return
+    def _show_interval(self, found: Interval) -> None:
         digits = _digits(found.high - found.low)
         bounds = f"{_number(found.low, digits)} to {_number(found.high, digits)}"
         known = f"{100 * found.level:.0f} % {bounds}; {found.method}"

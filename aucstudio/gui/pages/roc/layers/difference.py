@@ -15,13 +15,12 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.places import trace_of
 from aucstudio.gui.pages.roc.picture.scene import Scene
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words, interval_words, p_words
-from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ class DifferenceLayer(QObject):
         self._band: Band = (0.0, 1.0)
         self._tested: tuple[object, ...] = ()
         self._drawn: tuple[object, ...] = ()
-        self._work = Background(self, self._land)
+        self._answer = Answer(self, self._say, self._say)
         self._soon = delayed(self, _REST_MILLISECONDS, self._test)
         self.fills = QGraphicsPathItem(), QGraphicsPathItem()
         self.hatch = pg.PlotCurveItem(connect="pairs")
@@ -70,7 +69,7 @@ class DifferenceLayer(QObject):
     @property
     def busy(self) -> bool:
         """Whether the tests are still under way."""
-        return self._work.busy or self._soon.isActive()
+        return self._answer.busy or self._soon.isActive()
 
     def show(self, scene: Scene) -> None:
         traces = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
@@ -90,7 +89,7 @@ class DifferenceLayer(QObject):
         if tested != self._tested:
             self._tested = tested
             self.words = ""
-            self._work.drop()
+            self._answer.drop()
             self._soon.start()
 
     def _rest(self) -> None:
@@ -103,7 +102,7 @@ class DifferenceLayer(QObject):
         )
         self._tested = ()
         self._soon.stop()
-        self._work.drop()
+        self._answer.drop()
 
     def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
         drawn = (a, b, scene.x, scene.y, scene.window)
@@ -139,19 +138,17 @@ class DifferenceLayer(QObject):
         pair, band = self._pair, self._band
         if pair is None:
             return
-        named = [(run.look.name, run.record) for run in pair]
-        self._work.start(
-            (pair, band), lambda _post: [compare_runs(named, band, of)[0] for of in (AUC, PAUC)]
-        )
+        named = tuple((run.look.name, run.record) for run in pair)
+        splits = len(pair[0].record.splits)
 
-    def _land(
-        self, key: tuple[tuple[ShownRun, ShownRun], Band], job: Job[Any, list[PairComparison]]
-    ) -> None:
-        if job.result is None:
-            return
-        (chosen, _), band = key
-        whole, part = job.result
-        self.words = difference_words(whole, part, band, len(chosen.record.splits))
+        def work(_post: object) -> str:
+            whole, part = (compare_runs(named, band, of)[0] for of in (AUC, PAUC))
+            return difference_words(whole, part, band, splits)
+
+        self._answer.ask((named, band), work)
+
+    def _say(self, words: str) -> None:
+        self.words = words
         self.changed.emit()
 
 
