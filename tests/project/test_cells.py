@@ -4,16 +4,23 @@ import random
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited, encoding
+from aucstudio.project.data.text.cell_sql import number_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT, is_missing_number
-from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.missing import (
+    BLANKS,
+    MISSING_NUMBER,
+    MISSING_TEXT,
+    is_missing_number,
+)
+from aucstudio.project.data.text.numerals import NumberFormat, read_number
 from aucstudio.project.errors import InputError
 
 _SPELLED = (
@@ -301,3 +308,27 @@ def test_what_a_cell_is_in_a_format(form, cells):
     for cell, value in cells.items():
         assert form.matches(cell) == (value is not None), cell
         assert form.read(cell) == (np.inf if value is None else value), cell
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("affix", ["", "$", "kg", "days", "%", "mm Hg", "m2", "10^9/L", "d'or"])
+def test_duckdb_reads_amounts_as_python_does(decimal, affix):
+    form = NumberFormat(decimal, grouped=True, dressed=bool(affix), affix=affix)
+    pieces = ["-", "1", "12", "000", ",", ".", " ", "(", ")", "1,234", "1.234.567", ",123", "\n"]
+    pieces += [affix, affix, affix[:-1], "12345678901234567", "e5", "\u00a0"]
+    chosen = random.Random(1)
+    cells = ["".join(chosen.choices(pieces, k=chosen.randint(1, 5))) for _ in range(5_000)]
+    read = [read_number(form, MISSING_NUMBER, cell) for cell in cells]
+    asked = []
+    with duckdb.connect() as connection:
+        connection.create_function(
+            "read_number",
+            lambda text, k: asked.append(text) or read_number(form, MISSING_NUMBER, text),
+            ["VARCHAR", "INTEGER"],
+            "DOUBLE",
+        )
+        number = number_sql("cell", 0, form, MISSING_NUMBER)
+        sql = f"SELECT {number} FROM (SELECT unnest($1) AS cell)"
+        found = [value for (value,) in connection.execute(sql, [cells]).fetchall()]
+    np.testing.assert_array_equal(found, read)
+    assert len(asked) < len(cells)

@@ -6,7 +6,7 @@ import functools
 
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
-from aucstudio.project.data.text.numerals import LONGEST_INTEGER, NumberFormat
+from aucstudio.project.data.text.numerals import LONGEST_INTEGER, NumberFormat, other_mark
 
 # The function that DuckDB calls with a text and the place of its column.
 READ = "read_number"
@@ -38,6 +38,8 @@ def number_sql(
         ways = [f"CASE WHEN regexp_full_match({cell}, '{_DAY}') THEN {days} END", *ways]
     elif is_cast(form, words):
         ways = [_cast(cell, form.decimal, lookalikes), *ways]
+    elif not form.layout and form.scale == 1 and not hold_digits(words):
+        ways = [_usual_cast(cell, form), *ways]
     return f"coalesce({', '.join(ways)})"
 
 
@@ -52,6 +54,13 @@ def _cast(cell: str, decimal: str, lookalikes: bool) -> str:
     is_plain = [f"abs({number}) < {LONGEST_INTEGER!r}"]
     is_plain += [f"NOT contains({cell}, '{mark}')" for mark in marks]
     return f"CASE WHEN {' AND '.join(is_plain)} THEN {number} END"
+
+
+def _usual_cast(cell: str, form: NumberFormat) -> str:
+    """Return the expression of a number with a unit or thousands marks; NULL for rare spellings."""
+    number = f"regexp_extract({cell}, {literal(form.usual_pattern)}, 1)"
+    number = f"replace({number}, '{other_mark(form.decimal)}', '')"
+    return f"try_cast(replace({number}, '{form.decimal}', '.') AS DOUBLE)"
 
 
 def is_cast(form: NumberFormat, words: frozenset[str]) -> bool:

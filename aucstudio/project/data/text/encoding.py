@@ -211,11 +211,23 @@ def head_of(path: Path) -> tuple[str, bool]:
             parts = piece.split(b'"')
             rows += sum(part.count(b"\n") for part in parts[quotes % 2 :: 2])
             quotes += len(parts) - 1
+            is_lacking = len(pieces) == 1 and rows < SAMPLE_LINES <= lines
+            if is_lacking and quotes % 2 and _stays_open(path, file.tell()):
+                break
         whole = not file.read(1)
     data = b"".join(pieces)
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     return data.decode("utf-8-sig"), whole
+
+
+def _stays_open(path: Path, end: int) -> bool:
+    """Return whether a quoted cell that begins before a byte is never closed in a long file."""
+    size = path.stat().st_size
+    if size <= _MOST_PIECES * SAMPLE:
+        return False
+    opened = last_opened(path)
+    return opened is not None and size - opened[1] < end
 
 
 def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: str) -> None:

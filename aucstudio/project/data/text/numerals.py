@@ -119,6 +119,20 @@ class NumberFormat:
         )
 
     @property
+    def usual_pattern(self) -> str:
+        """Return a regular expression of the most frequent of these numbers, for DuckDB.
+
+        Whatever matches it is in ``pattern``. Its group is the number with its thousands marks.
+        """
+        mark, most = _GROUPS[self.decimal], f"{{1,{_MOST_DIGITS // 3 - 1}}}"
+        whole = rf"[0-9]{{1,{_MOST_DIGITS}}}|[1-9][0-9]{{0,2}}(?:[{mark}][0-9]{{3}}){most}"
+        number = rf"(-?(?:{whole})(?:{re.escape(self.decimal)}[0-9]+)?)"
+        if not self.affix:
+            return f"^{number}$"
+        after = f"(?: ?{self.unit}){'' if self.affix in PER_CENT else '?'}"
+        return f"^(?:{self.unit} ?)?{number}{after}$"
+
+    @property
     def unit(self) -> str:
         """A regular expression of the affix; of one day there are no days."""
         one = self.affix.removesuffix("s")
@@ -243,11 +257,11 @@ def may_be_grouped(cell: str) -> bool:
 
 
 def spelled(form: NumberFormat, value: float) -> str:
-    """Return a number as it may be written in a plain format, or in one of dates."""
+    """Return a number as it may be written in a format, without thousands marks."""
     if form.layout:
         return dates.spell(value, form.layout)
     text = str(int(value)) if value.is_integer() else repr(value)
-    return text.replace(".", form.decimal)
+    return text.replace(".", form.decimal) + form.affix
 
 
 def read_number(form: NumberFormat, words: frozenset[str], text: str) -> float:
