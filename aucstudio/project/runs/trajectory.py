@@ -111,7 +111,7 @@ class ScoresOnTheWay:
         return areas
 
     def _weighted_areas(self, band: tuple[float, float]) -> Array:
-        """Return weighted areas at each look, which are not kept; NaN where no row of a class counts.
+        """Return weighted areas at each look, not kept; NaN where no row of a class counts.
 
         Scores are few: those of a sample of the rows.
         """
