@@ -77,7 +77,7 @@ def _standard_input(options: argparse.Namespace) -> Path:
 
 
 def _refuse(name: str) -> int:
-    """Say that something is neither a command nor a file."""
+    """State that something is neither a command nor a file."""
     if near := suggestion(name, COMMANDS):
         complain(f"there is no command {name!r}{near}")
     elif Path(name).name == name and not Path(name).suffix:
@@ -102,7 +102,7 @@ def _open_window(options: argparse.Namespace) -> int:
 
 
 def _has_display() -> bool:
-    """Tell whether Qt would find a screen; without one it would end the program by a signal."""
+    """Return whether Qt would find a screen; without one it would end the program by a signal."""
     if not sys.platform.startswith("linux"):
         return True
     return any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))

@@ -116,7 +116,10 @@ def _ready(stream: TextIO | None) -> TextIO:
 
 
 def drop_output() -> None:
-    """Let standard output go nowhere: what is left of it would end the interpreter in a trace."""
+    """Redirect standard output to nothing.
+
+    What is left of it would end the interpreter in a trace.
+    """
     with contextlib.suppress(OSError):  # a stream of a test is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -141,7 +144,7 @@ def say_json(document: Any) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Say what is wrong, in one line."""
+    """Show what is wrong, in one line."""
     _clear_bar()
     # Where nothing can be said the exit status still tells.
     with contextlib.suppress(OSError):
@@ -149,7 +152,7 @@ def complain(sentence: str) -> None:
 
 
 def note(sentence: str) -> None:
-    """Say what one should know, unless one wants quiet."""
+    """Show a remark unless quiet output was requested."""
     if not _State.quiet:
         complain(sentence)
 

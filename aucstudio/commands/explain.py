@@ -111,7 +111,7 @@ def _explained(
 
 
 def _weights(table: Table) -> NDArray[np.float64] | None:
-    """Give what the rows weigh, labelled or not; None where each counts once, or none does."""
+    """Return what the rows weigh, labelled or not; None where each counts once, or none does."""
     from aucstudio.project.data.weights import usable_weights
 
     if table.weight is None:

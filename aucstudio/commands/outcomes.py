@@ -39,7 +39,7 @@ def with_unsaved(document: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[
 
 
 def ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
-    """Tell what went wrong, once results have been printed; gives the exit status."""
+    """Return what went wrong, once results have been printed; gives the exit status."""
     records = [outcome.record for outcome in outcomes]
     for outcome in outcomes:
         method = outcome.record.experiment.method

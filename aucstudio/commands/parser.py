@@ -50,7 +50,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def _options(words: Sequence[str]) -> list[str]:
-    """Give the long options among words; one with a blank is taken as a value."""
+    """Return the long options among words; one with a blank is taken as a value."""
     before = takewhile(lambda word: word != "--", words)
     return [word for word in before if word.startswith("--") and " " not in word]
 

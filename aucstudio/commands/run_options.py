@@ -22,7 +22,7 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
 
 
 def _add_scorer_options(train: argparse.ArgumentParser) -> None:
-    """Let a method be named, or scores that are there already."""
+    """Declare the options for a method or for given scores."""
     what = train.add_mutually_exclusive_group(required=True)
     what.add_argument("--method", metavar="ID", help="one of those that aucstudio methods lists")
     what.add_argument(
@@ -60,7 +60,7 @@ def _add_scorer_options(train: argparse.ArgumentParser) -> None:
 
 
 def _add_validation_options(train: argparse.ArgumentParser) -> None:
-    """Let it be said which rows judge."""
+    """Declare the options for validation."""
     scheme = train.add_mutually_exclusive_group()
     scheme.add_argument("--test-size", metavar="F", type=float, help="hold out this fraction")
     scheme.add_argument("--folds", metavar="K", type=int, help="cross-validate in K folds")
@@ -99,7 +99,7 @@ def _add_validation_options(train: argparse.ArgumentParser) -> None:
 
 
 def _add_measure_options(train: argparse.ArgumentParser) -> None:
-    """Let it be said by what a run is judged and its settings are searched."""
+    """Declare the options for the ranking criterion and tuning."""
     train.add_argument(
         "--fpr-range",
         metavar="A,B",
@@ -116,7 +116,7 @@ def _add_measure_options(train: argparse.ArgumentParser) -> None:
 
 
 def _add_model_options(train: argparse.ArgumentParser) -> None:
-    """Let the model be saved, with what it says beside its scores."""
+    """Declare the options for saving the model."""
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument(
         "--calibrate",
@@ -175,7 +175,7 @@ def read_preparation(options: argparse.Namespace) -> Any:
 
 
 def read_score_file(options: argparse.Namespace) -> Any:
-    """Give where scores are, if they are in a file of their own."""
+    """Return where scores are, if they are in a file of their own."""
     from aucstudio.project.runs.given_scores import ScoreSource
 
     if options.score_file is None:

@@ -14,7 +14,7 @@ def add_cluster_option(parser: argparse._ActionsContainer) -> None:
 
 
 def file_or_none(text: str) -> str | None:
-    """Give the file to write results to; - is where they go without one."""
+    """Return the file to write results to; - is where they go without one."""
     return None if text == "-" else text
 
 

@@ -33,7 +33,7 @@ _SWITCH_SECONDS = 0.0005
 
 
 def make_application(theme: str | None = None) -> QApplication:
-    """Give the running QApplication, made and dressed as is preferred."""
+    """Return the running QApplication, made and dressed as is preferred."""
     running = QApplication.instance()
     application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("AUC Studio")

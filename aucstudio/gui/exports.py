@@ -112,7 +112,7 @@ class Exports(QObject):
             self._write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
 
     def _columns(self) -> Mapping[str, Sequence[object] | np.ndarray[Any, Any]]:
-        """Give the numbers of the active view, or say that there are none."""
+        """Return the numbers of the active view, or say that there are none."""
         view = self._deck.active()
         columns = view.figure_data()
         if not columns:

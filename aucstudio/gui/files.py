@@ -111,7 +111,7 @@ class Files(QObject):
     def _ask_to_leave(
         self, title: str, answered: prompts.Answered, *first: tuple[str, str]
     ) -> None:
-        """Have it answered whether the study is left, and ask where runs go on or would be lost."""
+        """Ask whether to leave the study where runs go on or would be lost."""
         session = self._session
         if session.study.busy:
             text = f"{what_is_under_way([session])} Runs that go on end in their own project."
@@ -146,7 +146,10 @@ class Files(QObject):
         self.refuse(kind, error)
 
     def refuse(self, kind: str, error: Exception) -> None:
-        """Say why something could not be opened: in the data card, or where there is none above."""
+        """Show why something could not be opened.
+
+        In the data card, or where there is none above.
+        """
         sentence, trace = describe_failure(error)
         expected = isinstance(error, (InputError, ValueError))
         if expected and kind in (TABLE, PASTED) and self._session.table is not None:

@@ -227,7 +227,7 @@ class MainWindow(StudyWindow):
         self.leave_if_done()
 
     def current_view(self) -> PageView:
-        """Give the view that was last clicked into."""
+        """Return the view that was last clicked into."""
         return self.deck.active()
 
     def keep_layout(self) -> None:

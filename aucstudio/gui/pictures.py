@@ -90,7 +90,7 @@ def choose_tuned(session: Session, view: PageView) -> bool:
 
 
 def settle(window: MainWindow) -> None:
-    """Let the event loop finish what the views draw in the background."""
+    """Run the event loop until the views have drawn."""
     clock = QElapsedTimer()
     clock.start()
     while clock.elapsed() < _SETTLE_MILLISECONDS:

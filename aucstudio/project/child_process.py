@@ -366,7 +366,7 @@ def serve(arguments: Sequence[str]) -> None:
 
 
 def end_with(parent: int) -> None:
-    """Have this process killed when the thread that started it ends.
+    """Kill this process when the thread that started it ends.
 
     Where the system cannot do that, the end of the standard input ends the process.
     """

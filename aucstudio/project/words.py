@@ -175,7 +175,7 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
 
 
 def _swaps_or_begins(asked: str, name: str) -> bool:
-    """Tell whether a name was typed in another order, or left off; short ones look far away."""
+    """Return whether a name was typed in another order, or left off; short ones look far away."""
     return sorted(asked) == sorted(name) or (len(asked) > 2 and name.startswith(asked))
 
 
@@ -189,7 +189,7 @@ def runs_words(count: int) -> str:
 
 
 def day_words(then: datetime.datetime, now: datetime.datetime) -> str:
-    """Say on which day something was, as one would today."""
+    """State on which day something was, as one would today."""
     days = (now.date() - then.date()).days
     if days == 0:
         return f"today, {then:%H:%M}"

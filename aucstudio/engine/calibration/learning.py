@@ -20,7 +20,7 @@ _MOST_STEPS = 200
 
 
 def learn(kind: str, positive: NDArray[np.bool_], scores: Array) -> Calibration:
-    """Learn an increasing map from scores to probabilities.
+    """Fit an increasing map from scores to probabilities.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def learn(kind: str, positive: NDArray[np.bool_], scores: Array) -> Calibration:
 
 
 def _measure(scores: Array) -> tuple[float, float]:
-    """Give the median and half the width of the middle half, or of all where that is 0."""
+    """Return the median and half the width of the middle half, or of all where that is 0."""
     lower, centre, upper = np.quantile(scores / 4, [0.25, 0.5, 0.75]) * 4
     width = upper / 2 - lower / 2 or scores.max() / 2 - scores.min() / 2
     return float(centre), float(width) if width > 0 else 1.0

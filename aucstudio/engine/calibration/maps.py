@@ -45,7 +45,7 @@ class Calibration(abc.ABC):
     form: ClassVar[str]
 
     def __call__(self, scores: Array) -> Array:
-        """Give the probability of each score; shape (rows,)."""
+        """Return the probability of each score; shape (rows,)."""
         u = standardised(scores, self.centre, self.scale)
         v = np.sign(u) * np.log1p(np.abs(u))
         tilt = (1 + v / (1 + np.abs(v))) / 2
@@ -54,10 +54,10 @@ class Calibration(abc.ABC):
 
     @abc.abstractmethod
     def _map(self, u: Array) -> Array:
-        """Give f(u)."""
+        """Return f(u)."""
 
     def settings(self) -> dict[str, float]:
-        """Give the numbers of the map by name."""
+        """Return the numbers of the map by name."""
         return {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
@@ -65,7 +65,7 @@ class Calibration(abc.ABC):
         }
 
     def arrays(self) -> dict[str, Array]:
-        """Give the arrays of the map by name."""
+        """Return the arrays of the map by name."""
         return {}
 
 
@@ -113,7 +113,7 @@ class Steps(Calibration):
         return np.interp(u, self.knots, self.values)
 
     def arrays(self) -> dict[str, Array]:
-        """Give knots and values."""
+        """Return knots and values."""
         return {"knots": self.knots, "values": self.values}
 
 
@@ -121,7 +121,7 @@ FORMS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "steps": St
 
 
 def standardised(scores: Array, centre: float, scale: float) -> Array:
-    """Give u, which is finite whatever the scores are."""
+    """Return u, which is finite whatever the scores are."""
     with np.errstate(over="ignore"):
         u = (np.asarray(scores, np.float64) - centre) / scale
     return np.clip(u, -_FURTHEST, _FURTHEST)

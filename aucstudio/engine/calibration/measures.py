@@ -33,12 +33,12 @@ class Decomposed:
 
 
 def brier_score(positive: NDArray[np.bool_], probabilities: Array) -> float:
-    """Give the mean squared distance of the probabilities from 1 and 0."""
+    """Return the mean squared distance of the probabilities from 1 and 0."""
     return float(np.mean((probabilities - positive) ** 2))
 
 
 def log_score(positive: NDArray[np.bool_], probabilities: Array) -> float:
-    """Give the mean of -ln of the probability that was given to what came true."""
+    """Return the mean of -ln of the probability that was given to what came true."""
     with np.errstate(divide="ignore"):
         return -float(np.mean(np.log(np.where(positive, probabilities, 1 - probabilities))))
 

@@ -97,7 +97,7 @@ def reliability(
 
 
 def calibration_error(positive: NDArray[np.bool_], probabilities: Array) -> tuple[float, str]:
-    """Give the expected calibration error, or NaN and the reason where rows are too few.
+    """Return the expected calibration error, or NaN and the reason where rows are too few.
 
     It is the mean distance between share and mean probability of the bins, by their rows. Chance
     alone keeps it above 0: compare it between maps, not with 0.

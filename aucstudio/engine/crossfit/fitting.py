@@ -87,7 +87,7 @@ class CrossFit:
         return [member for member in self._estimators if member not in self.failed]
 
     def reached(self, scores: Array) -> float:
-        """Give the criterion of scores of the rows."""
+        """Return the criterion of scores of the rows."""
         return self.criterion(self.positive, scores, self.weights)
 
     def train(self, task: Task, check: Check) -> Outcome:
@@ -116,7 +116,7 @@ class CrossFit:
         return self._filled(X)
 
     def look(self) -> bool:
-        """Say how far things are; answers whether to stop."""
+        """Report progress; return whether to stop."""
         self._monitor.stage("training members", self._done / self._total)
         return self._monitor.stopped
 
@@ -151,7 +151,7 @@ class CrossFit:
         return self._monitor.stopped
 
     def _scales(self, member: Member) -> list[Scale]:
-        """Learn the scale of each fold's model from the rows that it did not see.
+        """Fit the scale of each fold's model on the rows that it did not see.
 
         Scores of a ranking mean something beside each other only: models of two folds may differ
         by any constant. Shares mean the same in all folds.
@@ -176,7 +176,7 @@ class CrossFit:
         )
 
     def tell_selection(self, fraction: float) -> None:
-        """Say how far the last step is."""
+        """Report progress of the last step."""
         self._monitor.pulse("choosing weights", fraction)
 
     def scores(self) -> Array:
@@ -216,11 +216,11 @@ class CrossFit:
         return self._joined[member]
 
     def held(self, member: Member, k: int) -> Array:
-        """Give the scores of a fold by a member that was trained without it."""
+        """Return the scores of a fold by a member that was trained without it."""
         return self._held[member][self._folds[k][1]]
 
     def scale_up(self, member: Member) -> Array:
-        """Give the held-out scores of all rows by a member that is ready, on the common scale."""
+        """Return the held-out scores of all rows by a member that is ready, on the common scale."""
         mapped = np.empty(len(self.positive))
         for (_, held), scale in zip(self._folds, self.ready[member], strict=True):
             mapped[held] = scale(self._held[member][held])
@@ -239,7 +239,7 @@ class CrossFit:
         return (*notes, *([] if self.holds_out else [notice("nothing_held_out")]))
 
     def why_none(self) -> Exception:
-        """Give what to raise where no member is ready."""
+        """Return what to raise where no member is ready."""
         if self.failed and not self._monitor.stopped:
             reason = next(iter(self.failed.values()))
             return InvalidSetting("library", f"no member could be trained: {reason}")
@@ -282,7 +282,7 @@ def share_trees(estimator: AUCClassifier, folds: int) -> AUCClassifier:
 
 
 def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -> AUCClassifier:
-    """Settle a kernel's width on all rows, so that the models of all folds share one kernel."""
+    """Choose a kernel's width on all rows, so that the models of all folds share one kernel."""
     from sklearn.base import clone
 
     if estimator.get_params().get("gamma") != "scale":

@@ -103,7 +103,7 @@ def read_list(text: str) -> list[Member]:
 
 
 def is_listed(text: object) -> bool:
-    """Tell whether it is a list of members, each of which exists, rather than a library's name."""
+    """Return whether it lists existing members rather than naming a library."""
     try:
         return isinstance(text, str) and bool(read_list(text))
     except InvalidSetting:

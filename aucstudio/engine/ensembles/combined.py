@@ -182,7 +182,7 @@ def combine(
 
 
 def _opened(part: Part) -> list[Part]:
-    """Give the parts of a part that is a combination itself."""
+    """Return the parts of a part that is a combination itself."""
     scorer = part.scorer
     if not isinstance(scorer, CombinationScorer):
         return [part]
@@ -198,7 +198,7 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
 
 
 def _same_kind(part: Part, k: int) -> Any:
-    """Give what is equal for parts that add up to one scorer."""
+    """Return what is equal for parts that add up to one scorer."""
     scorer = part.scorer
     if isinstance(scorer, ViewedScorer) and not part.smoothing:
         behind = _same_kind(Part(scorer.scorer), k)
@@ -244,7 +244,7 @@ def _once(points: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _scaled(part: Part) -> Any:
-    """Give the scorer ``factor * scorer``, where that is of the same kind."""
+    """Return the scorer ``factor * scorer``, where that is of the same kind."""
     scorer: Any = part.scorer
     if part.factor == 1.0:
         return scorer
@@ -255,7 +255,7 @@ def _scaled(part: Part) -> Any:
 
 
 def seen_through(scorer: CombinationScorer, view: View | None) -> CombinationScorer:
-    """Give a combination whose parts look at rows through a view, if there is one."""
+    """Return a combination whose parts look at rows through a view, if there is one."""
     if view is None:
         return scorer
     parts = [dataclasses.replace(part, scorer=seen(part.scorer, view)) for part in scorer.parts]
@@ -277,7 +277,7 @@ def member_shares(
     criterion: Criterion,
     row_weights: Array | None = None,
 ) -> list[MemberShare]:
-    """Tell the members' weights, their areas, and what each adds; the weightiest first.
+    """Return the members' weights, their areas, and what each adds; the weightiest first.
 
     Parameters
     ----------

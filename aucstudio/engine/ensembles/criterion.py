@@ -75,7 +75,7 @@ class Criterion:
 def _areas(
     positive: Mask, scores: Array, weights: Array, low: float, high: float
 ) -> tuple[float, float]:
-    """Give AUC and normalised partial AUC of rows that are sorted by falling score.
+    """Return AUC and normalised partial AUC of rows that are sorted by falling score.
 
     Without weights every row counts once.
     """

@@ -31,7 +31,7 @@ class Scale:
 
     @classmethod
     def learn(cls, scores: Array, smoothing: float = 0.0, weights: Array | None = None) -> Self:
-        """Learn the map from held-out scores, shape (N,), whose rows may weigh differently."""
+        """Fit the map to held-out scores, shape (N,), whose rows may weigh differently."""
         linked = link(scores, smoothing)
         # Far from 0, or of huge scores, a plain mean and deviation lose their digits.
         unit = float(np.abs(linked).max()) or 1.0
@@ -48,7 +48,7 @@ AS_IT_IS = Scale(0.0, 0.0, 1.0)
 
 
 def link(scores: Array, smoothing: float) -> Array:
-    """Give smoothed log-odds of shares; scores as they are where ``smoothing`` is 0."""
+    """Return smoothed log-odds of shares; scores as they are where ``smoothing`` is 0."""
     if smoothing == 0.0:
         return scores
     return np.asarray(np.log((scores + smoothing) / (1.0 - scores + smoothing)))

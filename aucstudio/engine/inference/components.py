@@ -22,7 +22,7 @@ Ranks = NDArray[np.intp]
 
 
 def positive_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> Array:
-    """Give psi10: the rank weight of the n negatives below each positive, ties one half.
+    """Return psi10: the rank weight of the n negatives below each positive, ties one half.
 
     The weight of the k lowest negatives is the part of the band right of FPR 1 - k/n.
     """
@@ -34,7 +34,7 @@ def positive_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta
 
 
 def negative_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> Array:
-    """Give psi01, the negatives in ascending order: the share of positives above each.
+    """Return psi01, the negatives in ascending order: the share of positives above each.
 
     A negative is moved to the nearest one inside the band first: the winsorised placement.
     """
@@ -57,7 +57,7 @@ def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> Components
 
 
 def _weighted(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, Array]:
-    """Give both components of weighted rows, each in ascending order of the scores.
+    """Return both components of weighted rows, each in ascending order of the scores.
 
     They are the influences of the rows on the area (linearisation), whose spread over the rows
     gives its variance: sums of weights stand where the others count rows.
@@ -116,6 +116,6 @@ def _winsorised_variance(below: Ranks, at_most: Ranks, n: int, lowest: int, high
 
 
 def _band_ends(n: int, alpha: float, beta: float) -> tuple[int, int]:
-    """Give the ascending ranks, from 0, of the lowest and highest negative inside the band."""
+    """Return the ascending ranks, from 0, of the lowest and highest negative inside the band."""
     first, last = roc.band_ranks(n, alpha, beta)
     return n - last, n - first

@@ -44,7 +44,7 @@ def holm(p: ArrayLike) -> Array:
 
 
 def settled(p: float, level: float = 0.95) -> bool:
-    """Tell whether a difference stands: the one rule by which the program says so.
+    """Return whether a difference stands: the one rule by which the program says so.
 
     ``p`` is corrected for every test that it was picked from; missing, nothing is settled.
     """

@@ -112,7 +112,7 @@ def _drawn_band(ranking: roc.Ranking, x: Array, level: float) -> Band:
 
 
 def _binomial_nodes(n: int, x: Array) -> NDArray[np.intp]:
-    """Give the middle quantiles of Binomial(n, x), shape (n_points, n_nodes)."""
+    """Return the middle quantiles of Binomial(n, x), shape (n_points, n_nodes)."""
     shares = (np.arange(_NODES) + 0.5) / _NODES
     return np.asarray(scipy.stats.binom.ppf(shares, n, x[:, None]), dtype=np.intp)
 

@@ -76,12 +76,12 @@ def _alike(level: float, trials: int) -> float:
 
 
 def absent_interval(value: float, level: float, reason: str) -> Interval:
-    """Give a value whose bounds cannot be known."""
+    """Return a value whose bounds cannot be known."""
     return Interval(value, math.nan, math.nan, level, "none", math.nan, reason)
 
 
 def silent(difference: float, level: float, reason: str) -> TestResult:
-    """Give a difference that cannot be tested."""
+    """Return a difference that cannot be tested."""
     none = math.nan
     return TestResult(difference, none, none, none, none, level, none, reason)
 

@@ -167,7 +167,7 @@ def drawn_heights(
 
 
 def bounds(lower: Array, upper: Array, rows: Deciding, level: float) -> tuple[float, float]:
-    """Give the interval of an area: quantiles of the middle, moved outward where rows are few."""
+    """Return the interval of an area: quantiles of the middle, moved outward where rows are few."""
     middle, half = (lower + upper) / 2, (upper - lower) / 2
     low = np.quantile(middle - _outward(rows.low) * half, (1 - level) / 2)
     high = np.quantile(middle + _outward(rows.high) * half, (1 + level) / 2)

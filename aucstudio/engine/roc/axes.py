@@ -10,7 +10,7 @@ from aucstudio.engine.types import Array
 
 
 def cost_curve(curve: Curve) -> tuple[Array, Array]:
-    """Give the least expected cost that any vertex reaches, at every mix of classes and costs.
+    """Return the least expected cost that any vertex reaches, at every mix of classes and costs.
 
     Source: Drummond and Holte (2006). The cost is straight between the returned points, which
     are where the best vertex changes.
@@ -31,12 +31,12 @@ def cost_curve(curve: Curve) -> tuple[Array, Array]:
 
 
 def gain(curve: Curve) -> tuple[Array, Array]:
-    """Give the share of rows predicted positive, and the share of the positives among them."""
+    """Return the share of rows predicted positive, and the share of the positives among them."""
     return (curve.tp + curve.fp) / (curve.positives + curve.negatives), curve.tpr
 
 
 def lift(curve: Curve) -> tuple[Array, Array]:
-    """Give the share of rows predicted positive, and how many times richer in positives they are.
+    """Return the share of rows predicted positive, and how many times richer in positives they are.
 
     Starts at the first group of rows: no rows have no lift.
     """

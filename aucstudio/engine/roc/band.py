@@ -21,7 +21,7 @@ def check_band(alpha: float, beta: float) -> None:
 
 
 def band_ranks(n: int, alpha: float, beta: float) -> tuple[int, int]:
-    """Give the ranks j (from 1) of the first and last of n negatives that meet the band."""
+    """Return the ranks j (from 1) of the first and last of n negatives that meet the band."""
     first = math.floor(position(n, alpha)) + 1
     return first, max(first, math.ceil(position(n, beta)))
 
@@ -52,7 +52,7 @@ def _amount(covered: float, count: int) -> str:
 
 
 def rank_weights(n: int, alpha: float, beta: float) -> Array:
-    """Give g_j for j = 1..n: n times the length of [(j-1)/n, j/n] inside [alpha, beta]."""
+    """Return g_j for j = 1..n: n times the length of [(j-1)/n, j/n] inside [alpha, beta]."""
     check_band(alpha, beta)
     ends = np.clip(np.arange(n + 1.0), n * alpha, n * beta)
     return np.diff(ends)

@@ -56,7 +56,7 @@ class Curve:
         return int(counts.tp[-1]), int(counts.fp[-1])
 
     def effective(self, alpha: float = 0.0, beta: float = 1.0) -> float:
-        """Tell how many negatives of equal weight would say as much of a range of FPR."""
+        """Return how many negatives of equal weight would say as much of a range of FPR."""
         if self.behind is None:
             return float(self.negatives * (beta - alpha))
         first = max(0, int(np.searchsorted(self.fpr, alpha, "right")) - 1)
@@ -78,11 +78,11 @@ class Curve:
         return rates
 
     def corners(self) -> Curve:
-        """Give the same polyline without the vertices inside its straight runs."""
+        """Return the same polyline without the vertices inside its straight runs."""
         return self.at(inner(turns(self) != 0))
 
     def at(self, kept: Mask) -> Curve:
-        """Give the polyline of some of the vertices."""
+        """Return the polyline of some of the vertices."""
         behind = self.behind and self.behind.at(kept)
         trials = self.trials and (self.trials[0][kept], self.trials[1][kept])
         return Curve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind, trials)
@@ -123,7 +123,7 @@ def split_scores(y: ArrayLike, score: ArrayLike, positive: object = None) -> tup
 
 
 def positive_mask(labels: ArrayLike, positive: object = None) -> Mask:
-    """Tell which rows are positive.
+    """Return which rows are positive.
 
     Raises
     ------

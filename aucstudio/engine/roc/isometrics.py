@@ -41,7 +41,7 @@ class Line:
         return -self.constant / self.of_tpr if self.of_tpr else math.nan
 
     def segment(self) -> tuple[Array, Array]:
-        """Give the FPRs and the TPRs of the two ends of its part inside the unit square.
+        """Return the FPRs and the TPRs of the two ends of its part inside the unit square.
 
         They run from left to right, and are empty where the line misses the square.
         """
@@ -87,7 +87,7 @@ class PointMeasure:
         return np.asarray(np.divide(over, under, out=undefined, where=under != 0))
 
     def isometric(self, value: float, skew: float) -> Line:
-        """Give the line on which the measure has a value; it may miss the unit square.
+        """Return the line on which the measure has a value; it may miss the unit square.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class PointMeasure:
         return line
 
     def through(self, tpr: float, fpr: float, skew: float) -> Line:
-        """Give the isometric through a point.
+        """Return the isometric through a point.
 
         Raises
         ------
@@ -150,7 +150,7 @@ def skew_of(prior: float, cost_fp: float = 1.0, cost_fn: float = 1.0) -> float:
 def cost_line(
     tpr: float, fpr: float, prior: float, cost_fp: float = 1.0, cost_fn: float = 1.0
 ) -> Line:
-    """Give the line through a point on which the expected cost is the same as there.
+    """Return the line through a point on which the expected cost is the same as there.
 
     Raises
     ------

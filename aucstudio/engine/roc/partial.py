@@ -61,7 +61,7 @@ class PartialAUC:
         return (1 + (self.raw - self.chance) / (self.maximum - self.chance)) / 2
 
     def coverage(self) -> str:
-        """Say how many negatives the band covers."""
+        """State how many negatives the band covers."""
         if self.effective is not None:
             band = band_coverage(self.alpha, self.beta, 1).partition(" covers")[0]
             rows = f"{self.negatives:,} negative{'' if self.negatives == 1 else 's'}"

@@ -9,7 +9,7 @@ from aucstudio.engine.types import Array
 
 
 def precision_recall(curve: Curve) -> tuple[Array, Array]:
-    """Give the precision-recall curve at each vertex, in ascending recall.
+    """Return the precision-recall curve at each vertex, in ascending recall.
 
     At no predicted positives precision is undefined: the first point repeats that of the next,
     which is its limit. Between points it is the counts that run straight, not the precision.

@@ -151,7 +151,7 @@ class Ranking:
         return self.weight_s is not None
 
     def weight_below(self, rank: Index) -> Array:
-        """Give the sum of the weights of so many of the lowest negatives."""
+        """Return the sum of the weights of so many of the lowest negatives."""
         above = self._above[1]
         return np.asarray(above[0] - above[rank])
 
@@ -222,5 +222,5 @@ def _order(scores: Scores, units: Index | None, rows: Index) -> Index:
 
 
 def _sums_from(weights: Array) -> Array:
-    """Give the sums of the weights from each place to the end, and 0 behind it."""
+    """Return the sums of the weights from each place to the end, and 0 behind it."""
     return np.append(0.0, np.cumsum(weights[::-1]))[::-1]

@@ -173,7 +173,7 @@ class ThresholdRule:
         return _precise_vertex(true, false, self.precision)
 
     def describe(self) -> str:
-        """Say in words where the threshold lies."""
+        """State in words where the threshold lies."""
         bounds = {
             "fpr": f"the false-positive rate is at most {self.fpr:g}",
             "tpr": f"the true-positive rate is at least {self.tpr:g}",
@@ -191,14 +191,14 @@ class ThresholdRule:
 
 
 def _least(curve: Curve, total: float, share: float) -> float:
-    """Give what reaches a share of a class: whole rows, or a sum of weights but for rounding."""
+    """Return what reaches a share of a class: whole rows, or a sum of weights but for rounding."""
     if curve.behind is None:
         return math.ceil(position(int(total), share))
     return total * share * (1 - _ROUNDING)
 
 
 def _most(curve: Curve, total: float, share: float) -> float:
-    """Give what does not exceed a share of a class; see :func:`_least`."""
+    """Return what does not exceed a share of a class; see :func:`_least`."""
     if curve.behind is None:
         return math.floor(position(int(total), share))
     return total * share * (1 + _ROUNDING)

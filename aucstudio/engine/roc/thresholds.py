@@ -119,7 +119,7 @@ def minmax_threshold(curve: Curve) -> float:
 
 
 def cut_at(curve: Curve, vertex: int) -> float:
-    """Give t such that score > t selects what the vertex does."""
+    """Return t such that score > t selects what the vertex does."""
     if vertex == 0:
         return float(curve.thresholds[1])
     if vertex == len(curve.thresholds) - 1:
@@ -128,7 +128,7 @@ def cut_at(curve: Curve, vertex: int) -> float:
 
 
 def cuts(curve: Curve) -> Array:
-    """Give for each vertex the t of :func:`cut_at`; for the first one, which calls none, +inf."""
+    """Return for each vertex the t of :func:`cut_at`; for the first one, which calls none, +inf."""
     above, below = curve.thresholds[1:-1], curve.thresholds[2:]
     middle = below / 2 + above / 2
     last = cut_at(curve, len(curve.thresholds) - 1)

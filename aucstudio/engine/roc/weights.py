@@ -33,7 +33,7 @@ class Sampled(TypedDict):
 
 
 def check_weights(weights: ArrayLike, positive: Mask) -> Array:
-    """Give the weights of rows, one for each.
+    """Return the weights of rows, one for each.
 
     Raises
     ------
@@ -237,7 +237,7 @@ class Behind:
     tp_squares: Array
 
     def at(self, kept: Mask) -> Self:
-        """Give those of some of the vertices."""
+        """Return those of some of the vertices."""
         return dataclasses.replace(
             self, **{f.name: getattr(self, f.name)[kept] for f in dataclasses.fields(self)}
         )

@@ -147,7 +147,7 @@ class _State:
         )
 
     def begin(self, start: Array | None, look: Reporter) -> None:
-        """Stand where the direction of the start is best; at 0 without one."""
+        """Start where the initial direction is best; at 0 without one."""
         if start is not None:
             line, below, above = self._search(start, look)
             self._move(line, _lower(below, above))

@@ -16,7 +16,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
-    """Give a combo these items; what was chosen stays chosen if it is among them."""
+    """Set the items of a combo; the current choice is kept if it is among them."""
     if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
         return
     chosen = combo.currentData()
@@ -37,7 +37,7 @@ class _Names(QStringListModel):
 
 
 def fill_names(combo: QComboBox, names: list[str]) -> None:
-    """Give a combo the names of columns; the one that was chosen stays chosen if it is there."""
+    """Set column names as items of a combo; the current choice is kept if it is there."""
     model = combo.model()
     if not isinstance(model, _Names):
         model = _Names(combo)

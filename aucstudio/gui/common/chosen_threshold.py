@@ -35,7 +35,7 @@ class Chosen:
 
     @classmethod
     def of_focus(cls, session: Session, run: ShownRun, split: int, counts: Confusion) -> Chosen:
-        """Give what is pointed at in a run, where its counts are known."""
+        """Return what is pointed at in a run, where its counts are known."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
         placed = session.focus.threshold
@@ -54,7 +54,7 @@ class Chosen:
 
 
 def figures_sentence(figures: ThresholdFigures) -> str:
-    """Say what a threshold does in a sentence."""
+    """Describe what a threshold does in a sentence."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
     told = [
         f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"

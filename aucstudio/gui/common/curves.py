@@ -107,7 +107,7 @@ class RunCurves:
         return float(np.mean([getattr(area, scale) for area in self.areas(band)]))
 
     def negatives(self, band: Band) -> int:
-        """Tell how many negatives decide the band, in the smallest split."""
+        """Return how many negatives decide the band, in the smallest split."""
         return min(area.negatives for area in self.areas(band))
 
 
@@ -115,7 +115,7 @@ _known: WeakKeyDictionary[RunRecord, RunCurves] = WeakKeyDictionary()
 
 
 def run_curves(record: RunRecord) -> RunCurves:
-    """Give the curves of a record with at least one finished split; computed once a record."""
+    """Return the curves of a record with at least one finished split; computed once a record."""
     if record not in _known:
         curves = tuple(curve_of(split) for split in record.splits)
         _known[record] = RunCurves(curves, auc_summary(record))
@@ -172,7 +172,10 @@ def fit_band(low: float, high: float, old: Band) -> Band:
 
 
 def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> str:
-    """Say what a scorer does at a vertex of its curve; at a threshold of its own where given."""
+    """Describe what a scorer does at a vertex of its curve.
+
+    At a threshold of its own where given.
+    """
     if trace.curve is None:
         spread = 0.0 if trace.spread is None else trace.spread[vertex]
         mean = f"mean TPR {trace.y[vertex]:.3f} (sd {spread:.3f} over {trace.splits} splits)"

@@ -75,7 +75,7 @@ class DatePartsButton(QToolButton):
 
     @staticmethod
     def fits(column: ColumnInfo) -> bool:
-        """Tell whether a column has parts to be learnt from."""
+        """Return whether a column has parts to be learnt from."""
         return column.is_date and column.role == "number"
 
     def show_column(self, column: ColumnInfo) -> None:
@@ -99,7 +99,7 @@ class DatePartsButton(QToolButton):
         )
 
     def ticked(self) -> tuple[str, ...]:
-        """Give the parts that are ticked; without any, as with the number alone, none."""
+        """Return the parts that are ticked; without any, as with the number alone, none."""
         listed = zip(self._offered(), self.list.actions(), strict=True)
         found = tuple(part for part, action in listed if action.isChecked())
         return () if found == (WHOLE,) else found

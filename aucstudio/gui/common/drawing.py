@@ -265,7 +265,7 @@ def _view_box(root: ET.Element) -> QRectF:
 
 
 def _clips(root: ET.Element) -> dict[str, QRectF]:
-    """Give the rectangle of each clip; plots clip to rectangles alone."""
+    """Return the rectangle of each clip; plots clip to rectangles alone."""
     clips = {}
     for clip in root.iter(f"{{{_SVG}}}clipPath"):
         numbers = np.array(_numbers(clip[0].attrib.get("d", ""))).reshape(-1, 2)

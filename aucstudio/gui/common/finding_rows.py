@@ -24,7 +24,7 @@ Action = tuple[str, dict[str, Any], str]
 
 
 def actions(finding: Finding, table: Table) -> list[Action]:
-    """Give what can be done about a finding, the likeliest first."""
+    """Return what can be done about a finding, the likeliest first."""
     found = [column for column in table.columns if column.name in finding.columns]
     if len(finding.columns) != 1 or not found:
         return []

@@ -75,7 +75,7 @@ class Form(QFormLayout):
         self.addRow(made)
 
     def retitle(self, field: QWidget, title: str, tip: str) -> None:
-        """Give a row another title and tooltip."""
+        """Set the title and tooltip of a row."""
         words = self.labelForField(field)
         assert isinstance(words, QLabel)
         words.setText(title)
@@ -169,7 +169,7 @@ def narrow_combo(name: str, accessible: str) -> ElidedCombo:
 
 
 def in_column(spin: Spin) -> Spin:
-    """Let a field take the width of a scrolled column, and be changed only on purpose."""
+    """Fit a field to the width of a scrolled column; the wheel does not change it."""
     spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
     swallow_wheel(spin)

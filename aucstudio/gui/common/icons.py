@@ -19,7 +19,7 @@ _WORN = "aucstudio_icon"
 
 
 def icon(name: str, role: str = ON_CARD) -> QIcon:
-    """Give the icon of a name in ``resources/icons``, in the present theme's colour."""
+    """Return the icon of a name in ``resources/icons``, in the present theme's colour."""
     theme = current_theme()
     made = QIcon()
     for mode, colour in (
@@ -33,7 +33,7 @@ def icon(name: str, role: str = ON_CARD) -> QIcon:
 
 
 def set_icon(holder: QAction | QAbstractButton, name: str, role: str = ON_CARD) -> None:
-    """Give an action or a button its icon, which :func:`redress` keeps in the theme's colour."""
+    """Set the icon of an action or a button, which :func:`redress` keeps in the theme's colour."""
     holder.setProperty(_WORN, [name, role])
     holder.setIcon(icon(name, role))
 
@@ -48,7 +48,7 @@ def redress(root: QObject) -> None:
 
 
 def coloured(name: str, colour: str) -> bytes:
-    """Give an icon's SVG with its one colour put in."""
+    """Return an icon's SVG with its one colour put in."""
     drawn = resource_path("icons", f"{name}.svg").read_text(encoding="utf-8")
     return drawn.replace("currentColor", colour).encode()
 

@@ -58,14 +58,14 @@ class PlainLabel(QLabel):
 
 
 def tip_text(text: str) -> str:
-    """Give what shows as this text, or as this markup, where Qt guesses which of both it is."""
+    """Return what shows as this text, or as this markup, where Qt guesses which of both it is."""
     if isinstance(text, Markup) or not QtText.mightBeRichText(text):
         return str(text)
     return f"<p style='white-space:pre-wrap'>{escape(text)}</p>"
 
 
 def plain_tooltip(target: _Target, text: str) -> None:
-    """Give a widget, an item or an action a tooltip that shows the text letter for letter."""
+    """Set a tooltip on a widget, an item or an action that shows the text letter for letter."""
     target.setToolTip(tip_text(text))
 
 
@@ -75,7 +75,7 @@ def show_tip(at: QPoint, text: str, widget: QWidget) -> None:
 
 
 def menu_text(text: str) -> str:
-    """Give what a menu shows as this text: it takes an ampersand for the mark of a key."""
+    """Return what a menu shows as this text: it takes an ampersand for the mark of a key."""
     return text.replace("&", "&&")
 
 
@@ -98,5 +98,5 @@ def plot_title(plot: pg.PlotWidget, text: str, *, color: str, size: str) -> None
 
 
 def line_label(text: str) -> str:
-    """Give what shows as this text beside a line: pyqtgraph fills in what stands in braces."""
+    """Return what shows as this text beside a line: pyqtgraph fills in what stands in braces."""
     return text.replace("{", "{{").replace("}", "}}")

@@ -138,7 +138,7 @@ def make_plot(
 
 
 def dress_plot(plot: pg.PlotWidget) -> None:
-    """Give a plot the present theme's colours."""
+    """Apply the current theme's colours to a plot."""
     theme = current_theme()
     plot.setBackground(theme.card)
     for side in ("left", "bottom"):
@@ -153,7 +153,7 @@ def dress_plot(plot: pg.PlotWidget) -> None:
 
 
 def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:
-    """Give a range that holds all finite values with some air."""
+    """Return a range that holds all finite values with some air."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0

@@ -115,7 +115,7 @@ def draw(view: PageView, sheet: Sheet) -> Drawing:
 
 
 def fitting(view: PageView, sheet: Sheet) -> Sheet:
-    """Give the sheet with type so small that nothing of the picture is cut off."""
+    """Return the sheet with type so small that nothing of the picture is cut off."""
     room = QRectF(QPoint(), _pixels(sheet)).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
     with _laid_out(view, room) as places:
         # A layout that has too little room becomes larger than its plot.
@@ -128,7 +128,7 @@ def fitting(view: PageView, sheet: Sheet) -> Sheet:
 
 
 def _pixels(sheet: Sheet) -> QSize:
-    """Give a sheet's size in the plot's pixels: the window's type then has the sheet's size."""
+    """Return a sheet's size in the plot's pixels: the window's type then has the sheet's size."""
     pixel = sheet.font / QFontInfo(QApplication.font()).pixelSize()
     to_pixels = POINTS_PER_INCH / MM_PER_INCH / pixel
     return QSize(round(sheet.width * to_pixels), round(sheet.height * to_pixels))
@@ -182,12 +182,12 @@ def copy_to_clipboard(drawing: Drawing, dpi: float) -> None:
 
 @functools.cache
 def _let_go_at_exit() -> None:
-    """Have the clipboard drop what Python made before Python ends: later would be a crash."""
+    """Clear from the clipboard what Python made before Python ends: later would be a crash."""
     atexit.register(QGuiApplication.clipboard().clear)
 
 
 def last_sheet() -> Sheet:
-    """Give the settings that were last used; the defaults where there are none."""
+    """Return the settings that were last used; the defaults where there are none."""
     rules = preferences().now.figure
     return Sheet(**{name: getattr(rules, name) for name in _RULES})
 
@@ -282,7 +282,7 @@ def _plots(view: PageView) -> list[pg.PlotWidget]:
 
 
 def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
-    """Give the rectangle around plots, in the view."""
+    """Return the rectangle around plots, in the view."""
     area = QRect()
     for plot in plots:
         area = area.united(QRect(plot.mapTo(view, QPoint()), plot.size()))
@@ -291,7 +291,7 @@ def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
 
 @contextlib.contextmanager
 def _laid_out(view: PageView, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
-    """Give the plots of a view the size they have in a rectangle, and take it back.
+    """Return the plots of a view the size they have in a rectangle, and take it back.
 
     Nothing of it is seen: no event is processed meanwhile.
     """

@@ -54,7 +54,7 @@ def _endings(filters: str) -> list[str]:
 
 
 def _last_folder(filters: str) -> str:
-    """Give the folder where a file of this kind was last opened or saved, else one of another."""
+    """Return the folder where a file of this kind was last opened or saved, else one of another."""
     known = preferences().now.folders
     folders = known.get(_kind(filters), ""), *reversed(known.values())
     return next(filter(os.path.isdir, folders), "")
@@ -71,7 +71,7 @@ def _kind(filters: str) -> str:
 
 
 def with_ending(path: str, ending: str) -> Path:
-    """Give the path to save to: the one that was typed, with the ending added if it has another.
+    """Return the path to save to: the one that was typed, with the ending added if it has another.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def with_ending(path: str, ending: str) -> Path:
 
 
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
-    """Say what went wrong, on request; the traceback is one click away. Returns at once."""
+    """Show what went wrong, on request; the traceback is one click away. Returns at once."""
     box = message_box(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     if details:

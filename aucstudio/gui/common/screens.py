@@ -10,7 +10,7 @@ _LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken 
 
 
 def on_some_screen(wanted: QRect, least: QSize) -> QRect:
-    """Give a window's place, moved onto a screen if too little of it would be seen.
+    """Return a window's place, moved onto a screen if too little of it would be seen.
 
     One that a screen has no room for, as it was put down on a larger one or at a smaller scale,
     gets what there is, its frame included.
@@ -29,7 +29,7 @@ def on_some_screen(wanted: QRect, least: QSize) -> QRect:
 
 
 def _fitted(rect: QRect, area: QRect) -> QRect:
-    """Give the place as it is where it fits in, wherever that is; else inside, its frame too."""
+    """Return the place as it is where it fits in, wherever that is; else inside, its frame too."""
     if rect.size() == rect.size().boundedTo(area.size()):
         return rect
     aside, above = FRAME.width() // 2, FRAME.height() - FRAME.width() // 2

@@ -27,7 +27,7 @@ class Statement:
         return cls(said[0] if said else "", " ".join(said[1:]))
 
     def then(self, *parts: str) -> Statement:
-        """Say this, and then something more."""
+        """State this, and then something more."""
         return Statement.of(self.headline, self.more, *parts)
 
     @property

@@ -111,7 +111,7 @@ class TableModel(QAbstractTableModel):
         return self.items[self.shown[row]]
 
     def touch(self) -> None:
-        """Have every row painted again, as items say something else."""
+        """Repaint every row."""
         if self.shown:
             self.dataChanged.emit(
                 self.index(0, 0), self.index(len(self.shown) - 1, len(self.columns) - 1)

@@ -208,14 +208,14 @@ def run_symbol(index: int) -> QPainterPath:
 
 
 def current_theme() -> Theme:
-    """Give the appearance in use."""
+    """Return the appearance in use."""
     application = QApplication.instance()
     chosen = application.property("aucstudio_theme") if application is not None else None
     return DARK if chosen == "dark" else LIGHT
 
 
 def apply_theme(application: QApplication, choice: str = "system") -> Theme:
-    """Dress the application; ``choice`` is "system", "light" or "dark"."""
+    """Apply a theme to the application; ``choice`` is "system", "light" or "dark"."""
     if choice == "system":
         dark = application.styleHints().colorScheme() == Qt.ColorScheme.Dark
     else:
@@ -240,7 +240,7 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
 
 
 def set_text_size(application: QApplication, percent: int) -> None:
-    """Have text as large as the desktop's, or larger; :func:`apply_theme` then takes it on."""
+    """Set the text size to the desktop's, or larger; :func:`apply_theme` then takes it on."""
     desktop = application.property(_DESKTOP_FONT)
     if desktop is None:
         desktop = QFont(application.font())
@@ -254,7 +254,7 @@ def set_text_size(application: QApplication, percent: int) -> None:
 
 
 def scaled(pixels: int) -> int:
-    """Give a length that was meant for text of ordinary size, for the present one."""
+    """Return a length that was meant for text of ordinary size, for the present one."""
     return round(pixels * max(1.0, QApplication.font().pointSizeF() / _DRAWN_AT))
 
 

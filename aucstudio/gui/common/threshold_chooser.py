@@ -227,7 +227,7 @@ class ThresholdChooser(QWidget):
         self._show_everywhere(target)
 
     def _texts(self) -> dict[QLineEdit, str]:
-        """Give what the fields say of what is shown."""
+        """Return what the fields say of what is shown."""
         assert self._chosen is not None
         target, stakes = self._chosen.target, self._session.stakes
         return {

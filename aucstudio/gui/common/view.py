@@ -124,7 +124,7 @@ class PageView(QWidget):
         self.switch.offer(views, self.objectName())
 
     def figure(self) -> Plot:
-        """Give the plot that is saved, copied and printed."""
+        """Return the plot that is saved, copied and printed."""
         raise TypeError(f"{type(self).__name__} has no figure")
 
     def plots(self) -> list[Plot]:
@@ -189,11 +189,11 @@ class PageView(QWidget):
         self.session.explain_row(row)
 
     def footnote(self) -> str:
-        """Say what marks in the picture mean, where that does not stand in it."""
+        """Describe what marks in the picture mean, where that does not stand in it."""
         return ""
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Give the numbers behind the picture: columns of equal length, in long form."""
+        """Return the numbers behind the picture: columns of equal length, in long form."""
         return {}
 
     def refresh(self) -> None:
@@ -208,17 +208,17 @@ class PageView(QWidget):
             self.session.turns.ask(self.refresh_live)
 
     def moving(self) -> Container[QGraphicsItem]:
-        """Give what moves in the plots with the run in progress."""
+        """Return what moves in the plots with the run in progress."""
         return ()
 
     def keep_still(self) -> None:
-        """Have what does not move painted from pictures, as long as a run is in progress."""
+        """Paint static items from cached pictures as long as a run is in progress."""
         flying = self.session.live is not None
         for plot in self.plots():
             plot.keep_still(self.moving()) if flying else plot.let_go()
 
     def busy(self) -> bool:
-        """Tell whether the page still works on its picture in the background."""
+        """Return whether the page still works on its picture in the background."""
         return False
 
     def mark_stale(self) -> None:
@@ -234,7 +234,7 @@ class PageView(QWidget):
         self.mark_stale()
 
     def let_controls_shrink(self) -> None:
-        """Let the lists above the picture give way in a narrow window."""
+        """Shrink the lists above the picture in a narrow window."""
         for combo in self.findChildren(QComboBox):
             combo.setMinimumWidth(_LEAST_COMBO)
 
@@ -249,7 +249,7 @@ class PageView(QWidget):
         self.refresh_live()
 
     def why_empty(self, run: ShownRun | None, what: str, soon: str, aim: str) -> str:
-        """Say why the chosen run, if there is one, has no picture, and what to do about it."""
+        """Explain why the chosen run, if there is one, has no picture, and what to do about it."""
         live = self.session.live
         if run is not None:
             error = run.record.error

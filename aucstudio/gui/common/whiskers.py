@@ -197,7 +197,7 @@ class WhiskerChart(QWidget):
         self.plot.setXRange(float(low - air), float(high + air), padding=0)
 
     def _make_room(self) -> None:
-        """Give the names as much room as the longest of all take, wherever the bar stands."""
+        """Reserve as much room for names as the longest of all take, wherever the bar stands."""
         measure = QFontMetrics(self.font()).horizontalAdvance
         most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
         names = (elided(name, most, measure) for name in self._longest)
@@ -242,7 +242,7 @@ class WhiskerChart(QWidget):
         return super().eventFilter(watched, event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
-        """Say all of the row at the pointer, whose name may be cut."""
+        """Show all of the row at the pointer, whose name may be cut."""
         place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
         row = round(place.y())
         tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""

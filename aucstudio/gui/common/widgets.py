@@ -154,14 +154,14 @@ def unbroken(text: str) -> str:
 
 
 def named(widget: Kind, name: str, accessible: str) -> Kind:
-    """Give a control its name for automation and its name for screen readers."""
+    """Set a control's name for automation and its name for screen readers."""
     widget.setObjectName(name)
     widget.setAccessibleName(accessible)
     return widget
 
 
 def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
-    """Let an item of a list be chosen, or not."""
+    """Enable or disable an item of a list."""
     model = combo.model()
     assert isinstance(model, QStandardItemModel)
     model.item(combo.findData(data)).setEnabled(enabled)
@@ -216,7 +216,7 @@ def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
 
 
 def primary(button: QPushButton) -> QPushButton:
-    """Dress a button as the one to press."""
+    """Style a button as the primary one."""
     button.setProperty("primary", True)
     return button
 
@@ -244,7 +244,7 @@ class _RowHeight(QObject):
 
 
 def list_rows(table: QTableView, height: int) -> None:
-    """Let a table read as a list: whole rows are chosen, one at a time, without grid or numbers."""
+    """Style a table as a list: whole rows are chosen, one at a time, without grid or numbers."""
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     table.setShowGrid(False)
@@ -256,7 +256,7 @@ def list_rows(table: QTableView, height: int) -> None:
 
 
 def fit_columns(table: QTableView, stretched: int) -> None:
-    """Give columns the width of what is seen of them, and one of them what is left."""
+    """Fit column widths to their visible cells; one column takes the rest."""
     header = table.horizontalHeader()
     header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -323,7 +323,7 @@ class _Cleared(QObject):
 
 
 def clearable(field: QLineEdit) -> QLineEdit:
-    """Give a field the button that clears it, with a name of its own; Escape presses it."""
+    """Return a field the button that clears it, with a name of its own; Escape presses it."""
     field.setClearButtonEnabled(True)
     field.installEventFilter(_Cleared(field))
     for button in field.findChildren(QAbstractButton):
@@ -371,7 +371,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "")
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Give a label another role of the style sheet."""
+    """Set the style-sheet role of a label."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
         widget.style().unpolish(widget)

@@ -55,7 +55,7 @@ class WrappingRow(QHBoxLayout):
             top += height + self.spacing()
 
     def _groups(self) -> list[list[QLayoutItem]]:
-        """Give what must stay together, from left to right."""
+        """Return what must stay together, from left to right."""
         groups: list[list[QLayoutItem]] = []
         joined = False
         for k in range(self.count()):

@@ -100,11 +100,11 @@ class Deck(QWidget):
         return [self.across, *self.columns]
 
     def active(self) -> PageView:
-        """Give the view that was last clicked into; it is the one that is saved and copied."""
+        """Return the view that was last clicked into; it is the one that is saved and copied."""
         return self.made(self._front())
 
     def made(self, page: Page) -> PageView:
-        """Give a page; it is made if it never was."""
+        """Return a page; it is made if it never was."""
         page = self._named(page.objectName())
         if isinstance(page, PageView):
             return page
@@ -134,21 +134,21 @@ class Deck(QWidget):
         return [page for page in self.pages if isinstance(page, PageView)]
 
     def visible_views(self) -> Iterator[PageView]:
-        """Give every view that is on the screen now."""
+        """Return every view that is on the screen now."""
         views = self.made_views()
         return (v for v in views if v.isVisible() and not v.window().isMinimized())
 
     def tile_of(self, view: Page) -> Tile | None:
-        """Give the tile a view is in; None if it is torn off."""
+        """Return the tile a view is in; None if it is torn off."""
         return next((tile for tile in self.tiles if tile.indexOf(view) >= 0), None)
 
     def can_leave(self, view: Page) -> bool:
-        """Tell whether a view may leave its tile; the first tile keeps one page."""
+        """Return whether a view may leave its tile; the first tile keeps one page."""
         tile = self.tile_of(view)
         return tile is not None and (tile is not self.tiles[0] or tile.count() > 1)
 
     def place(self, view: Page) -> int | None:
-        """Give the number of the tile a view is in; None if it is torn off."""
+        """Return the number of the tile a view is in; None if it is torn off."""
         tile = self.tile_of(view)
         return None if tile is None else self.tiles.index(tile)
 
@@ -215,7 +215,7 @@ class Deck(QWidget):
             self._move_to(view, place ^ step)
 
     def tear_off(self, page: Page, place: QRect | None = None) -> None:
-        """Give a view a window of its own; closing that puts the view back."""
+        """Move a view into its own window; closing that puts the view back."""
         view = self.made(page)
         tile = self.tile_of(view)
         if tile is None or not self.can_leave(view):
@@ -241,7 +241,7 @@ class Deck(QWidget):
         self.show_view(self._front())
 
     def gather(self) -> None:
-        """Put every view back without telling: the window closes."""
+        """Put every view back without a signal: the window closes."""
         self.all_in_one()
         self._soon.stop()
 
@@ -415,7 +415,7 @@ class Deck(QWidget):
         self.active_changed.emit()
 
     def _halve(self) -> None:
-        """Give the tiles equal room."""
+        """Make all tiles equally large."""
         for splitter in self.splitters():
             splitter.setSizes([10_000, 10_000])
 

@@ -103,7 +103,7 @@ class Sides(QSplitter):
             self._soon.start()
 
     def _fit(self) -> None:
-        """Give each side a column, or a page of the left one, as there is room."""
+        """Place each side in a column, or a page of the left one, as there is room."""
         inside: tuple[QWidget, ...] = ()
         if self._at_work and self.width() < scaled(NARROW):
             inside = (self.runs,)
@@ -120,7 +120,7 @@ class Sides(QSplitter):
             self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())
 
     def _usual_sizes(self) -> list[int]:
-        """Let the list of runs give way before the picture does."""
+        """Shrink the list of runs before the picture."""
         left, free = scaled(_LEFT), self.width() - scaled(_LEFT + _MIDDLE)
         if self._inside:
             return [left, max(1, self.width() - left)]

@@ -47,7 +47,7 @@ class _TileBar(QTabBar):
         self._pressed: QPoint | None = None
 
     def fit(self, room: int) -> None:
-        """Stand closer if the tabs are wider than so many pixels."""
+        """Use narrow tabs if they are wider than so many pixels."""
         closer = bool(self.property("closer"))
         shown = [k for k in range(self.count()) if self.isTabVisible(k)]
         hints = [self.tabSizeHint(k).width() for k in shown]
@@ -186,7 +186,7 @@ class Tile(QTabWidget):
             _dress(self.bar, "active", active)
 
     def minimumSizeHint(self) -> QSize:
-        """Give what the page in front needs; one that is not seen must not take room."""
+        """Return what the page in front needs; one that is not seen must not take room."""
         if not self.count():
             return super().minimumSizeHint()
         page = self.currentWidget()

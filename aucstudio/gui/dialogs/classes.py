@@ -107,13 +107,13 @@ class ClassesDialog(QDialog):
         self._fill(self._chosen_values())
 
     def _chosen_values(self) -> set[str]:
-        """Give the values that are positive now."""
+        """Return the values that are positive now."""
         if self._column.name != self._table.label or self._table.positive is None:
             return set()
         return set() if self._rule.threshold else set(self._rule.values_of(self._table.positive))
 
     def _same(self, merged: bool) -> LabelRule:
-        """Give how values are spelled alike, where that is asked for."""
+        """Return how values are spelled alike, where that is asked for."""
         found = self._rule.same or tuple(map(tuple, usual_spellings(self._values or {})))
         return LabelRule(found) if merged else LabelRule()
 
@@ -141,7 +141,7 @@ class ClassesDialog(QDialog):
         self._weigh()
 
     def choice(self) -> dict[str, Any]:
-        """Give what was chosen, for ``with_roles``."""
+        """Return what was chosen, for ``with_roles``."""
         name = self._column.name
         if self.by_number.isChecked():
             at = self.at.text().strip().replace(",", ".")

@@ -114,7 +114,7 @@ class ColumnsDialog(QDialog):
         self.setLayout(down(*above, giving, self.told, *notes, ends, around=16))
 
     def roles(self) -> dict[str, str]:
-        """Give the roles that were changed, by column."""
+        """Return the roles that were changed, by column."""
         return self._columns.chosen()
 
     def accept(self) -> None:
@@ -122,7 +122,7 @@ class ColumnsDialog(QDialog):
         super().accept()
 
     def _selected(self) -> list[int]:
-        """Give the columns of the table whose rows are selected."""
+        """Return the columns of the table whose rows are selected."""
         selection = self.grid.selectionModel().selection()
         parts = [selection.at(k) for k in range(selection.count())]
         rows = {row for part in parts for row in range(part.top(), part.bottom() + 1)}

@@ -105,7 +105,7 @@ class ColumnsModel(TableModel):
         return role not in NUMERIC_ROLES or one.column.kind == "number"
 
     def give(self, columns: Iterable[int], role: str) -> int:
-        """Give columns of the table a role; return how many cannot have it."""
+        """Return columns of the table a role; return how many cannot have it."""
         refused = 0
         for column in columns:
             if self.can_be(column, role):

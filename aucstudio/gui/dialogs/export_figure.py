@@ -111,7 +111,7 @@ class ExportFigureDialog(QDialog):
     # ------------------------------------------------------------- state
 
     def sheet(self) -> Sheet:
-        """Give what is set."""
+        """Return what is set."""
         return Sheet(
             self.width_mm.value(),
             self.height_mm.value(),

@@ -52,7 +52,7 @@ class ExportModelDialog(QDialog):
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """Let the tabulator follow the reading order; the first question has the focus."""
+        """Set the tab order to reading order; focus the first question."""
         kinds = self.choice.kinds
         fields = [*kinds.buttons(), self.format, self.calibration, *self.choice.chooser.controls()]
         for one, other in itertools.pairwise([*fields, *self.buttons.buttons()]):
@@ -112,7 +112,7 @@ class ExportModelDialog(QDialog):
         self.about_map.setText(about)
 
     def chosen_format(self) -> ExportFormat:
-        """Give the format that is chosen."""
+        """Return the format that is chosen."""
         return FORMATS.get(self.format.currentData(), NATIVE)
 
     def _refusal(self) -> str:

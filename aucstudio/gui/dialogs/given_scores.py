@@ -85,7 +85,7 @@ class GivenScoresDialog(QDialog):
         self.adjustSize()
 
     def _refresh(self) -> None:
-        """Say what was matched, or why there is nothing to add."""
+        """Show what was matched, or why there is nothing to add."""
         joined, problem = self.file.joined, self.file.problem
         if not self._of_file:
             joined, none = None, "The table has no column of numbers beside its label."

@@ -120,7 +120,7 @@ class HelpFinder(QWidget):
         self._name_section()
 
     def _name_section(self) -> None:
-        """Have the list of sections say where the page is."""
+        """Select the current section in the list."""
         here = self._browser.textCursor().selectionStart()
         begun = [k for k in range(self.sections.count()) if self.sections.itemData(k) <= here]
         self.sections.setCurrentIndex(max(begun, default=0))

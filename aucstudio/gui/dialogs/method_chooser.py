@@ -208,12 +208,15 @@ class MethodChooser(QDialog):
     # ------------------------------------------------------------- what is chosen
 
     def current(self) -> str | None:
-        """Give the method whose row is the current one."""
+        """Return the method whose row is the current one."""
         item = self.tree.currentItem()
         return None if item is None else item.data(0, _KEY)
 
     def asked(self) -> list[str]:
-        """Give the methods to run: those that are ticked, in the list's order, else the current."""
+        """Return the methods to run.
+
+        Those that are ticked, in the list's order, else the current.
+        """
         ticked = [key for key in METHODS if key in self.ticked]
         return ticked or [key for key in (self.current(),) if key]
 
@@ -226,7 +229,7 @@ class MethodChooser(QDialog):
             super().keyPressEvent(event)
 
     def show_problem(self, sentence: str) -> None:
-        """Say why the methods that were asked for cannot be run."""
+        """Show why the methods that were asked for cannot be run."""
         tell(self.problem, sentence, "error")
 
     def _on_search(self) -> None:
@@ -285,7 +288,7 @@ class MethodChooser(QDialog):
 
 
 def _speaks_of(key: str, wanted: Sequence[str]) -> bool:
-    """Tell whether a method's words hold all that was typed."""
+    """Return whether a method's words hold all that was typed."""
     method = METHODS[key]
     text = " ".join(
         (

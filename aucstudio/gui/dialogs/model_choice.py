@@ -120,7 +120,7 @@ class ModelChoice(QObject):
         self.ask(Target.typed(self._run.record, self._split, value))
 
     def threshold_rule(self) -> roc.ThresholdRule | None:
-        """Give the rule that is chosen; None leaves the threshold as it is.
+        """Return the rule that is chosen; None leaves the threshold as it is.
 
         A number that was typed means nothing on other scores, those of a model trained anew or
         of its own training rows: what is carried over is its false-positive rate.
@@ -128,14 +128,14 @@ class ModelChoice(QObject):
         return self.target.as_rule(self._session.stakes)
 
     def validated(self) -> Model:
-        """Give the model of the split that is looked at, with its threshold where it is wished."""
+        """Return the model of the chosen split, with its threshold where requested."""
         typed = self.target.is_typed_on(self._run.record, self._split)
         if typed and not self._in_sample():
             return model_at(self._run.record.splits[self._split], self.target.value)
         return validated_model(self._run.record, self._split, self.threshold_rule())
 
     def making(self) -> Callable[[Callable[[Any], bool]], Model]:
-        """Give what makes the chosen model, on another thread: it may have to be trained."""
+        """Return what makes the chosen model, on another thread: it may have to be trained."""
         record, calibration = self._run.record, self.calibration
         if self.kinds.checkedId() == VALIDATED:
             model, k = self.validated(), self._split
@@ -172,7 +172,7 @@ class ModelChoice(QObject):
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
 
     def _curve(self) -> roc.Curve:
-        """Give the curve of the rows that thresholds are chosen on."""
+        """Return the curve of the rows that thresholds are chosen on."""
         split = self._run.record.splits[self._split]
         if self._in_sample():
             rows = split.train_positive, split.train_scores
@@ -204,7 +204,7 @@ class ModelChoice(QObject):
         return choice
 
     def _where(self) -> str:
-        """Say which rows the figures are of, and what becomes of the threshold."""
+        """State which rows the figures are of, and what becomes of the threshold."""
         count = len(self._run.record.splits)
         rows = "training rows" if self._in_sample() else "held-out rows"
         of = f" of split {self._split + 1}" if count > 1 else ""

@@ -127,7 +127,7 @@ class DataPanel(Card):
             self._tell_facts(self.session.table)
 
     def _tell_facts(self, table: Table) -> None:
-        """Tell what there is, and whether the scheme chosen can do with it, before it is tried."""
+        """Describe the data, and whether the chosen scheme can use it, before it is tried."""
         plan = self.session.plan
         tell(self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill))
         tell(self.caution, *_caution(table, plan.validation))
@@ -153,7 +153,7 @@ class DataPanel(Card):
         self.positive_combo.setEnabled(bool(table.classes))
 
     def show_problem(self, sentence: str) -> None:
-        """Say what is wrong with a file that could not be opened, beside the table kept."""
+        """Show what is wrong with a file that could not be opened, beside the table kept."""
         tell(self.problem, sentence, "error")
 
     def _on_label(self) -> None:
@@ -252,7 +252,7 @@ def _is_number(table: Table) -> bool:
 
 
 def _notes(table: Table, told: set[str]) -> list[str]:
-    """Give what the importer noticed, but for what the facts count and the problem says."""
+    """Return what the importer noticed, but for what the facts count and the problem says."""
     elsewhere = (" without a value", "; choose the positive one")
     notes = [note for note in table.notes if not note.endswith(elsewhere)]
     notes = [note for note in notes if note not in told]
@@ -263,7 +263,7 @@ def _notes(table: Table, told: set[str]) -> list[str]:
 
 
 def _problem(table: Table) -> str:
-    """Say what stands in the way of training, beside the fields that mend it."""
+    """Describe what stands in the way of training, beside the fields that mend it."""
     if table.label is None:
         return "Choose the label: the column that holds the class of each row."
     if table.positive is None and len(table.classes) > 1:
@@ -279,7 +279,7 @@ def _problem(table: Table) -> str:
 
 
 def _caution(table: Table, validation: Validation) -> tuple[str, str]:
-    """Say what so few rows of a class mean for the scheme, and how grave that is."""
+    """Describe what so few rows of a class mean for the scheme, and how grave that is."""
     if table.positive is None or _problem(table):
         return "", ""
     positives = table.classes[table.positive]

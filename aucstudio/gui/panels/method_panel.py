@@ -137,7 +137,7 @@ class MethodPanel(Card):
         self.preparation.check()
 
     def _cost(self) -> str:
-        """Say how much the training part of one split is, and what a fit on it takes."""
+        """State how much the training part of one split is, and what a fit on it takes."""
         plan, table = self.session.plan, self.session.table
         if table is None or table.positive is None:
             return ""
@@ -151,7 +151,7 @@ class MethodPanel(Card):
         return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(cost)}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
-        """Say what is wrong, beside the setting if it is one of the form's."""
+        """Show what is wrong, beside the setting if it is one of the form's."""
         if not self.form.show_error(setting, sentence):
             tell(self.problem, sentence, "error")
 

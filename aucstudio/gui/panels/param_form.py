@@ -300,7 +300,7 @@ class ParamForm(QWidget):
             self.valueChanged.emit(name)
 
     def _mark(self, name: str) -> None:
-        """Tell beside a field what is wrong with it, or what its value amounts to."""
+        """Show beside a field what is wrong with it, or what its value amounts to."""
         editor = self.editors[name]
         try:
             editor.value()
@@ -313,7 +313,7 @@ class ParamForm(QWidget):
         tell(self._hints[name], words, role)
 
     def _remark(self, name: str) -> str:
-        """Say what a value amounts to, where that helps: sigma beside gamma."""
+        """Describe what a value amounts to, where that helps: sigma beside gamma."""
         value = self.editors[name].value()
         if name == "gamma" and isinstance(value, float) and self._kernel() == "rbf":
             return f"σ = {1.0 / math.sqrt(2.0 * value):.3g} in units of the scaled features"

@@ -186,7 +186,7 @@ class ValidationPanel(Card):
         self._mark_band()
 
     def _mark_band(self) -> bool:
-        """Tell whether the range can be read, and say so if it cannot."""
+        """Return whether the range can be read, and say so if it cannot."""
         try:
             self.check()
         except InvalidSetting as error:
@@ -228,7 +228,7 @@ class ValidationPanel(Card):
             self._form.setRowVisible(field, matters)
 
     def show_problem(self, sentence: str) -> None:
-        """Say what is wrong with the scheme."""
+        """Show what is wrong with the scheme."""
         tell(self.problem, sentence, "error")
 
     def _change(self, **changes: Any) -> None:

@@ -88,7 +88,7 @@ class WelcomePage(QWidget):
         self.setLayout(down(area))
 
     def _introduction(self) -> QHBoxLayout:
-        """Say what the program does, beside a picture of what comes out."""
+        """Describe what the program does, beside a picture of what comes out."""
         words = down(
             label("Train for the ROC curve itself", "figure"),
             label(_ABOUT, wrap=True, name="welcome_about"),

@@ -47,7 +47,7 @@ class ClusterLink(QObject):
 
     @property
     def words(self) -> str:
-        """Say how things stand, in a sentence."""
+        """Describe how things stand, in a sentence."""
         if self.connecting:
             return f"Connecting to {self.address}…"
         if self.workers is not None:

@@ -36,7 +36,7 @@ Report = Callable[[float, str], bool]
 
 
 def kind_of(path: str | Path) -> str:
-    """Tell what a file is by its ending."""
+    """Return what a file is by its ending."""
     ending = Path(path).suffix.lower()
     return {".aucproj": PROJECT, ".toml": EXPERIMENTS}.get(ending, TABLE)
 

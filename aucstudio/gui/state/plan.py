@@ -86,20 +86,20 @@ class Plan:
     preparation: PreparationChoice = USUAL
 
     def with_look(self, run: str, **changes: Any) -> Plan:
-        """Give the plan with one run shown differently."""
+        """Return the plan with one run shown differently."""
         return self.with_looks((run,), **changes)
 
     def with_looks(self, runs: Iterable[str], **changes: Any) -> Plan:
-        """Give the plan with several runs shown differently."""
+        """Return the plan with several runs shown differently."""
         changed = {run: dataclasses.replace(self.looks[run], **changes) for run in runs}
         return dataclasses.replace(self, looks={**self.looks, **changed})
 
     def fresh(self) -> Plan:
-        """Give the plan of another study: the form stays, what is about runs goes."""
+        """Return the plan of another study: the form stays, what is about runs goes."""
         return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target())
 
     def set_as(self, record: RunRecord) -> Plan:
-        """Give the plan with the form set to what a run was made with."""
+        """Return the plan with the form set to what a run was made with."""
         experiment = record.experiment
         settings = linked_settings(record.params, self.band)
         return dataclasses.replace(
@@ -113,24 +113,24 @@ class Plan:
     # ------------------------------------------------------------- settings
 
     def settings(self, method: str) -> dict[str, Any]:
-        """Give what a run of a method is to be made with, where it is not the default."""
+        """Return what a run of a method is to be made with, where it is not the default."""
         linked = {RANGE: self.band} if RANGE in declared_params(METHODS[method]) else {}
         return {**linked, **self.params.get(method, {})}
 
     def is_linked(self, method: str) -> bool:
-        """Tell whether a method trains for the range that the study is judged in."""
+        """Return whether a method trains for the range that the study is judged in."""
         takes_range = RANGE in declared_params(METHODS[method])
         return takes_range and RANGE not in self.params.get(method, {})
 
     def with_setting(self, method: str, name: str, value: Any) -> Plan:
-        """Give the plan with one setting changed; a range of its own unlinks the method."""
+        """Return the plan with one setting changed; a range of its own unlinks the method."""
         settings = {**self.params.get(method, {}), name: value}
         if name != RANGE and value == declared_params(METHODS[method])[name].default:
             del settings[name]
         return dataclasses.replace(self, params={**self.params, method: settings})
 
     def with_link(self, method: str, linked: bool) -> Plan:
-        """Give the plan with a method that trains for the band, or for a range of its own."""
+        """Return the plan with a method that trains for the band, or for a range of its own."""
         if not linked:
             return self.with_setting(method, RANGE, self.band)
         settings = {k: v for k, v in self.params.get(method, {}).items() if k != RANGE}
@@ -139,18 +139,18 @@ class Plan:
     # ------------------------------------------------------------- looks
 
     def free_look(self, wanted: str, waiting: Iterable[RunLook] = ()) -> RunLook:
-        """Give a look whose name and colour neither a listed nor a waiting run has."""
+        """Return a look whose name and colour neither a listed nor a waiting run has."""
         queued = {f"waiting {k}": look for k, look in enumerate(waiting)}
         plan = dataclasses.replace(self, looks={**self.looks, **queued})
         return RunLook(plan.free_name(wanted), plan.free_colour())
 
     def free_colour(self) -> int:
-        """Give the first colour that no listed run has."""
+        """Return the first colour that no listed run has."""
         used = {look.colour for look in self.looks.values() if not look.removed}
         return next(k for k in itertools.count() if k not in used)
 
     def free_name(self, wanted: str) -> str:
-        """Give ``wanted``, with a number if a listed run has that name already."""
+        """Return ``wanted``, with a number if a listed run has that name already."""
         taken = {look.name for look in self.looks.values() if not look.removed}
         candidate, count = wanted, 1
         while candidate in taken:
@@ -192,7 +192,7 @@ class Plan:
 
 
 def linked_settings(settings: Mapping[str, Any], band: Band) -> dict[str, Any]:
-    """Give settings without the range to train for where that is the band: it then follows it."""
+    """Return settings without the range to train for where that is the band: it then follows it."""
     kept = dict(settings)
     if RANGE in kept and tuple(kept[RANGE]) == tuple(band):
         del kept[RANGE]

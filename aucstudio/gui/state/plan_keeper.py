@@ -42,7 +42,7 @@ class PlanKeeper:
     def write(
         self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
     ) -> None:
-        """Have a plan written; one that cannot be is written again with the next change.
+        """Write a plan; a failed write is repeated with the next change.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class PlanKeeper:
 
 
 def joined_plan(plan: Plan, wanted: dict[str, Any], joined: dict[str, Any]) -> Plan:
-    """Give a plan with what another window changed; ``wanted`` became ``joined`` by that."""
+    """Return a plan with what another window changed; ``wanted`` became ``joined`` by that."""
     present = plain(plan.as_json())
     return read_plan(merged(wanted.get("window"), present, joined.get("window")))
 

@@ -205,7 +205,7 @@ class PreferencesFile(QObject):
         self.put(imports=(*first, *others)[:_MOST_IMPORTS])
 
     def flush(self) -> None:
-        """Have everything written when this returns."""
+        """Write everything before returning."""
         self._soon.stop()
         self._write(_plain(self.now))
 
@@ -249,7 +249,7 @@ class PreferencesFile(QObject):
 
 
 def preferences() -> PreferencesFile:
-    """Give the preferences of the program's own folder, the same to all windows."""
+    """Return the preferences of the program's own folder, the same to all windows."""
     path = home() / "preferences.json"
     if path not in _open:
         _open.clear()

@@ -161,7 +161,7 @@ class ProjectHandle:
         return ""
 
     def leave_out(self, runs: Iterable[str]) -> None:
-        """Let runs go that cannot be read, so that they keep nobody from saving the others."""
+        """Drop runs that cannot be read, so that the others can be saved."""
         with self._lock:
             for run in runs:
                 self._ended.pop(run, None)

@@ -83,7 +83,7 @@ class Runner(QObject):
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
     def obey(self, home: ProjectHandle, begin: Begin, fits: Fits) -> None:
-        """Learn where runs are kept, how one is begun, and which fit beside others."""
+        """Set where runs are kept, how one is started, and which fit beside others."""
         self._home, self._begin, self._fits = home, begin, fits
 
     @property
@@ -194,7 +194,7 @@ class Runner(QObject):
 def _preparation(
     waiting: Waiting, home: ProjectHandle
 ) -> Callable[[Callable[[None], bool]], PlannedRun | Outcome]:
-    """Give what sees to the project file and reads the test table, on a thread."""
+    """Return what sees to the project file and reads the test table, on a thread."""
 
     def work(post: Callable[[None], bool]) -> PlannedRun | Outcome:
         experiment = waiting.experiment

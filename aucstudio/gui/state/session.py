@@ -73,7 +73,7 @@ class Session(SessionTournament):
         return self.trains or self.saver.busy
 
     def unsaved_words(self) -> str:
-        """Say which finished runs leaving would lose: they could not be written, nor now."""
+        """State which finished runs leaving would lose: they could not be written, nor now."""
         studies = self.study, *self.left
         for study in studies:
             study.home.keep_unsaved()

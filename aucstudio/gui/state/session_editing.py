@@ -25,7 +25,7 @@ _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the co
 
 
 def _form(plan: Plan) -> tuple[object, ...]:
-    """Give what the left column of the window edits."""
+    """Return what the left column of the window edits."""
     return plan.validation, plan.method, plan.params, plan.tune_by, plan.preparation
 
 
@@ -123,7 +123,7 @@ class SessionEditing(SessionReading):
         self.undo_stack.push(RolesEdit(self, self.table.with_roles(**changes), text))
 
     def keep_from_methods(self, column: str) -> None:
-        """Let methods learn nothing from a column, undoably."""
+        """Exclude a column from training, with undo."""
         if self.table is not None and self.table.column(column).role in ("number", "category"):
             self.set_roles(f"Learn nothing from {column}", roles={column: "ignore"})
 

@@ -107,7 +107,7 @@ class SessionReading(QObject):
 
     @property
     def status(self) -> str:
-        """Say whether everything is on disk."""
+        """State whether everything is on disk."""
         return self.study.status
 
     # ------------------------------------------------------------- its runs
@@ -121,7 +121,7 @@ class SessionReading(QObject):
         return self.study.checked_runs()
 
     def run(self, run: str | None) -> ShownRun | None:
-        """Give one run of the list by its id."""
+        """Return one run of the list by its id."""
         record, look = self.records.get(run or ""), self.plan.looks.get(run or "")
         return None if record is None or look is None or look.removed else ShownRun(record, look)
 

@@ -46,7 +46,7 @@ class SessionRunning(SessionEditing):
         """Studies that are no longer open, with runs under way."""
 
     def _attend(self, study: Study) -> None:
-        """Hear of the runs of a study; whatever is heard is of that one."""
+        """Subscribe to the runs of a study."""
         study.setParent(self)
         runner = study.runner
         runner.at_once = self._place.at_once
@@ -64,7 +64,7 @@ class SessionRunning(SessionEditing):
         return any(study.busy for study in (self.study, *self.left))
 
     def study_of(self, live: LiveRun) -> Study:
-        """Give the study that a run in progress belongs to."""
+        """Return the study that a run in progress belongs to."""
         found = (study for study in self.left if live in study.runner.flights)
         return next(found, self.study)
 
@@ -98,7 +98,7 @@ class SessionRunning(SessionEditing):
             preferences().note_method(experiment.method)
 
     def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
-        """Give the experiment that the form asks for, of the chosen method or of another.
+        """Return the experiment that the form asks for, of the chosen method or of another.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class SessionRunning(SessionEditing):
         self._queue([with_score_file(planned, joined.scores)], table)
 
     def why_not_combined(self) -> str:
-        """Say why the checked runs cannot be combined; nothing if they can."""
+        """Explain why the checked runs cannot be combined; nothing if they can."""
         if self.table is None:
             return "the table of these runs is not open"
         from aucstudio.project.combination.planning import why_not
@@ -197,7 +197,7 @@ class SessionRunning(SessionEditing):
         runner.start_next()
 
     def run_at_once(self, count: int) -> None:
-        """Have so many runs in progress at a time, from the next one on."""
+        """Set how many runs train at a time, from the next one on."""
         self._place.at_once = count
         for study in (self.study, *self.left):
             study.runner.at_once = count
@@ -243,7 +243,7 @@ class SessionRunning(SessionEditing):
         return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
 
     def _place_of(self, study: Study, experiment: Experiment) -> Place:
-        """Give the place that a run is made in."""
+        """Return the place that a run is made in."""
         if experiment.members:
             from aucstudio.project.combination.combining import Combining
 
@@ -253,7 +253,7 @@ class SessionRunning(SessionEditing):
         return self._place if workers is None else Spread(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
-        """Tell whether a run fits in memory beside others."""
+        """Return whether a run fits in memory beside others."""
         if self.cluster.workers is not None or waiting.experiment.members:
             return True
         together = [waiting.experiment, *beside]

@@ -83,7 +83,7 @@ class SessionTournament(SessionRunning):
         return ended if live is None else [live, *ended]
 
     def stop_tournament(self) -> None:
-        """Have the tournament of the open study end with what is ready; asked again, at once."""
+        """End the tournament of the open study with what is ready; at once if asked again."""
         self.study.tournament.stop()
 
     def take(self, run: str, standings: Standings) -> None:

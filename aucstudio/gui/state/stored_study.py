@@ -64,7 +64,7 @@ class StoredStudy:
     standings: Mapping[str, Standings] = dataclasses.field(default_factory=dict)
 
     def plan(self, present: Plan) -> Plan:
-        """Give the plan of the file; without one ``present``, set as the last run was made."""
+        """Return the plan of the file; without one ``present``, set as the last run was made."""
         plan = _first_plan(present, self.records) if self.kept is None else self.kept
         return _with_all_looks(plan, self.records)
 
@@ -184,7 +184,7 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Give every record a look: one may have been stored just before the program was killed.
+    """Return every record a look: one may have been stored just before the program was killed.
 
     Of the many runs of a script's project the last are drawn.
     """

@@ -100,7 +100,7 @@ class Study(QObject):
         return "a new study" if self.table is None else self.table.path.name
 
     def is_at(self, path: Path) -> bool:
-        """Tell whether it is kept in a file."""
+        """Return whether it is kept in a file."""
         file = self.home.file
         return file is not None and file.path.resolve() == path.resolve()
 
@@ -119,7 +119,7 @@ class Study(QObject):
         return [run for run in self.shown_runs() if run.look.visible and run.record.splits]
 
     def compared(self) -> str | None:
-        """Give the second run: the one that was chosen, else the other one if two are checked."""
+        """Return the second run: the one that was chosen, else the other one if two are checked."""
         if self.beside is not None or self.alone:
             return self.beside
         checked = [run.record.id for run in self.checked_runs()]
@@ -138,12 +138,12 @@ class Study(QObject):
         return True
 
     def pointed(self, **changes: Any) -> Focus:
-        """Give what is pointed at with something else in it; see :class:`Focus`."""
+        """Return what is pointed at with something else in it; see :class:`Focus`."""
         record = self.records.get(self.selected or "")
         return self.focus.moved(record, self.plan.stakes, self.plan.target, changes)
 
     def leave_out(self, damaged: Iterable[str]) -> list[str]:
-        """Let go of runs that cannot be read; gives those that were there."""
+        """Drop runs that cannot be read; return them."""
         gone = [run for run in damaged if run in self.records]
         if gone:
             self.records = {run: one for run, one in self.records.items() if run not in gone}
@@ -158,7 +158,7 @@ class Study(QObject):
 
     @property
     def status(self) -> str:
-        """Say whether everything is on disk."""
+        """State whether everything is on disk."""
         unsaved, file = self.home.unsaved, self.home.file
         if unsaved:
             return f"{runs_words(len(unsaved))} not saved: {next(iter(unsaved.values()))}"

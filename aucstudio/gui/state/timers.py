@@ -37,7 +37,7 @@ class Turns(QObject):
         self._next = delayed(self, 0, self._take)
 
     def ask(self, verb: Callable[[], object]) -> None:
-        """Have something done soon, once however often it is asked for."""
+        """Call a function soon, once however often it is requested."""
         if verb not in self._waiting:
             self._waiting.append(verb)
         self._next.start()

@@ -77,7 +77,7 @@ class TournamentRunner(QObject):
         self.changed.emit()
 
     def stop(self) -> None:
-        """Have it end with what is ready; asked again, at once."""
+        """End with what is ready; at once if asked again."""
         if self._stop is None:
             return
         (self._stop.at_once if self.stopping else self._stop.gently).set()

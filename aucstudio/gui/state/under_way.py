@@ -10,7 +10,7 @@ from aucstudio.project.words import runs_words
 
 
 def what_is_under_way(sessions: Sequence[Session]) -> str:
-    """Say what runs, what waits and what is kept, of all studies that have anything under way."""
+    """Describe running, waiting and kept runs of all studies that have any."""
     sentences = []
     for session in sessions:
         for study in (session.study, *session.left):

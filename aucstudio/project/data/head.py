@@ -317,7 +317,7 @@ def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
 def _with_choices(
     bare: Table, plain: Plain, choices: ImportChoices, whole: bool
 ) -> tuple[Table, str]:
-    """Settle roles; a label that is none in the first rows may be one in the whole file."""
+    """Assign roles; a label that is none in the first rows may be one in the whole file."""
     bare = dataclasses.replace(bare, columns=tuple(guess_role(column) for column in bare.columns))
     choices = choices.among(column.name for column in bare.columns)
     label, roles = with_said(plain.roles, None, choices.roles, bare.columns)

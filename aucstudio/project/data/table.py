@@ -311,7 +311,7 @@ def settled(
     *,
     need_label: bool,
 ) -> SomeTable:
-    """Settle the roles of a table whose columns have been read; see :func:`read_table`.
+    """Assign the roles of a table whose columns have been read; see :func:`read_table`.
 
     Parameters
     ----------

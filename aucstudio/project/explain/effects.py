@@ -195,7 +195,7 @@ def _turning(preparation: Preparation, features: slice) -> str:
 
 
 def is_additive(scorer: Scorer, features: slice) -> bool:
-    """Tell whether the score is a term of some features plus a function of the others."""
+    """Return whether the score is a term of some features plus a function of the others."""
     if not isinstance(scorer, EnsembleScorer):
         return scorer.kind in ("additive", "linear")
     # A tree that asks them must ask nothing else; nodes of a tree stand together.
@@ -233,7 +233,7 @@ def rough_spans(model: Model, X: Array, pulse: Callable[[str, float], None]) -> 
 def _grid(
     preparation: Preparation, X: Array, features: slice, points: int
 ) -> tuple[Array, tuple[str, ...]]:
-    """Give the prepared values of a column along its axis, shape (points, width), and levels."""
+    """Return the prepared values of a column along its axis, shape (points, width), and levels."""
     n_numbers = len(preparation.numbers)
     if features.start >= n_numbers:
         levels = dict(zip(preparation.categories, preparation.levels, strict=True))

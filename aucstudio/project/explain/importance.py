@@ -84,13 +84,13 @@ class Importance:
         return int((~np.isnan(self.drops[:, 0, 0, 0])).sum())
 
     def per_split(self, measure: str) -> Array:
-        """Give the mean loss over permutations in each split that has any, (splits, columns)."""
+        """Return the mean loss over permutations in each split that has any, (splits, columns)."""
         drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
         means: Array = np.nanmean(drops, axis=1)
         return means
 
     def summary(self, measure: str, level: float = LEVEL) -> tuple[Array, Array, Array]:
-        """Give the mean loss of each column with the bounds of its interval.
+        """Return the mean loss of each column with the bounds of its interval.
 
         Over several splits the interval is the corrected resampled t, over one split the t
         interval of the mean over permutations, which says nothing of other rows. With a single
@@ -120,7 +120,7 @@ class Importance:
 
 
 def column_groups(preparation: Preparation) -> dict[str, slice]:
-    """Give the prepared features of each column of the table; of dates, of each part."""
+    """Return the prepared features of each column of the table; of dates, of each part."""
     groups: dict[str, slice] = {}
     for k, name in enumerate(preparation.numbers):
         part = preparation.parts.get(name)
@@ -224,7 +224,7 @@ class _HeldOut:
         self.done = self.share = 0.0
 
     def areas(self, X: Array, part: float = 0.0) -> Array:
-        """Give AUC and partial AUC of rows; ``part`` of this permutation is done before."""
+        """Return AUC and partial AUC of rows; ``part`` of this permutation is done before."""
 
         def pulse(_what: str, _fraction: float) -> None:
             if self._listen(self.done + self.share * part):
@@ -245,7 +245,7 @@ class _HeldOut:
         return movers(self._scorer, self.X, self._groups, most, seed, listen) or [0]
 
     def permuted(self, seed: tuple[int, int, int], columns: list[int]) -> Array:
-        """Give the areas with each of some columns permuted in turn, shape (columns, 2)."""
+        """Return the areas with each of some columns permuted in turn, shape (columns, 2)."""
         areas = np.empty((len(columns), len(MEASURES)))
         for n, c in enumerate(columns):
             features = self._groups[c]

@@ -88,7 +88,7 @@ class RowDetail:
         return len(self.found.noise)
 
     def shown(self, most: int) -> tuple[Moved, ...]:
-        """Give at most so many parts: the smallest are merged into one that comes last."""
+        """Return at most so many parts: the smallest are merged into one that comes last."""
         if len(self.parts) <= most:
             return self.parts
         rest = range(most - 1, len(self.parts))
@@ -121,7 +121,7 @@ class RowDetail:
 
 
 def features_of(preparation: Preparation) -> dict[str, Index]:
-    """Give the prepared features of each column of the table, marks of missing values included."""
+    """Return the prepared features of each table column, missing-value marks included."""
     found: dict[str, list[int]] = {}
     for k, name in enumerate(preparation.numbers):
         found.setdefault(preparation.source(name), []).append(k)
@@ -145,7 +145,7 @@ def explain_row(
     seed: int = 0,
     listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
 ) -> RowDetail:
-    """Tell what each column did to the score of a row.
+    """Return what each column did to the score of a row.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ _NAMED = 3
 
 
 def headline(detail: RowDetail, number: int, others: str) -> str:
-    """Say how far the score of a row lies from the mean, and which columns moved it most."""
+    """State how far the score of a row lies from the mean, and which columns moved it most."""
     gap = detail.score - detail.mean
     if gap == 0:
         return f"Row {number:,} scores {_signed(detail.score, plain=True)}, as {others} on average."
@@ -269,7 +269,7 @@ def named(part: Moved) -> str:
 
 
 def about(detail: RowDetail) -> Iterator[str]:
-    """Say what else should be known: who speaks against, how exact it is, what is compared."""
+    """Describe what else should be known: who speaks against, how exact it is, what is compared."""
     gap = detail.score - detail.mean
     against = [part for part in detail.parts if part.contribution * gap < 0][:_NAMED]
     if against:
@@ -299,7 +299,7 @@ def about(detail: RowDetail) -> Iterator[str]:
 
 
 def tip(part: Moved, *, exact: bool) -> str:
-    """Say all of one part."""
+    """State all of one part."""
     error = "" if exact else f" (standard error {plain_number(part.error, 2)})"
     moved = f"moves the score by {_signed(part.contribution)}{error}"
     if not part.usual:
@@ -308,7 +308,7 @@ def tip(part: Moved, *, exact: bool) -> str:
 
 
 def as_lines(detail: RowDetail) -> list[tuple[object, ...]]:
-    """Give all parts with all digits, as CSV_HEAD names them."""
+    """Return all parts with all digits, as CSV_HEAD names them."""
     return [
         (part.column, part.cell, part.usual, part.contribution, part.error) for part in detail.parts
     ]

@@ -70,7 +70,7 @@ class PairDetail:
 
 
 def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetail:
-    """Tell which columns decided a pair.
+    """Return which columns decided a pair.
 
     For a linear scorer column k contributes w_k z_k, summed over its levels if it is a
     category. For any other the rows swap the column, one way and the other:

@@ -78,7 +78,7 @@ class Contributions:
         return not len(self.noise)
 
     def error(self, columns: Sequence[int] | Index) -> float:
-        """Give the standard error of the sum of some columns; 0 where it is exact."""
+        """Return the standard error of the sum of some columns; 0 where it is exact."""
         sums = self.noise[:, columns].sum(axis=1, keepdims=True)
         return float(_standard_errors(sums, self.starts, self.background)[0])
 
@@ -89,7 +89,7 @@ class Contributions:
 
 
 def _standard_errors(noise: Array, starts: Index, rows: int) -> Array:
-    """Give the standard errors of means of draws, shape (columns,).
+    """Return the standard errors of means of draws, shape (columns,).
 
     Each background row comes once before any comes again, so that what differs between the rows
     adds nothing once all of them have come equally often. That is known as soon as enough of them
@@ -174,7 +174,7 @@ def contributions(
 
 
 def terms_of(scorer: Scorer, columns: Sequence[Index]) -> list[Term | None] | None:
-    """Give the term of each column (None where it has none), if the score is a sum of these."""
+    """Return the term of each column (None where it has none), if the score is a sum of these."""
     if isinstance(scorer, LinearScorer):
         w = scorer.weights
         return [lambda X, at=features: X[:, at] @ w[at] for features in columns]  # type: ignore[misc]
@@ -260,7 +260,7 @@ class _Walks:
             self._owner[at] = k
 
     def draw(self, count: int, stop: Callable[[], None]) -> tuple[Array, Index]:
-        """Give what the score gains by each column, (count, columns), and the rows it began at."""
+        """Return the score's gain by each column, (count, columns), and the starting rows."""
         n = self.columns
         starts = np.array([self._next() for _ in range(count)])
         orders = np.array([self._random.permutation(n) for _ in range(count)])
@@ -332,12 +332,12 @@ def _drawn(
 
 
 def _batch(columns: int) -> int:
-    """Give how many draws are made between two looks: fewer where one takes long."""
+    """Return how many draws are made between two looks: fewer where one takes long."""
     return int(np.clip(_CELLS // (2 * columns * columns), 1, _BATCH))
 
 
 def _regressed(gains: Array, known: float) -> tuple[Array, Array]:
-    """Give the mean of the draws once their sum is what is known, and what each draw adds to it."""
+    """Return the mean of the draws, given their known sum, and what each draw adds to it."""
     sums, centre = gains.sum(axis=1), gains.mean(axis=0)
     aside, apart = sums - sums.mean(), gains - centre
     spread = float(aside @ aside)

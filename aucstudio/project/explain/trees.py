@@ -175,7 +175,7 @@ def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> F
 
 
 def side_by_side(found: Sequence[FeatureUse]) -> list[FeatureUse]:
-    """Give the uses of several splits for the columns of all: each learns which it marks."""
+    """Return the uses of several splits for the columns of all: each learns which it marks."""
     columns = tuple(dict.fromkeys(name for use in found for name in use.columns))
     aligned = []
     for use in found:
@@ -224,7 +224,7 @@ def condition(
     threshold: float,
     layouts: Mapping[str, str] = NO_DATES,
 ) -> str:
-    """Say in the column's own unit what sends a row left."""
+    """State in the column's own unit what sends a row left."""
     name = preparation.feature_names[feature]
     n_numbers = len(preparation.numbers)
     if feature >= n_numbers:

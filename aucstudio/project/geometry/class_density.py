@@ -51,7 +51,7 @@ def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Co
 
 
 def _widths(places: Array) -> Array:
-    """Give how far to smooth: Scott's rule on the inner half, which nothing far off touches."""
+    """Return how far to smooth: Scott's rule on the inner half, which nothing far off touches."""
     first, third = np.quantile(places, (0.25, 0.75), axis=0)
     spread = np.minimum(places.std(axis=0), (third - first) / _QUARTILES)
     least = 1e-6 * np.maximum(np.abs(places).max(axis=0), 1e-6)

@@ -78,7 +78,7 @@ def shaded(counts: Counts, low: Array, high: Array, ends: tuple[Array, Array]) -
 
 
 def _smoothing(counts: Counts) -> list[float]:
-    """Give how many cells to smooth over along both axes, the fewer the more pairs there are."""
+    """Return how many cells to smooth over along both axes, the fewer the more pairs there are."""
     total, widths = max(float(counts.sum()), 1.0), []
     for axis in range(2):
         along, place = counts.sum(axis=1 - axis) / total, np.arange(counts.shape[axis])
@@ -117,7 +117,7 @@ class PairCloud:
     density: Density | None = None
 
     def differences(self, rows: Index) -> Array:
-        """Give the differences of pairs of rows, shape (k, 2)."""
+        """Return the differences of pairs of rows, shape (k, 2)."""
         found: Array = self.places[rows[0]] - self.places[rows[1]]
         return found
 
@@ -148,7 +148,7 @@ def pair_cloud(places: Array, positive: Mask) -> PairCloud:
 
 
 def pair_frame(cloud: PairCloud, positive: Mask) -> Array:
-    """Give corners of the rectangle to show, shape (2, 2): few far-off pairs must not rule it.
+    """Return corners of the rectangle to show, shape (2, 2): few far-off pairs must not rule it.
 
     That is all pairs, but at most the inner 98 % of them with as much room again on both sides;
     of large classes an even sample of rows stands for all.

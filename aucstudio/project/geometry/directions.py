@@ -26,7 +26,7 @@ def mean_difference(values: Array, positive: Mask) -> Array:
 
 
 def spread_rows(values: Array, positive: Mask, of_pairs: bool) -> Array:
-    """Give rows R with RᵀR = Σ⁺ + Σ⁻, or the covariance of all rows."""
+    """Return rows R with RᵀR = Σ⁺ + Σ⁻, or the covariance of all rows."""
     groups = (positive, ~positive) if of_pairs else (np.ones(len(values), dtype=bool),)
     spread = np.empty_like(values)
     for rows in groups:
@@ -115,7 +115,7 @@ def carried(
 
 
 def angle(a: Array, b: Array) -> float:
-    """Give the angle between two directions in degrees; NaN if one is 0."""
+    """Return the angle between two directions in degrees; NaN if one is 0."""
     if not a.any() or not b.any():
         return float("nan")
     a, b = unit(a), unit(b)

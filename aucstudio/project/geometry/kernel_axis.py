@@ -22,7 +22,7 @@ _RANK = 1e-9
 
 
 def across_score(sample: Sample, scorer: Scorer, of_pairs: bool) -> Scorer | None:
-    """Give the coordinate along v, the strongest direction of the pairs (or rows) across w.
+    """Return the coordinate along v, the strongest direction of the pairs (or rows) across w.
 
     ⟨v, w⟩ = 0 and |v| = 1 in the space of φ. For a kernel both lie in the span of at most 256
     landmarks (Nyström features), w as its projection; random Fourier features are used as
@@ -53,7 +53,7 @@ def _across_kernel(
 
 
 def _basis(scorer: KernelScorer, landmarks: Array) -> Array:
-    """Give UΛ^{-1/2}, without directions that are rounding alone."""
+    """Return UΛ^{-1/2}, without directions that are rounding alone."""
     values, vectors = np.linalg.eigh(scorer.kernel(landmarks, landmarks))
     held = values > _RANK * max(values[-1], 0.0)
     basis: Array = vectors[:, held] / np.sqrt(values[held])
@@ -63,7 +63,7 @@ def _basis(scorer: KernelScorer, landmarks: Array) -> Array:
 def kernel_features(
     sample: Sample, scorer: KernelScorer, across: KernelScorer
 ) -> tuple[Array, Mask, Array]:
-    """Give rows in the basis e, their classes, and w and v there, of an axis found before.
+    """Return rows in the basis e, their classes, and w and v there, of an axis found before.
 
     Returns
     -------

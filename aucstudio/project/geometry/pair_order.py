@@ -88,7 +88,7 @@ class PairOrder:
         )
 
     def band(self, alpha: float, beta: float) -> Index:
-        """Give the places of the negatives whose ranks meet the FPR range, lowest first."""
+        """Return the places of the negatives whose ranks meet the FPR range, lowest first."""
         first, last = band_ranks(len(self.t), alpha, beta)
         return self.negatives[len(self.t) - last : len(self.t) - first + 1]
 

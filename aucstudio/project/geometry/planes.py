@@ -90,7 +90,7 @@ class Plane:
         return not self.of_score.any()
 
     def place(self, sample: Sample) -> Array:
-        """Give the places of the rows, shape (N, 2); differences of rows are theirs."""
+        """Return the places of the rows, shape (N, 2); differences of rows are theirs."""
         places: Array = sample.X @ self.directions
         if not self.is_straight and sample.scores is not None:
             places += np.outer(sample.scores, self.of_score)
@@ -99,12 +99,12 @@ class Plane:
         return places
 
     def normal(self, weights: Array) -> Array | None:
-        """Give a with ⟨w, z⟩ = a·c at the place c of a z in the plane; None if w misses it."""
+        """Return a with ⟨w, z⟩ = a·c at the place c of a z in the plane; None if w misses it."""
         inside: Array = self.directions.T @ weights
         return inside if self.is_straight and np.linalg.norm(inside) > 1e-12 else None
 
     def level(self, weights: Array, intercept: float, mean: Array) -> float:
-        """Give l with a·c = l where ⟨w, x⟩ + b = 0, x at its mean in all other directions."""
+        """Return l with a·c = l where ⟨w, x⟩ + b = 0, x at its mean in all other directions."""
         rest = mean - self.directions @ (self.directions.T @ mean)
         return -float(intercept + weights @ rest)
 

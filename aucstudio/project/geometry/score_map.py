@@ -41,12 +41,12 @@ class Slice:
     directions: Array
 
     def rows(self, places: Array) -> Array:
-        """Give the rows at places of shape (N, 2)."""
+        """Return the rows at places of shape (N, 2)."""
         rows: Array = self.rest + places @ self.directions.T
         return rows
 
     def carried(self, source: Preparation, target: Preparation) -> Slice:
-        """Give the same plane in another model's prepared rows.
+        """Return the same plane in another model's prepared rows.
 
         What ``source`` does not know is 0: a number at its mean, a level that is not there.
         """
@@ -88,7 +88,7 @@ class Frame:
     pixels: tuple[int, int]
 
     def corners(self, cell: int) -> tuple[Array, Array]:
-        """Give where the corners of cells of some pixels lie along both axes."""
+        """Return where the corners of cells of some pixels lie along both axes."""
         width, height = (max(2, -(-size // cell)) for size in self.pixels)
         return np.linspace(*self.x, width + 1), np.linspace(*self.y, height + 1)
 
@@ -112,7 +112,7 @@ class ScoreMap:
     cell: int
 
     def contour(self, level: float) -> tuple[Array, NDArray[np.int32]]:
-        """Give the lines where the score is ``level``, linear between neighbouring corners.
+        """Return the lines where the score is ``level``, linear between neighbouring corners.
 
         Returns
         -------

@@ -83,7 +83,7 @@ class JudgedMaps:
     caution: str
 
     def as_json(self) -> dict[str, Any]:
-        """Give the figures as plain data."""
+        """Return the figures as plain data."""
         return {
             "map": self.kind,
             "rows": len(self.probabilities),
@@ -94,7 +94,7 @@ class JudgedMaps:
         }
 
     def sentence(self) -> str:
-        """Say the figures."""
+        """State the figures."""
         error = f"not estimated ({self.error_reason})" if self.error_reason else ""
         return (
             f"{TITLES[self.kind]} calibration, estimated on rows that it did not see: Brier "
@@ -146,7 +146,7 @@ def _histogram(
 def probabilities_of(
     rows: HeldOut, kind: str, asked_to_stop: Callable[[], bool] = lambda: False
 ) -> NDArray[np.float64]:
-    """Give each held-out row its probability by a map that was learnt without it."""
+    """Return each held-out row its probability by a map that was learnt without it."""
     if kind == AS_IT_STANDS:
         # Off 0 and 1, where the log score would be infinite by rounding.
         told: NDArray[np.float64] = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)

@@ -29,7 +29,7 @@ def cautions(record: RunRecord) -> list[Notice]:
 
 
 def stopped_words(record: RunRecord) -> str:
-    """Say of a run that was stopped by the user what its figures rest on; empty of any other."""
+    """State for a run that was stopped by the user what its figures rest on; empty of any other."""
     if record.status != STOPPED:
         return ""
     there, asked = len(record.splits), record.experiment.validation.splits
@@ -55,19 +55,22 @@ def _notes(record: RunRecord) -> list[Notice]:
 
 
 def caution_words(record: RunRecord) -> str:
-    """Say in a few words what the cautions are about; empty where there are none."""
+    """State in a few words what the cautions are about; empty where there are none."""
     if record.widened:
         return f"FPR range widened to {range_words(max(record.widened))}"
     return next(map(str, cautions(record)), "")
 
 
 def ranks_backwards(area: Summary) -> bool:
-    """Tell whether an AUC is below one half for sure: its interval lies there as a whole."""
+    """Return whether an AUC is below one half for sure: its interval lies there as a whole."""
     return area.high < _CHANCE
 
 
 def trained_elsewhere_words(record: RunRecord, band: Band) -> str:
-    """Say that a run was trained for another FPR range than the one shown; empty if it was not."""
+    """State that a run was trained for another FPR range than the one shown.
+
+    Empty if it was not.
+    """
     trained = trained_for(record)
     if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
         return ""

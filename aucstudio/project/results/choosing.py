@@ -65,11 +65,11 @@ class Target:
         return cls(TYPED, value, record.id, split, float(curve.fpr[vertex_of(curve, value)]))
 
     def is_typed_on(self, record: RunRecord, split: int) -> bool:
-        """Tell whether it is a number on the scale of a split."""
+        """Return whether it is a number on the scale of a split."""
         return self.rule == TYPED and (self.run, self.split) == (record.id, split)
 
     def as_rule(self, stakes: Stakes) -> roc.ThresholdRule | None:
-        """Give the rule that any scores can be asked for; None leaves a threshold as it is.
+        """Return the rule that any scores can be asked for; None leaves a threshold as it is.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class ThresholdFigures:
 
 
 def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
-    """Say what the rows cannot tell of a target, and what choosing on them means."""
+    """Describe what the rows cannot tell of a target, and what choosing on them means."""
     counts = figures.counts
     if target.rule == OWN:
         return []
@@ -222,7 +222,7 @@ def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[s
 
 
 def _resolution(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
-    """Say whether a single row is more than what a bound allows."""
+    """State whether a single row is more than what a bound allows."""
     counts = figures.counts
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
     allowed = {"fpr": target.value, "tpr": 1 - target.value}

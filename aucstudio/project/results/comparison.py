@@ -82,11 +82,11 @@ class RunFigures:
         return self.train_auc - self.auc.value
 
     def measured(self, measure: str) -> Summary:
-        """Give one of the two areas."""
+        """Return one of the two areas."""
         return self.auc if measure == AUC else self.pauc
 
     def trained_elsewhere(self, band: Band) -> bool:
-        """Tell whether the method was set to another FPR range than ``band``."""
+        """Return whether the method was set to another FPR range than ``band``."""
         return self.trained_for is not None and not np.allclose(
             self.trained_for, band, rtol=0, atol=1e-9
         )
@@ -135,7 +135,7 @@ class PairComparison:
         return self.a if self.difference >= 0 else self.b
 
     def turned(self) -> PairComparison:
-        """Give the same comparison from the other run's side."""
+        """Return the same comparison from the other run's side."""
         return dataclasses.replace(
             self,
             a=self.b,
@@ -146,7 +146,7 @@ class PairComparison:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Give the comparison as plain data; the corrected p is named after its correction."""
+        """Return the comparison as plain data; the corrected p is named after its correction."""
         values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS_OF_PAIRS}
         correction, p = values.pop("correction"), values.pop("p_corrected")
         if correction != UNCORRECTED:
@@ -193,7 +193,7 @@ class Comparison:
     measure: str = AUC
 
     def places(self) -> Iterator[tuple[int, int, PairComparison]]:
-        """Give every pair with the places of its two runs."""
+        """Return every pair with the places of its two runs."""
         places = itertools.combinations(range(len(self.runs)), 2)
         return ((i, j, pair) for (i, j), pair in zip(places, self.pairs, strict=True))
 
@@ -241,7 +241,7 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
 
 
 def trained_for(record: RunRecord) -> Band | None:
-    """Give the FPR range that a run's method was set to, or None where it takes none."""
+    """Return the FPR range that a run's method was set to, or None where it takes none."""
     declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
     if declared is None:
         return None

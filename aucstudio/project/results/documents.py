@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def result_document(
     table: AnyTable, records: Sequence[RunRecord], band: Band, model: str | None = None
 ) -> dict[str, Any]:
-    """Give what ``train --json`` prints."""
+    """Return what ``train --json`` prints."""
     positives = int(table.is_positive().sum())
     return {
         "data": {
@@ -50,7 +50,7 @@ def result_document(
 
 
 def data_sentence(table: AnyTable) -> str:
-    """Say what is trained on: label, positive class, who chose them, and rows left out."""
+    """Describe what is trained on: label, positive class, who chose them, and rows left out."""
     guessed = [f"the {'label' if what == 'label' else 'class'}" for what in table.guessed]
     by = f" ({' and '.join(guessed)} guessed)" if guessed else ""
     left_out = table.unlabelled + table.rejected_rows
@@ -141,7 +141,7 @@ def named_runs(
 
 
 def told_apart(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
-    """Give runs that are called alike names with their ids."""
+    """Return runs that are called alike names with their ids."""
     often = Counter(name for name, _ in named)
     return [
         (titled(name, record.id) if often[name] > 1 else name, record) for name, record in named
@@ -194,7 +194,7 @@ class _Window(msgspec.Struct):
 def readable_runs(
     named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
 ) -> list[tuple[str, RunRecord]]:
-    """Give the runs whose scores are whole; the figures of each are worked out by that."""
+    """Return the runs whose scores are whole; the figures of each are worked out by that."""
     from aucstudio.project.results.comparison import run_figures
 
     sound = []
@@ -211,7 +211,7 @@ def readable_runs(
 def comparison_document(
     named: Sequence[tuple[str, RunRecord]], band: Band, workers: Workers | None = None
 ) -> dict[str, Any]:
-    """Give the runs with their figures, and every pair of them with its tests, as plain data."""
+    """Return the runs with their figures, and every pair of them with its tests, as plain data."""
     from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 
     pairs = {

@@ -30,7 +30,7 @@ LEAST_PRIOR = 1e-6
 
 
 def data_prior(record: RunRecord, table: Table | None = None) -> float:
-    """Give the share of positives of the table that a run is of; else of its first split."""
+    """Return the share of positives of the table that a run is of; else of its first split."""
     data = record.experiment.data
     if data.schema.weight is not None:
         split = record.splits[0]
@@ -47,7 +47,7 @@ _curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
 
 
 def curve_of(split: SplitResult) -> roc.Curve:
-    """Give the held-out ROC curve of a split; computed once."""
+    """Return the held-out ROC curve of a split; computed once."""
     if split not in _curves:
         rows = Scores.of(split)
         if rows.weight_kind == roc.FREQUENCY and rows.weights is not None:
@@ -89,7 +89,7 @@ def expected_cost(tpr: Array | float, fpr: Array | float, prior: float, miss: fl
 
 
 def draws_for(rows: int) -> int:
-    """Tell how many resamples of so many rows are worth waiting for."""
+    """Return how many resamples of so many rows are worth waiting for."""
     return int(np.clip(_ROWS_DRAWN // rows, *_DRAWS))
 
 

@@ -58,7 +58,7 @@ def planned_apart(a: RunRecord, b: RunRecord) -> Apart | None:
 
 
 def why_not_comparable(a: RunRecord, b: RunRecord) -> str:
-    """Say why two runs were not scored on the same rows; nothing if they were."""
+    """Explain why two runs were not scored on the same rows; nothing if they were."""
     if same_rows(a, b):
         return ""
     if apart := planned_apart(a, b):

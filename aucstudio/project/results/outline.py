@@ -40,12 +40,12 @@ class Outline(msgspec.Struct, frozen=True):
 
 
 def kind_of(path: Path) -> str:
-    """Tell by its name what a file is."""
+    """Return by its name what a file is."""
     return _KINDS.get(path.suffix.lower(), "Table")
 
 
 def outline(path: Path) -> Outline:
-    """Tell of a file; of one that was read before and has not changed, from memory."""
+    """Describe a file; one that was read before and has not changed, from memory."""
     kind = kind_of(path)
     try:
         found = path.stat()

@@ -83,7 +83,7 @@ class _Scored:
 
     @classmethod
     def of_common(cls, a: RunRecord, b: RunRecord, band: Band) -> tuple[_Scored, _Scored]:
-        """Give two runs on the rows that both scored."""
+        """Return two runs on the rows that both scored."""
         one, other = map(list, zip(*common_scores(a, b), strict=True))
         forward = a.experiment.validation.scheme == FORWARD
         held = [len(part.positive) for part in (one if forward else one[:1])]
@@ -101,12 +101,12 @@ class _Scored:
 
     @cached_property
     def placements(self) -> inference.Placements:
-        """Give what the test of the only split needs; the same for every other run."""
+        """Return what the test of the only split needs; the same for every other run."""
         return inference.Placements.of(self._ranking(self.splits[0]), *self.band)
 
     @cached_property
     def areas(self) -> list[float]:
-        """Give the area of each split."""
+        """Return the area of each split."""
         rankings = map(self._ranking, self.splits)
         if self.band == WHOLE:
             return [one.auc for one in rankings]

@@ -41,7 +41,7 @@ class Parting:
 
 
 def part_rows(table: Table, name: str, cuts: Sequence[float] = ()) -> Parting:
-    """Part the rows by a column of any role.
+    """Split the rows by a column of any role.
 
     Numbers are parted at the cuts; without any, a column with at most 20 values by these, one with
     more by its quartiles. Of more than 20 levels the largest keep a part each, and the others share

@@ -57,7 +57,7 @@ def _area_words(area: inference.Interval) -> str:
 
 
 def _verdict(what: str, p: float, silent: int) -> str:
-    """Say what the test of equality came to, and how many groups have too few rows for it."""
+    """Describe what the test of equality came to, and how many groups have too few rows for it."""
     if math.isnan(p):
         return f"{what}: too few rows to test whether the groups are equal."
     others = f" (without {silent} of too few rows)" if silent else ""

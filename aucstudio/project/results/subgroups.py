@@ -79,7 +79,7 @@ class Subgroup:
         return min(self.positives, self.negatives) < _FEW
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         areas = {
             name: {
                 "value": number(area.value),
@@ -124,7 +124,7 @@ class Subgroups:
     silent_pauc: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Give them as plain data."""
+        """Return them as plain data."""
         groups = [group.as_json() for group in self.groups]
         p = {"p_auc": number(self.p_auc), "p_pauc": number(self.p_pauc)}
         return {"column": self.column, "groups": groups, **p}
@@ -188,7 +188,7 @@ def _equality(groups: Sequence[Sequence[Labelled]], band: Band) -> tuple[float, 
 
 
 def _counts(split: SplitResult) -> NDArray[np.bool_]:
-    """Tell which held-out rows weigh anything."""
+    """Return which held-out rows weigh anything."""
     weights = split.test_weights
     return np.ones(split.n_test, dtype=bool) if weights is None else weights > 0
 
@@ -202,7 +202,7 @@ def _whole(split: SplitResult, fpr: float) -> float:
 def _lowest(
     negatives: NDArray[np.floating[Any]], fpr: float, weights: Array | None = None
 ) -> float:
-    """Give the lowest threshold with no more false positives than a rate allows."""
+    """Return the lowest threshold with no more false positives than a rate allows."""
     if not len(negatives):
         return math.nan
     order = np.argsort(negatives)[::-1]
@@ -260,7 +260,7 @@ def _notices(ranked: Sequence[roc.Ranking], band: Band) -> tuple[Notice, ...]:
 
 
 def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:
-    """Give the share of a class that is called positive, of weighted rows by what they say."""
+    """Return the share of a class that is called positive, of weighted rows by what they say."""
     called, weight, groups = [], [], []
     for fold, (part, threshold) in enumerate(zip(parts, thresholds, strict=False)):
         rows = part.positive == of
@@ -321,7 +321,7 @@ def subgroups_of(
 
 
 def parted_data(name: str, record: RunRecord) -> DataReference:
-    """Give the table whose rows a run held out; InputError if these cannot be parted."""
+    """Return the table whose rows a run held out; InputError if these cannot be parted."""
     experiment = record.experiment
     scheme = experiment.validation.scheme
     data = experiment.test if scheme == FILE else experiment.data

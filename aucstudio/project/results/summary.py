@@ -196,7 +196,7 @@ def _summarise(
 
 @_remembered
 def measures(record: RunRecord, band: Band) -> dict[str, float]:
-    """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
+    """Return the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
     found = [roc.describe(ranking(s).curve, band) for s in record.splits]
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
 
@@ -213,7 +213,7 @@ def work_out(record: RunRecord) -> None:
 
 @_remembered
 def train_auc(record: RunRecord) -> float:
-    """Give the mean AUC on the training parts."""
+    """Return the mean AUC on the training parts."""
     values = [
         roc.auc(s.train_positive, s.train_scores, weights=s.train_weights) for s in record.splits
     ]
@@ -268,7 +268,7 @@ def _scored_rows(record: RunRecord) -> bytes:
 
 
 def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:
-    """Give a run as ``train --json`` prints it."""
+    """Return a run as ``train --json`` prints it."""
     first = record.splits[0] if record.splits else None
     area = auc_summary(record)
     document: dict[str, Any] = {
@@ -340,5 +340,5 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """Give a finite number, or None: JSON has no NaN."""
+    """Return a finite number, or None: JSON has no NaN."""
     return value if math.isfinite(value) else None

@@ -15,7 +15,7 @@ _SAME = 1e-9  # of the objective: what no one would call a difference
 
 
 def verified_table(verification: Verification) -> list[Line]:
-    """Give one line for each thing that was compared, in the order of :data:`HEADINGS`."""
+    """Return one line for each thing that was compared, in the order of :data:`HEADINGS`."""
     return list(_lines(verification.found))
 
 
@@ -45,7 +45,7 @@ def _lines(found: Verified) -> Iterator[Line]:
 
 
 def verdict(verification: Verification) -> str:
-    """Say in a sentence or two what was proven, and what was not."""
+    """State in a sentence or two what was proven, and what was not."""
     found = verification.found
     if found.faults:
         return " ".join(found.faults)
@@ -56,7 +56,7 @@ def verdict(verification: Verification) -> str:
 
 
 def _optimum(found: Verified) -> str:
-    """Say what is known of the optimum."""
+    """Describe what is known of the optimum."""
     if found.solved is None or found.bound is None or found.counted is None:
         if found.repeated is None:
             return ""
@@ -80,7 +80,7 @@ def _optimum(found: Verified) -> str:
 
 
 def place_words(verification: Verification) -> str:
-    """Say which fit was verified, where a run has several, and how long it took."""
+    """State which fit was verified, where a run has several, and how long it took."""
     which = ""
     if verification.splits > 1:
         which = f"Split {verification.split} of {verification.splits}. "

@@ -126,7 +126,7 @@ def training_size(
     positive: str,
     preparation: PreparationChoice = USUAL,
 ) -> tuple[int, int, int]:
-    """Give positives, negatives and features of what one fit trains on."""
+    """Return positives, negatives and features of what one fit trains on."""
     share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
@@ -147,7 +147,7 @@ def _most_columns(levels: int, preparation: PreparationChoice) -> int:
 
 
 def machine_memory() -> float:
-    """Give the bytes of memory that the machine has, or as many of them as a container may use.
+    """Return the bytes of memory that the machine has, or as many of them as a container may use.
 
     All of it, not what is free: much of what is taken at a moment is a cache that gives way.
     """
@@ -164,7 +164,7 @@ _BYTES_STORED = 2 * NUMBER  # of a number with its place
 
 
 def stays_sparse(experiment: Experiment, table: AnyTable) -> bool:
-    """Tell whether every fit of an experiment takes the rows of a table as a sparse matrix."""
+    """Return whether every fit of an experiment takes the rows of a table as a sparse matrix."""
     pairs_out = experiment.validation.scheme == LEAVE_PAIR_OUT
     return not pairs_out and fits_sparse(
         experiment.method, experiment.params, experiment.tuning, experiment.preparation, table
@@ -178,7 +178,7 @@ def fits_sparse(
     preparation: PreparationChoice,
     table: AnyTable,
 ) -> bool:
-    """Tell whether a method, at every setting that is tried, takes the rows as a sparse matrix."""
+    """Return whether a method takes sparse rows at every setting that is tried."""
     known = DECLARED[method]
     if not known.takes_sparse or not is_sparse(table.columns) or preparation.makes_ranks:
         return False
@@ -193,7 +193,7 @@ def fits_sparse(
 def cost_of_fit(
     fit: AUCClassifier, size: tuple[int, int, int], table: Table, *, sparse: bool
 ) -> Cost:
-    """Say what a fit on so many positives, negatives and features of a table takes.
+    """Estimate what a fit on so many positives, negatives and features of a table takes.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def cost_of_fit(
 
 
 def table_bytes(table: Table) -> float:
-    """Say what the cells of a table take."""
+    """Describe what the cells of a table take."""
     dense = sum(not isinstance(column, SparseColumn) for column in table.columns)
     return NUMBER * table.rows * dense + _BYTES_STORED * _stored(table)
 
@@ -222,7 +222,7 @@ def _stored(table: Table) -> int:
 
 
 def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory: float) -> str:
-    """Say why a fit on a sparse table does not fit into memory, and what does."""
+    """Explain why a fit on a sparse table does not fit into memory, and what does."""
     method = DECLARED[experiment.method]
     why = method.title
     if experiment.validation.scheme == LEAVE_PAIR_OUT:

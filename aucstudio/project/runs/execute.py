@@ -95,7 +95,7 @@ def execute_split(
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
-    """Give the rows of the table that the k-th split trains on."""
+    """Return the rows of the table that the k-th split trains on."""
     split = splits_of(table, experiment.validation)[k]
     return np.flatnonzero(table.labelled())[split.train]
 
@@ -119,7 +119,7 @@ def _finish(run: _Run, table: AnyTable, test_table: AnyTable | None) -> RunRecor
 
 
 def failure_sentence(error: Exception) -> str:
-    """Say in a sentence what ended a run."""
+    """State in a sentence what ended a run."""
     if isinstance(error, MemoryError):
         return NOT_ENOUGH_MEMORY
     if isinstance(error, InputError | InvalidSetting):
@@ -205,7 +205,7 @@ class _Run:
     def _settle(
         self, k: int, count: int, part: SplitRows, table: AnyTable
     ) -> tuple[Mapping[str, Any], tuple[Notice, ...]]:
-        """Give the settings to fit with, searched on the training part where that is asked for.
+        """Return the settings to fit with, searched on the training part where that is asked for.
 
         Beside them, what there is to warn of.
         """

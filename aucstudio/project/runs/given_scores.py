@@ -39,7 +39,7 @@ def score_columns(table: AnyTable) -> list[str]:
 
 
 def scored_by(table: SomeTable, column: str) -> SomeTable:
-    """Give the table with one column to learn from, whatever it was for; others are ignored.
+    """Return the table with one column to learn from, whatever it was for; others are ignored.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class ScoreSource:
 
 
 def joinable(table: AnyTable, validation: Validation) -> Table:
-    """Give a table that scores of a file can be joined to.
+    """Return a table that scores of a file can be joined to.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
 
 
 def with_score_file(experiment: Experiment, scores: ScoreFile) -> Experiment:
-    """Give an experiment on a table whose scores come from a file."""
+    """Return an experiment on a table whose scores come from a file."""
     data = dataclasses.replace(experiment.data, scores=(scores,))
     return dataclasses.replace(experiment, data=data)
 
@@ -151,7 +151,7 @@ def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
 
 
 def is_given(record: RunRecord) -> bool:
-    """Tell whether a run's scores are a column of the table."""
+    """Return whether a run's scores are a column of the table."""
     return record.experiment.method == MARKER
 
 

@@ -111,7 +111,7 @@ def forward_notes(
 
 
 def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
-    """Say which of some labelled rows a method keeps together that holds rows out in training.
+    """State which of some labelled rows a method keeps together that holds rows out in training.
 
     Where nothing else belongs together and steps go forward in time, those are blocks of
     neighbouring times: beside its own neighbours a row would be judged too well.

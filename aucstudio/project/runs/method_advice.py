@@ -51,14 +51,14 @@ class Outlook:
 
     @property
     def words(self) -> str:
-        """Say the time in a few words."""
+        """State the time in a few words."""
         if self.problem:
             return "too large" if self.cost is None else "not here"
         return "–" if self.seconds is None else f"about {rough_words(self.seconds)}"
 
     @property
     def details(self) -> str:
-        """Say what it takes, or why it cannot be, in a sentence."""
+        """Describe what it takes, or why it cannot be, in a sentence."""
         if self.problem or self.cost is None:
             return self.problem
         several = f"{self.fits} fits: " if self.fits > 1 else ""

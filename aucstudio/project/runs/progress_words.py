@@ -13,7 +13,7 @@ from aucstudio.project.runs.watch import Elsewhere, Progress
 def progress_words(
     progress: Progress, names: Mapping[str, str] | None = None
 ) -> tuple[float | None, str]:
-    """Give the fraction of a run that is done, and what it is doing.
+    """Return the fraction of a run that is done, and what it is doing.
 
     ``names`` are other words for the settings.
     """
@@ -41,7 +41,7 @@ def elsewhere_words(
     search: Search | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Say how far workers are with so many splits, and where they are."""
+    """State how far workers are with so many splits, and where they are."""
     done = f"{far.finished} of {splits} splits" if splits > 1 else ""
     searching = search is not None and search.judged < 1.0
     tuning = search_words(search, names) if search is not None and searching else ""
@@ -50,7 +50,7 @@ def elsewhere_words(
 
 
 def search_words(search: Search, names: Mapping[str, str] | None = None) -> str:
-    """Say how far a search is, and what leads."""
+    """State how far a search is, and what leads."""
     words = f"tuning: {search.judged:.0%} of {len(search.candidates)} candidates"
     leader = search.leader
     if leader is None:
@@ -59,7 +59,7 @@ def search_words(search: Search, names: Mapping[str, str] | None = None) -> str:
 
 
 def search_result(search: Search, names: Mapping[str, str] | None = None) -> str:
-    """Say in a line what a search chose; ``names`` are other words for the settings."""
+    """State in a line what a search chose; ``names`` are other words for the settings."""
     best = search.best
     if best is None:
         return "the search was not finished"

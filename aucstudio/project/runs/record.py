@@ -267,7 +267,7 @@ class RunRecord:
         )
 
     def header(self) -> dict[str, Any]:
-        """Give what is not an array as plain data."""
+        """Return what is not an array as plain data."""
         return {
             "id": self.id,
             "experiment": self.experiment.as_json(),
@@ -312,7 +312,7 @@ def find_twin(experiment: Experiment, records: Iterable[RunRecord]) -> RunRecord
 
 
 def same_scores(a: Experiment, b: Experiment) -> bool:
-    """Tell whether two experiments are bound to give the same scores of the same rows.
+    """Return whether two experiments are bound to give the same scores of the same rows.
 
     Where the files lie does not matter, nor a setting that the others make meaningless, nor the
     FPR range that figures are read in, unless settings are searched by it.

@@ -48,7 +48,7 @@ def learn(
     *,
     sparse: bool = False,
 ) -> Preparation:
-    """Learn the preprocessing that a method wants on some rows of a table.
+    """Fit the preprocessing that a method needs on some rows of a table.
 
     What is chosen is not for a method that takes values as they are. Where it takes the rows as a
     ``sparse`` matrix, zeros stay zero.
@@ -64,7 +64,7 @@ def learn(
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
-    """Give prepared rows of a table."""
+    """Return prepared rows of a table."""
     if on_disk := _on_disk(table):
         from aucstudio.project.data.disk.stream_rows import TableBlocks
 
@@ -73,7 +73,7 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
 
 
 def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
-    """Give prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
+    """Return prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
     if preparation.keeps_zeros:
         from aucstudio.project.data.sparse_rows import sparse_rows
 
@@ -106,7 +106,7 @@ def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
 
 
 def _beyond(column: Column, low: float, high: float) -> Rows:
-    """Give the rows whose cell is beyond the limits, in their order."""
+    """Return the rows whose cell is beyond the limits, in their order."""
     if isinstance(column, SparseColumn) and low <= 0 <= high:
         rows, numbers = column.cells
         return rows[(numbers < low) | (numbers > high)]
@@ -137,7 +137,7 @@ def _on_disk(table: AnyTable) -> DiskTable | None:
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Give a table that is in memory; whoever needs all rows refuses others before."""
+    """Return a table that is in memory; whoever needs all rows refuses others before."""
     assert isinstance(table, Table), f"{table.path} stays on disk"
     return table
 
@@ -170,7 +170,7 @@ def fit(
 
 
 def relative(weights: Array) -> Array:
-    """Give weights whose mean is 1 over the rows that count."""
+    """Return weights whose mean is 1 over the rows that count."""
     counted = weights > 0
     return weights / weights[counted].mean() if counted.any() else weights
 

@@ -116,7 +116,7 @@ def search(
 
 
 def check_found(found: Search) -> Search:
-    """Give the search back, or raise InputError if no candidate could be judged."""
+    """Return the search back, or raise InputError if no candidate could be judged."""
     if found.best is None:
         reason = next(iter(found.problems.values()), "no candidate gave an area")
         raise InputError(f"nothing could be tuned: {reason}", setting="tune")
@@ -325,7 +325,7 @@ class SearchProgress:
             self._problems[k] = fold, found
 
     def so_far(self) -> Search:
-        """Give the search as it stands.
+        """Return the search as it stands.
 
         A candidate is not tried again after the first fold that it fails on: areas that others
         found on later ones meanwhile are left out.

@@ -45,7 +45,7 @@ def side_by_side(
 
 
 def _alone() -> None:
-    """Let this thread have no threads of OpenMP beside it, which is set thread by thread."""
+    """Limit OpenMP to this thread alone, which is set thread by thread."""
     threadpool_limits(1, user_api="openmp")
 
 

@@ -113,7 +113,7 @@ def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[No
 
 
 def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
-    """Give the weights of some of the labelled rows.
+    """Return the weights of some of the labelled rows.
 
     Raises
     ------

@@ -95,14 +95,14 @@ class ScoresOnTheWay:
         return above
 
     def auc(self) -> Array:
-        """Give the AUC at each look; NaN where a class has no rows."""
+        """Return the AUC at each look; NaN where a class has no rows."""
         if self.weights is not None:
             return self.pauc((0.0, 1.0))
         areas: Array = self.above.mean(axis=1, dtype=np.float64)
         return areas
 
     def pauc(self, band: tuple[float, float]) -> Array:
-        """Give the partial AUC at each look, normalised by the width of the band."""
+        """Return the partial AUC at each look, normalised by the width of the band."""
         if self.weights is not None:
             return self._weighted_areas(band)
         weights = roc.rank_weights(self.above.shape[1], *band)
@@ -111,7 +111,7 @@ class ScoresOnTheWay:
         return areas
 
     def _weighted_areas(self, band: tuple[float, float]) -> Array:
-        """Give weighted areas at each look, which are not kept; NaN where no row of a class counts.
+        """Return weighted areas at each look, not kept; NaN where no row of a class counts.
 
         Scores are few: those of a sample of the rows.
         """
@@ -194,7 +194,7 @@ class StageLog:
         self._last = step.stage
 
     def stages(self) -> tuple[Stage, ...]:
-        """Give the stages in order; training alone where nothing came before it."""
+        """Return the stages in order; training alone where nothing came before it."""
         return (*self._before, self._training) if self._training else tuple(self._before)
 
     def _begin_training(self, seconds: float) -> None:

@@ -67,7 +67,7 @@ class Tuning:
             raise InputError(f"tuning needs at least 2 folds; it is {self.folds}", setting="tune")
 
     def describe(self) -> str:
-        """Say in a few words how settings are chosen."""
+        """State in a few words how settings are chosen."""
         if self.metric == LEAVE_PAIR_OUT:
             return f"tuned by {METRICS[self.metric]}"
         return f"tuned by {METRICS[self.metric]} in {self.folds} folds"
@@ -218,7 +218,7 @@ def few_negatives_notes(
 
 
 def symbols(method: str) -> dict[str, str]:
-    """Give each setting of a method the name it has on paper."""
+    """Return each setting of a method the name it has on paper."""
     return {n: d.symbol or d.label for n, d in declared_params(DECLARED[method]).items()}
 
 

@@ -66,7 +66,7 @@ class Verification:
         return not self.found.faults
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document | {"agrees": self.agrees}
 
@@ -139,7 +139,7 @@ def verify_run(
 
 
 def open_table(record: RunRecord, table: Table | None = None) -> Table:
-    """Give the table of a run, unchanged, as the run read it.
+    """Return the table of a run, unchanged, as the run read it.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _class_faults(
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Give the settings as the method declares them: ranges are pairs again."""
+    """Return the settings as the method declares them: ranges are pairs again."""
     known = declared_params(method)
     return {
         name: tuple(value) if known[name].kind == "range" and value is not None else value

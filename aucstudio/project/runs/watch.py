@@ -139,7 +139,7 @@ class Rows(Protocol):
     """Rows of a fit, in memory or not, some of which can be had by their numbers."""
 
     def __getitem__(self, numbers: NDArray[np.intp], /) -> Any:
-        """Give some rows."""
+        """Return some rows."""
 
 
 Weights = tuple[Array | None, Array | None]
@@ -245,11 +245,11 @@ class Watch:
         return self._say(message)
 
     def pulse(self, stage: str, fraction: float) -> None:
-        """Tell of the scoring that follows the fit."""
+        """Report the scoring that follows the fit."""
         self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
 
     def tell_finished(self, result: SplitResult) -> None:
-        """Tell of the end of the fit."""
+        """Report the end of the fit."""
         self._tell(None, result.fit_seconds, None, result)
 
     def seconds(self) -> float:
@@ -257,14 +257,14 @@ class Watch:
         return time.perf_counter() - self._began - self._watching
 
     def curve(self) -> TrainingCurve:
-        """Give the steps so far."""
+        """Return the steps so far."""
         columns = np.array(self._steps, dtype=np.float64).reshape(-1, 4)
         iteration = columns[:, 0].astype(np.int64)
         stages = self._stages.stages()
         return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3], stages)
 
     def trajectory(self, train_scores: Array, held_scores: Array) -> Trajectory:
-        """Give the looks, and last the scorer that came out, whose scores are known.
+        """Return the looks, and last the scorer that came out, whose scores are known.
 
         Parameters
         ----------
@@ -333,11 +333,11 @@ class _Samples:
             self.rows = _beneath(Z[self.held], self.rows)
 
     def split(self, scores: Array) -> tuple[Array, Array]:
-        """Part the scores of ``rows`` into those of the held-out rows and of training rows."""
+        """Split the scores of ``rows`` into those of the held-out rows and of training rows."""
         return scores[: len(self.held)], scores[len(self.held) :]
 
     def most_looks(self, fits: int) -> int:
-        """Tell how many looks one of so many fits may keep."""
+        """Return how many looks one of so many fits may keep."""
         each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
         return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
 

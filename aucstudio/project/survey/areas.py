@@ -66,11 +66,11 @@ class RankedColumn:
         return min(positives, len(self.positive) - positives) < _FEW
 
     def area(self) -> float:
-        """Give the area; below one half where low values speak for the positives."""
+        """Return the area; below one half where low values speak for the positives."""
         return roc.auc(self.positive, self.scores)
 
     def interval(self) -> Interval:
-        """Give the area with DeLong's interval."""
+        """Return the area with DeLong's interval."""
         return delong_interval(self.positive, self.scores)
 
 
@@ -114,7 +114,7 @@ class ColumnAreas:
                 return
 
     def _next(self, start: int) -> int | None:
-        """Give a column to look at: one that is seen, else the first one that is left."""
+        """Return a column to look at: one that is seen, else the first one that is left."""
         seen = (k for k in self.wanted if not self.done[k])
         if (column := next(seen, None)) is not None:
             return column

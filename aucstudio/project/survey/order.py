@@ -107,7 +107,7 @@ def _sorted(column: Column, rows: Rows, descending: bool, stop: Callable[[], obj
 def text_codes(
     values: NDArray[np.object_], stop: Callable[[], object] = lambda: None
 ) -> NDArray[np.float64]:
-    """Give texts as the places of their values in order; NaN for a missing one.
+    """Return texts as the places of their values in order; NaN for a missing one.
 
     Nothing here holds the GIL for long, however many texts there are.
     """

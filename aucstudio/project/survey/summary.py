@@ -129,7 +129,7 @@ def sum_up(
 def spread(
     column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
 ) -> Distribution:
-    """Tell how the cells of each class are spread, or all where there are no classes."""
+    """Return how the cells of each class are spread, or all where there are no classes."""
     everybody = np.ones(len(column.values), dtype=bool)
     found = _texts if column.kind == "text" else _numbers
     return found(column, _masks(column, classes) or [everybody], stop)
@@ -185,7 +185,7 @@ def _numbers(column: Column, masks: list[Mask], _stop: Callable[[], object]) -> 
 
 
 def _bin_edges(known: Array) -> Array:
-    """Give bins over the range of the cells, or over its middle where the tails are long."""
+    """Return bins over the range of the cells, or over its middle where the tails are long."""
     low, high = np.quantile(known, _TAILS)
     ends = float(known.min()), float(known.max())
     # Ends that are not far are no reason to leave cells out.
@@ -237,7 +237,7 @@ def _commonest(counts: dict[str, int], most: int) -> list[str]:
 
 
 def _shares(counts: NDArray[np.number]) -> Array:
-    """Give counts as shares of their line."""
+    """Return counts as shares of their line."""
     totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     shares: Array = counts / totals
     return shares

@@ -54,7 +54,7 @@ class Spread(Place):
             raise
 
     def heeds_stop(self, experiment: Experiment) -> bool:
-        """Tell that a stop is always answered: nobody waits for what is under way there."""
+        """Return that a stop is always answered: nobody waits for what is under way there."""
         return True
 
     def close(self) -> None:

@@ -124,6 +124,6 @@ class Job(Generic[Message, Result]):
 
 
 def describe_failure(error: BaseException) -> tuple[str, str]:
-    """Give a job's error as one sentence and as a traceback for a bug report."""
+    """Return a job's error as one sentence and as a traceback for a bug report."""
     trace = "".join(traceback.format_exception(error))
     return str(error) or type(error).__name__, trace

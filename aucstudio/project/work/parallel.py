@@ -128,7 +128,7 @@ class _Course:
         self.record: RunRecord | None = None
 
     def next_call(self) -> _Call | None:
-        """Give a task that may begin now, if there is one."""
+        """Return a task that may begin now, if there is one."""
         if not self._waiting and not self._out and self.record is None:
             self._waiting.extend(next(self._stages, ()))
         if not self._waiting:
@@ -183,7 +183,7 @@ class _Course:
 
     @property
     def doing(self) -> str:
-        """Say how many of those that the parts train are ready."""
+        """State how many of those that the parts train are ready."""
         if not self._parts:
             return ""
         left = {part[0] for part in self._parts if part not in self.made}

@@ -62,7 +62,7 @@ class Place:
         raise TypeError("a place has to say how runs are made there")
 
     def heeds_stop(self, experiment: Experiment) -> bool:
-        """Tell whether a run here soon answers the wish to stop."""
+        """Return whether a run here soon answers the wish to stop."""
         return METHODS[experiment.method](**experiment.params).heeds_stop()
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class Processes(Place):
         self._is_ready = self._is_closed = False
 
     def start(self) -> bool:
-        """Have a process at hand, from now on; it is ready some seconds later.
+        """Start a spare process; it is ready some seconds later.
 
         Returns
         -------

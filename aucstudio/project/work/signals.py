@@ -23,7 +23,7 @@ _asked: list[int] = []
 
 @contextlib.contextmanager
 def in_order() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the program as Ctrl+C does, so that it cleans up."""
+    """Make SIGTERM and SIGHUP unwind the program as Ctrl+C does, so that it cleans up."""
     _asked.clear()
     with _handled([number for number in _ENDING if number != signal.SIGINT], _leave):
         yield
@@ -38,12 +38,12 @@ def noted() -> Iterator[Callable[[], bool]]:
 
 
 def exit_status() -> int:
-    """Give the exit status of a program that was asked to end: 130 for Ctrl+C."""
+    """Return the exit status of a program that was asked to end: 130 for Ctrl+C."""
     return 128 + int(_asked[-1] if _asked else signal.SIGINT)
 
 
 def end_at_once() -> None:
-    """Let such signals end the program on the spot, where it has nothing to put down yet.
+    """Make such signals end the program at once, where it has nothing to put down yet.
 
     An exception in the middle of Qt's start would crash it.
     """
@@ -52,7 +52,7 @@ def end_at_once() -> None:
 
 
 def call(verb: Callable[[int], object]) -> None:
-    """Let such signals call something with the exit status to end with."""
+    """Make such signals call a function with the exit status."""
     for number in _heeded(_ENDING):
         signal.signal(number, lambda number, _frame: verb(128 + number))
 

@@ -61,11 +61,11 @@ class Workers:
         return f"in {self._places} processes"
 
     def hold(self, thing: Any) -> Any:
-        """Give what stands for a large thing among the arguments of tasks."""
+        """Return what stands for a large thing among the arguments of tasks."""
         return thing
 
     def keep(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Give what stands for the answer of a task among the arguments of others.
+        """Return what stands for the answer of a task among the arguments of others.
 
         Where workers have memories of their own, it stays there.
         """
@@ -88,7 +88,7 @@ class Workers:
             raise WorkersLostError(self.lost) from error
 
     def result(self, future: Future[Any]) -> Any:
-        """Give what a task gave, or raise what it raised.
+        """Return what a task gave, or raise what it raised.
 
         Raises
         ------

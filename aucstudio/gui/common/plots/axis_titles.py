@@ -66,7 +66,7 @@ class TitledAxis(pg.AxisItem):
 
 
 def fitting(title: str, room: float, metrics: QFontMetricsF) -> str:
-    """Give the fullest form of a title that is at most so many pixels long; no mere stump.
+    """Return the fullest form of a title that is at most so many pixels long; no mere stump.
 
     Parameters
     ----------

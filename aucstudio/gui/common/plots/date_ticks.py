@@ -13,7 +13,7 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 def date_ticks(low: float, high: float, layout: str) -> list[tuple[float, str]]:
-    """Give at most some four round dates between two, as places and words."""
+    """Return at most some four round dates between two, as places and words."""
     if layout == dates.CLOCK:
         return _clocks(low, high, 1.0)
     if high - low < _MOST:

@@ -41,11 +41,11 @@ class Extent:
         self.air = AIR
 
     def can_move(self, axis: int) -> bool:
-        """Tell whether a person can zoom along an axis."""
+        """Return whether a person can zoom along an axis."""
         return bool(self._box.mouseEnabled()[axis])
 
     def is_zoomed(self) -> bool:
-        """Tell whether something else than the whole picture is shown."""
+        """Return whether something else than the whole picture is shown."""
         return any(self._is_other(axis) for axis in (0, 1) if self.can_move(axis))
 
     def _is_other(self, axis: int) -> bool:
@@ -96,7 +96,7 @@ class Extent:
 
 
 def _follows(box: Any, axis: int) -> bool:
-    """Tell whether an axis follows its items, or that of another plot which does."""
+    """Return whether an axis follows its items, or that of another plot which does."""
     linked = box.linkedView(axis)
     following: Sequence[object] = (box if linked is None else linked).autoRangeEnabled()
     return following[axis] is not False

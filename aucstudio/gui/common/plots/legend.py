@@ -61,11 +61,11 @@ class Legend(pg.LegendItem):
         self._entries = []
 
     def explain_line(self, words: str, drawn: QPen) -> None:
-        """Say what lines of a pen are."""
+        """Show what lines of a pen are."""
         self._entries.append((words, drawn))
 
     def explain_mark(self, words: str, marks: pg.ScatterPlotItem | pg.PlotDataItem) -> None:
-        """Say what marks, or a line with marks, are as they are drawn at this moment."""
+        """Show what marks, or a line with marks, are as they are drawn at this moment."""
         self._entries.append((words, marks))
 
     def fit(self) -> None:

@@ -21,7 +21,7 @@ _State = tuple[list[Any], list[tuple[pg.AxisItem, int, int]]]
 
 @contextlib.contextmanager
 def at_sizes(plots: Sequence[tuple[pg.PlotWidget, QSize]]) -> Iterator[None]:
-    """Give plots these sizes, their ranges as they are and markers as shapes, and take it back."""
+    """Resize plots for the time being, keeping ranges and drawing markers as shapes."""
     # All are held before one is resized: they may share an axis.
     before = [(plot, plot.size(), _hold(plot)) for plot, _ in plots]
     try:
@@ -47,7 +47,7 @@ def _hold(plot: pg.PlotWidget) -> _State:
 
 
 def _let_go(plot: pg.PlotWidget, state: _State) -> None:
-    """Let a plot follow its data again, and give its axes the room they had for their numbers."""
+    """Restore automatic ranges and the room for axis numbers."""
     follows, axes = state
     for axis, width, height in axes:
         axis.textWidth, axis.textHeight = width, height
@@ -74,7 +74,7 @@ def _rehearse(plot: pg.PlotWidget) -> None:
 
 
 def _export_mode(plot: pg.PlotWidget, options: dict[str, object] | None) -> None:
-    """Have markers drawn as shapes instead of pictures kept ready for the screen."""
+    """Draw markers as shapes instead of pictures kept ready for the screen."""
     for item in plot.scene().items():
         if hasattr(item, "setExportMode"):
             item.setExportMode(options is not None, options)

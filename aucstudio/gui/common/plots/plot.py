@@ -118,7 +118,7 @@ class Plot(pg.PlotWidget):
         air: float = AIR,
         reach: tuple[Range, Range] | None = None,
     ) -> None:
-        """Say what the whole picture is; a plot that shows the whole goes on showing it.
+        """Show what the whole picture is; a plot that shows the whole goes on showing it.
 
         Parameters
         ----------
@@ -148,11 +148,11 @@ class Plot(pg.PlotWidget):
         self.restored.emit()
 
     def is_zoomed(self) -> bool:
-        """Tell whether something else than the whole picture is shown."""
+        """Return whether something else than the whole picture is shown."""
         return self._extent.is_zoomed()
 
     def can_zoom(self) -> bool:
-        """Tell whether a person can zoom at all."""
+        """Return whether a person can zoom at all."""
         return self._extent.can_move(0) or self._extent.can_move(1)
 
     # ------------------------------------------------------------- zooming
@@ -171,7 +171,7 @@ class Plot(pg.PlotWidget):
             self._box.translateBy(**{SIDES[axis]: by})
 
     def draw_box(self) -> None:
-        """Let the next drag draw the box that is shown then."""
+        """Prepare the zoom box for the next drag."""
         self._draws_box = True
         self.viewport().setCursor(Qt.CursorShape.CrossCursor)
 
@@ -221,7 +221,7 @@ class Plot(pg.PlotWidget):
             self._go(lambda: self._show_box(box))
 
     def _boxed(self, place: QPoint) -> QRect:
-        """Give the box from where it was begun to a place, as far as it lies in the picture."""
+        """Return the box from where it was begun to a place, as far as it lies in the picture."""
         inside = self.mapFromScene(self._box.sceneBoundingRect()).boundingRect()
         box = QRect(self._start, place).normalized().intersected(inside)
         for axis, (low, high) in enumerate(
@@ -343,5 +343,5 @@ class Plot(pg.PlotWidget):
             super().render(*arguments)
 
     def place_of(self, x: float, y: float) -> QPointF:
-        """Give where in the widget a place of the picture is."""
+        """Return where in the widget a place of the picture is."""
         return QPointF(self.mapFromScene(self._box.mapViewToScene(QPointF(x, y))))

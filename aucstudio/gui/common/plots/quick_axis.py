@@ -73,7 +73,7 @@ class QuickAxis(pg.AxisItem):
         return self._widened(super().boundingRect())
 
     def tickValues(self, low: float, high: float, size: float) -> Levels:
-        """Give the round values of each level that are in none before."""
+        """Return the round values of each level that are in none before."""
         if self.logMode:
             found: Levels = super().tickValues(low, high, size)
             return found
@@ -88,7 +88,7 @@ class QuickAxis(pg.AxisItem):
         return levels
 
     def _is_plain(self) -> bool:
-        """Tell whether it is an axis with a grid and no ticks of its own, at the bottom or left."""
+        """Return whether it is a bottom or left axis with a grid and no ticks of its own."""
         has_own = self._tickLevels is not None or self.style["tickAlpha"] is not None
         return self.orientation in ("bottom", "left") and self.grid is not False and not has_own
 
@@ -118,7 +118,7 @@ class QuickAxis(pg.AxisItem):
         return Marks(lines, self._numbers(area, shown, places, length) if shown else [])
 
     def _places(self, area: QRectF, values: list[float]) -> list[float | None]:
-        """Give where on the axis values are; nothing for those beyond its ends."""
+        """Return where on the axis values are; nothing for those beyond its ends."""
         low, high = self.range
         scale = (area.width() if self._lies else -area.height()) / ((high - low) or 1.0)
         offset = low * scale - (0.0 if self._lies else area.height())
@@ -127,7 +127,7 @@ class QuickAxis(pg.AxisItem):
         return [place if first <= place <= last else None for place in found]
 
     def _tick_pen(self, depth: int, count: int, length: float) -> QPen:
-        """Give the pen of a level, fainter the deeper and the more lines it has."""
+        """Return the pen of a level, fainter the deeper and the more lines it has."""
         crowd = min(0.05 * length / (count + 1), 1.0)
         pen = QPen(self.tickPen())
         colour = pen.color()
@@ -136,7 +136,7 @@ class QuickAxis(pg.AxisItem):
         return pen
 
     def covering(self, pen: QPen) -> QPen:
-        """Give the pen of the same look that covers what is behind it.
+        """Return the pen of the same look that covers what is behind it.
 
         A line that lets some of it through is painted pixel by pixel, and takes thirty times as
         long.
@@ -197,7 +197,7 @@ class QuickAxis(pg.AxisItem):
         return area.adjusted(-across, -up, across, up)
 
     def _seen(self) -> QRectF:
-        """Give where the numbers at the ends can be: near the axis, and on the plot."""
+        """Return where the numbers at the ends can be: near the axis, and on the plot."""
         parent = self.parentItem()
         near = self.boundingRect()
         return near if parent is None else near & self.mapRectFromParent(parent.boundingRect())
@@ -223,7 +223,7 @@ class QuickAxis(pg.AxisItem):
 
 
 def _edge(area: QRectF, lies: bool) -> QLineF:
-    """Give the line between an axis and its plot, one unit longer on either side."""
+    """Return the line between an axis and its plot, one unit longer on either side."""
     if lies:
         return QLineF(area.left() - 1, area.top() + 1, area.right() + 1, area.top() + 1)
     return QLineF(area.right() - 1, area.top() - 1, area.right() - 1, area.bottom() + 1)

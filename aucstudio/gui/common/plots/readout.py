@@ -62,7 +62,7 @@ class Readout(PlainLabel):
         self.hide()
 
     def _beside(self, place: QPoint, plot: QWidget) -> QPoint:
-        """Give the corner from which all is inside: right of a place and above it if may be."""
+        """Return the corner from which all is inside: right of a place and above it if may be."""
         left = place.x() + _APART
         if left + self.width() > plot.width():
             left = place.x() - _APART - self.width()

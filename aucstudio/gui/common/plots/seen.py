@@ -14,7 +14,7 @@ View = tuple[float, float, float, float]  # left, right, bottom, top
 
 
 def holds_something(plot: pg.PlotWidget) -> bool:
-    """Tell whether what is in view has a point or a line, or what is neither, in it."""
+    """Return whether what is in view has a point or a line, or what is neither, in it."""
     (left, right), (bottom, top) = plot.getViewBox().viewRange()
     view = left, right, bottom, top
     drawn = [item for item in plot.getPlotItem().items if item.isVisible()]
@@ -46,7 +46,7 @@ def _has_point(x: Array | None, y: Array | None, view: View) -> bool:
 
 
 def _has_line(item: pg.PlotCurveItem, view: View) -> bool:
-    """Tell whether a segment passes through, or what is filled under it does."""
+    """Return whether a segment passes through, or what is filled under it does."""
     x, y = item.getData()
     if x is None or len(x) < 2:
         return _has_point(x, y, view)

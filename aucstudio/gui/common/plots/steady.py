@@ -79,7 +79,7 @@ class SteadyBox(pg.ViewBox):
 
 
 def sides_of(places: Sequence[tuple[Array, Array]]) -> Sides | None:
-    """Give the left and right, and the bottom and top, of points; None if none is finite."""
+    """Return the left and right, and the bottom and top, of points; None if none is finite."""
     if not places:
         return None
     x, y = (np.concatenate(values) for values in zip(*places, strict=True))

@@ -59,7 +59,7 @@ def _keep(item: QGraphicsItem, kept: bool) -> None:
 
 
 def _is_painted(item: QGraphicsItem) -> bool:
-    """Tell whether an item paints something itself."""
+    """Return whether an item paints something itself."""
     if item.flags() & QGraphicsItem.GraphicsItemFlag.ItemHasNoContents:
         return False
     return isinstance(item, pg.AxisItem) or not item.isWidget()

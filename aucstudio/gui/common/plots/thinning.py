@@ -43,7 +43,7 @@ class PlacedLine:
         return bool((np.diff(self.y) >= 0).all())
 
     def seen(self, window: Window, pixels: tuple[int, int]) -> tuple[Array, Array]:
-        """Give the line for a window of so many device pixels, drawn as the whole line would be."""
+        """Return the line thinned for a window of so many device pixels; it looks the same."""
         window, pixels = _widened(window, pixels)
         first, last = self._within(window)
         if last - first <= 2 * sum(pixels):
@@ -97,7 +97,7 @@ class PlacedLine:
         return _distinct(np.concatenate(kept))
 
     def _looked_at(self, starts: NDArray[np.intp], last: int) -> NDArray[np.intp]:
-        """Give the vertices among which the extremes of columns are.
+        """Return the vertices among which the extremes of columns are.
 
         Of a run of vertices within a column these are its own extremes, of a run that columns
         share all.

@@ -55,7 +55,7 @@ class _Summary:
 
 
 def kind_words(column: Column) -> str:
-    """Say what the cells of a column were read as."""
+    """Describe what the cells of a column were read as."""
     if column.is_date:
         return "time of day" if column.layout == dates.CLOCK else "date"
     return "numbers" if column.kind == "number" else "text"
@@ -125,7 +125,7 @@ class ColumnCards(QHeaderView):
         self.place()
 
     def _widen_dates(self) -> None:
-        """Give columns of dates the room of a day with its time."""
+        """Make date columns wide enough for a day and time."""
         columns = () if self.table is None else self.table.columns
         # Of very many columns this is asked at once, hence not by their properties.
         for k in [k for k, c in enumerate(columns) if c.number and c.number.dated]:

@@ -169,7 +169,10 @@ class ImportPreview(QDialog):
         self._order_keys()
 
     def _order_keys(self) -> None:
-        """Let Enter open, and the tabulator go in reading order: roles come before their rows."""
+        """Make Enter open the file, and set the tab order to reading order.
+
+        Roles come before their rows.
+        """
         self.open_button.setDefault(True)  # which a button outside of the dialog cannot be
         self.sheet.cards.after = self.controls.classes
         close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
@@ -335,7 +338,7 @@ class ImportPreview(QDialog):
         self.stay()
 
     def refuse(self, error: Exception) -> None:
-        """Say why the whole file could not be opened so."""
+        """Show why the whole file could not be opened so."""
         self.stay()
         self._complain(error)
 

@@ -80,7 +80,7 @@ class TableRanking:
 
 
 def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the corners of a curve, one in each cell of a fine grid."""
+    """Return the corners of a curve, one in each cell of a fine grid."""
     corners = curve.corners()
     cells = np.floor(corners.fpr * _CELLS) * (_CELLS + 1) + np.floor(corners.tpr * _CELLS)
     kept = np.append(True, cells[1:] != cells[:-1])

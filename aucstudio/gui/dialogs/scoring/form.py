@@ -125,7 +125,7 @@ class ScoreForm(QObject):
         self.layout.add("Model", kinds)
 
     def order_tabs(self) -> None:
-        """Let the tabulator follow the reading order; the first step has the focus."""
+        """Set the tab order to reading order; focus the first step."""
         kinds, chooser = self.choice.kinds.buttons(), self.choice.chooser
         fields = [self.choose_table, *kinds, self.choose_model, *chooser.controls()]
         fields += [self.identifier, self.label]
@@ -165,7 +165,7 @@ class ScoreForm(QObject):
         return name if name in self.columns else None
 
     def chosen(self, accepted: Accepted) -> ScoringChoices:
-        """Give what is to be done; the columns have been looked at."""
+        """Return what is to be done; the columns have been looked at."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None

@@ -39,7 +39,7 @@ class Scored:
 
 
 def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
-    """Give what makes the model, reads the table and scores it, on another thread."""
+    """Return what makes the model, reads the table and scores it, on another thread."""
 
     def work(post: Post) -> Scored:
         model = chosen.make_model(lambda _progress: post((None, "training on all rows")))

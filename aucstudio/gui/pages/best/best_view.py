@@ -261,7 +261,7 @@ class BestView(PageView):
         return ". ".join(filter(None, (f"{title(entry)}: {more}", why)))
 
     def _verb(self, entry: Standing) -> str:
-        """Say what can be done with an entry; empty where nothing can."""
+        """Describe what can be done with an entry; empty where nothing can."""
         if entry.run in self.session.records:
             shown = self.session.run(entry.run)
             if shown is None:

@@ -124,7 +124,7 @@ class CoursePlot:
         self.legend.fit()
 
     def data(self, standings: Standings) -> dict[str, list[object]]:
-        """Give the numbers."""
+        """Return the numbers."""
         return {
             "seconds": [one.seconds for one in standings.course],
             "method": [one.method for one in standings.course],

@@ -68,7 +68,7 @@ class VerdictPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
 
     def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:
-        """Say what came of a tournament.
+        """Show what came of a tournament.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ def _capital(text: str) -> str:
 
 
 def _rests(standings: Standings) -> str:
-    """Say which rows and which members it rests on."""
+    """State which rows and which members it rests on."""
     rows = (
         f"Trained on {rows_words(standings.train)} in {standings.folds} folds; tested on "
         f"{rows_words(standings.held)} that no choice has seen. Ranking criterion: "

@@ -156,7 +156,7 @@ def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[st
 
 
 def state(entry: Standing, standings: Standings) -> str:
-    """Say how far an entry is, or how it stands against the best."""
+    """State how far an entry is, or how it stands against the best."""
     if standings.ended != RUNNING and entry.state in (READY, JUDGED):
         return _against_best(entry, standings) if entry.run else "not tested"
     if entry.state in (WAITS, READY) and entry.method == COMBINATION:
@@ -194,13 +194,13 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
 
 
 def _readable(doing: str) -> str:
-    """Give methods their titles, and leave out their settings."""
+    """Return methods their titles, and leave out their settings."""
     words = [word for word in doing.split() if "=" not in word]
     return " ".join(METHODS[word].title if word in METHODS else word for word in words)
 
 
 def statement(standings: Standings) -> Statement:
-    """Say how a tournament stands, or what came of it."""
+    """Describe how a tournament stands, or what came of it."""
     if standings.ended == RUNNING:
         return _live_statement(standings)
     if standings.ended == FAILED:

@@ -17,7 +17,7 @@ _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as
 
 
 def reach_of(judged: Sequence[JudgedMaps]) -> float:
-    """Tell up to which probability there is something to be seen."""
+    """Return the highest probability worth showing."""
     tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
     return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
 

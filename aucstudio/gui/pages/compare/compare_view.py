@@ -225,7 +225,10 @@ class CompareView(PageView):
         self._fit()
 
     def _looks(self) -> list[RunLook]:
-        """Give how the shown runs look now: a colour may have changed since they were compared."""
+        """Return how the shown runs look now.
+
+        A colour may have changed since they were compared.
+        """
         looks = {run.record.id: run.look for run in self.session.checked_runs()}
         return (
             []

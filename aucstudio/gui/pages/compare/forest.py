@@ -89,7 +89,7 @@ class ForestPlot(QObject):
             self.frame()
 
     def wanted_height(self) -> int:
-        """Give the height at which rows stand well apart."""
+        """Return the height at which rows stand well apart."""
         return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
 
     def frame(self) -> None:
@@ -117,7 +117,7 @@ class ForestPlot(QObject):
         self._write([run_name(run, band) for run in self._runs])
 
     def data(self) -> dict[str, list[Any]]:
-        """Give the numbers: a line for each run's mean, with its interval, and for each split."""
+        """Return the numbers: a line for each run's mean, with its interval, and for each split."""
         lines: list[tuple[Any, ...]] = []
         for run in self._runs:
             area = run.measured(self._measure)

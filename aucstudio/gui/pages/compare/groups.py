@@ -118,7 +118,7 @@ class GroupsPage(QSplitter):
         self.cuts_field.setVisible(shown and self._is_number())
 
     def busy(self) -> bool:
-        """Tell whether figures are on their way."""
+        """Return whether figures are on their way."""
         return self._answer.busy
 
     # ------------------------------------------------------------- computing
@@ -245,7 +245,7 @@ class GroupsPage(QSplitter):
             self._draw_curves(self.found.groups)
 
     def data(self) -> Mapping[str, Sequence[object]]:
-        """Give the figures, a line for each level."""
+        """Return the figures, a line for each level."""
         found = self.found
         if found is None:
             return {}
@@ -263,7 +263,7 @@ class GroupsPage(QSplitter):
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
-    """Give the table whose rows were held out: the open one, if it is that."""
+    """Return the table whose rows were held out: the open one, if it is that."""
     data = parted_data(name, record)
     return table if data.sha256 == table.sha256 else data.open()
 
@@ -292,14 +292,14 @@ def _cell(value: float, low: float, high: float) -> str:
 
 
 def _left_out(found: Subgroups) -> str:
-    """Say how many levels have too few rows for the tests, where these speak."""
+    """State how many levels have too few rows for the tests, where these speak."""
     told = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
     counts = [f"{n} of the {what}" for what, p, n in told if n and not math.isnan(p)]
     return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
 
 
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
-    """Say whether the levels differ, and what that rests on."""
+    """State whether the levels differ, and what that rests on."""
     known = [group for group in found.groups if not math.isnan(group.auc.value)]
     if not known:
         return Statement(f"No level of {found.column} has rows of both classes held out.")

@@ -61,7 +61,7 @@ class PairMatrix(QAbstractTableModel):
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
 
     def lines(self) -> Iterator[tuple[str, bool]]:
-        """Give every line of every cell, and whether it is bold."""
+        """Return every line of every cell, and whether it is bold."""
         for row, column in product(range(self.rowCount()), range(self.columnCount())):
             index = self.index(row, column)
             bold = index.data(_ROLE.FontRole) is not None
@@ -102,7 +102,7 @@ class PairMatrix(QAbstractTableModel):
         return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
 
     def _pair_data(self, row: int, column: int, role: int) -> Any:
-        """Give what a cell shows of its pair; weight and sign say what the tint says."""
+        """Return what a cell shows of its pair; weight and sign say what the tint says."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
             if pair.refused:
@@ -150,7 +150,7 @@ class MatrixTable(QTableView):
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
-        """Give every cell room for its two lines, and the page's width where there is some."""
+        """Fit every cell to its two lines, and the page's width where there is some."""
         self.ensurePolished()
         font = self.font()
         plain = QFontMetrics(font)

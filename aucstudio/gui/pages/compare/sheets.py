@@ -81,7 +81,7 @@ def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, 
 
 
 def pair_heads(correction: str) -> tuple[str, ...]:
-    """Give the heads of the pairs' table, the correction by its name."""
+    """Return the heads of the pairs' table, the correction by its name."""
     return tuple(head.replace("Holm", CORRECTION_NAMES[correction]) for head in PAIR_HEADS)
 
 
@@ -92,7 +92,7 @@ def run_rows(found: Comparison, looks: Sequence[RunLook], band: Band) -> list[Ro
 
 
 def run_name(run: RunFigures, band: Band) -> str:
-    """Give a run's name, marked if it was trained for another range."""
+    """Return a run's name, marked if it was trained for another range."""
     return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
 
 

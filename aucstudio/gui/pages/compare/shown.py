@@ -22,7 +22,7 @@ class ShownComparison:
     band: Band
 
     def corrected(self, correction: str) -> ShownComparison:
-        """Give the same with p-values corrected otherwise."""
+        """Return the same with p-values corrected otherwise."""
         pairs = comparison.corrected(self.found.pairs, correction)
         return dataclasses.replace(self, found=dataclasses.replace(self.found, pairs=pairs))
 

@@ -42,7 +42,7 @@ def p_value_words(pair: PairComparison) -> str:
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
-    """Say what a comparison settles, with its uncertainty."""
+    """Describe what a comparison settles, with its uncertainty."""
     if pair.refused:
         return Statement(f"{pair.a} and {pair.b} cannot be compared: {pair.refused}.")
     if math.isnan(pair.p):
@@ -68,7 +68,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
 
 
 def rows_words(record: RunRecord) -> str:
-    """Say what a run was scored on."""
+    """Describe what a run was scored on."""
     name = record.experiment.weight
     weighted = "" if name is None else f", weighted by {name}"
     if len(record.splits) == 1:
@@ -77,7 +77,7 @@ def rows_words(record: RunRecord) -> str:
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
-    """Say how many positives, or groups, a study needs to find a pair significantly different.
+    """State how many positives, or groups, a study needs to find a pair significantly different.
 
     Empty where that is not known.
     """
@@ -108,7 +108,7 @@ def _roughly(count: float) -> int:
 
 
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
-    """Say what is known of a run that stands alone."""
+    """Describe what is known of a run that stands alone."""
     figure = run.measured(measure)
     return Statement(
         f"{run.name} alone: {named} {words.figure_words(figure.value)} ({figure.interval}).",
@@ -117,7 +117,7 @@ def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
 
 
 def tally_words(pairs: Sequence[PairComparison]) -> str:
-    """Say how many pairs are settled."""
+    """State how many pairs are settled."""
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
@@ -145,7 +145,7 @@ def footnote(found: Comparison, band: Band) -> str:
 
 
 def what_next(session: Session) -> str:
-    """Say what to do where there is nothing to compare."""
+    """Describe what to do where there is nothing to compare."""
     if any(run.record.splits for run in session.shown_runs()):
         return "No run is checked: tick two or more in the list to compare them."
     if session.live is not None:

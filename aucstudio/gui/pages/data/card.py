@@ -214,13 +214,13 @@ class ColumnCard(QScrollArea):
             words.setVisible(has_figures)
 
     def show_problem(self, text: str) -> None:
-        """Say why a role cannot be given."""
+        """Show why a role cannot be given."""
         tell(self.problem, text, "error")
         if self._column is not None:
             self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(self._column.role)))
 
     def least_width(self) -> int:
-        """Give the width in which nothing is cut."""
+        """Return the width in which nothing is cut."""
         return scaled(WIDTH + _DATES if self.has_dates else WIDTH)
 
     def _on_role(self) -> None:
@@ -245,7 +245,7 @@ def _figure(figures: Figures | None, attribute: str, layout: str) -> str:
 
 
 def _whole(figures: Figures | None, attribute: str, layout: str) -> str:
-    """Tell a date with its time, where a figure is one."""
+    """Return a date with its time, where a figure is one."""
     value = math.nan if figures is None else getattr(figures, attribute)
     is_date = layout and attribute not in ("rows", "missing", "sd") and not math.isnan(value)
     return dates.spell(value, layout) if is_date else ""

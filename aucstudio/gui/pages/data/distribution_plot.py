@@ -115,7 +115,7 @@ class DistributionPlot:
         self._drawn.append(item)
 
     def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Give the numbers behind the picture."""
+        """Return the numbers behind the picture."""
         if self.summary is None:
             return {}
         found, names = self.summary.distribution, self.summary.class_names or ("all rows",)

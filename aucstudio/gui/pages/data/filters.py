@@ -121,11 +121,11 @@ class Filters(QWidget):
         self.ask(text="; ".join(dict.fromkeys(parts)))
 
     def show_count(self, shown: int, rows: int) -> None:
-        """Say how many rows there are."""
+        """Show how many rows there are."""
         self.count.setText(f"{shown:,} of {rows:,} rows")
 
     def show_problem(self, text: str) -> None:
-        """Say what is wrong with the conditions, or that nothing is."""
+        """Show what is wrong with the conditions, or that nothing is."""
         tell(self.problem, text, "error")
         self.field.setProperty("invalid", bool(text))
         self.field.style().unpolish(self.field)

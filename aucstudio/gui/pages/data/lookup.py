@@ -88,7 +88,7 @@ class Asked:
 
 
 def is_of(table: Table, run: ShownRun) -> bool:
-    """Tell whether a run has scores of a table's rows."""
+    """Return whether a run has scores of a table's rows."""
     record = run.record
     return bool(record.splits) and record.experiment.data.sha256 == table.sha256
 
@@ -184,7 +184,7 @@ class Finder:
         return FoundRows(asked, rows, extras, counts, classes)
 
     def classes_of(self, table: Table) -> Classes | None:
-        """Give the classes of a table; they are looked at once."""
+        """Return the classes of a table; they are looked at once."""
         if self._classes is None or self._classes[0] is not table:
             self._classes = table, Classes.of(table)
         return self._classes[1]
@@ -202,7 +202,7 @@ class Finder:
 
 
 def stop_if_asked(post: Callable[[float], bool], part: float = 0.0) -> None:
-    """Tell how far work is; raises once nobody waits for it any more."""
+    """Report progress; raises once the result is no longer needed."""
     if post(part):
         raise Stopped("nobody waits for this any more")
 

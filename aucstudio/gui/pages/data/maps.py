@@ -69,7 +69,7 @@ class CellMap(QObject):
         self.readout.show_nothing()
 
     def words(self, _column: int, _line: int) -> str:
-        """Say what a square is."""
+        """Describe what a square is."""
         return ""
 
     def name_columns(self, side: str, names: Sequence[str]) -> None:
@@ -162,7 +162,7 @@ class GapPicture(CellMap):
         return "   ".join(parts)
 
     def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Give the numbers behind the picture."""
+        """Return the numbers behind the picture."""
         found = self.found
         if found is None or not found.missing.size:
             return {}
@@ -249,7 +249,7 @@ class CorrelationPicture(CellMap):
         return pair_words(self.found, column, line)
 
     def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Give the numbers behind the picture."""
+        """Return the numbers behind the picture."""
         found = self.found
         if found is None or not found.values.size:
             return {}

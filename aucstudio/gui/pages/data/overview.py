@@ -61,7 +61,10 @@ class Arrangement:
 
 
 def arrange(asked: Arrangement, areas: ColumnAreas, stop: Callable[[], None]) -> Order:
-    """Give the columns of a list in order; those alike keep theirs, without a figure come last."""
+    """Return the columns of a list in order.
+
+    Those alike keep theirs, without a figure come last.
+    """
     columns, wanted = asked.table.columns, asked.search.casefold()
     kept: list[int] = []
     for start in range(0, len(columns), _WINDOW):
@@ -113,7 +116,7 @@ class OverviewModel(QAbstractTableModel):
         self.endResetModel()
 
     def column_at(self, line: int) -> Column:
-        """Give the column in a line."""
+        """Return the column in a line."""
         assert self.table is not None
         column: Column = self.table.columns[int(self.shown[line])]
         return column
@@ -250,7 +253,7 @@ class Overview(QWidget):
         self._arranging.drop()
 
     def busy(self) -> bool:
-        """Tell whether the list is about to change."""
+        """Return whether the list is about to change."""
         return self._arranging.busy or self._finding.busy
 
     def mark(self, name: str) -> None:
@@ -291,7 +294,7 @@ class Overview(QWidget):
         self.mark(self._wanted)
 
     def _on_look(self) -> None:
-        """Have the areas of what is seen found first, and show those that were found."""
+        """Compute the areas of visible columns first, and show those that were found."""
         if self.areas is None or not len(self.model.shown):
             return
         first = max(0, self.list.rowAt(0))
@@ -327,7 +330,7 @@ class Overview(QWidget):
 
 
 def _ranks_alike(before: Table, table: Table) -> bool:
-    """Tell whether columns of two tables have the same areas: nothing but roles has changed."""
+    """Return whether columns of two tables have the same areas: nothing but roles has changed."""
     rests = [
         (one.sha256, one.label, one.positive, len(one.columns), id(one.columns[0].values))
         for one in (before, table)

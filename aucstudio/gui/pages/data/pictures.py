@@ -44,7 +44,7 @@ class _PicturePage(QWidget):
         self._plot = picture.plot
 
     def busy(self) -> bool:
-        """Tell whether the picture is being worked out."""
+        """Return whether the picture is being worked out."""
         return self._work.busy
 
     def forget(self) -> None:
@@ -80,7 +80,7 @@ class _PicturePage(QWidget):
 
     @abstractmethod
     def _say(self) -> None:
-        """Say in words what the picture shows."""
+        """Show in words what the picture shows."""
 
 
 class GapPage(_PicturePage):

@@ -80,16 +80,16 @@ class RowsModel(QAbstractTableModel):
         self.endResetModel()
 
     def column_of(self, name: str) -> int | None:
-        """Give the place of a column."""
+        """Return the place of a column."""
         return next((k for k, column in enumerate(self.columns) if column.name == name), None)
 
     def line_of(self, row: int) -> int | None:
-        """Give the line in which a row of the table stands, if it does."""
+        """Return the line in which a row of the table stands, if it does."""
         found = np.flatnonzero(self.rows == row)
         return int(found[0]) if len(found) else None
 
     def extra(self, place: int) -> RunColumn | None:
-        """Give what a run adds, where that stands in a column."""
+        """Return what a run adds, where that stands in a column."""
         place -= self._first
         return self._extras[place] if 0 <= place < len(self._extras) else None
 
@@ -166,7 +166,10 @@ class RowsModel(QAbstractTableModel):
         return self._muted if column.role == "ignore" else None
 
     def _class_ink(self, row: int) -> QColor | None:
-        """Give the colour of a row's class, as the label's rule has it; none before it is known."""
+        """Return the colour of a row's class, as the label's rule has it.
+
+        None before it is known.
+        """
         if self._classes is None:
             return None
         if self._classes.positive[row]:

@@ -127,7 +127,7 @@ class RowsSheet(QTableView):
         self._by_hand = True
 
     def place(self) -> tuple[int | None, str]:
-        """Give the row and the column that are pointed at; None for none."""
+        """Return the row and the column that are pointed at; None for none."""
         index = self.currentIndex()
         if not index.isValid() or index.row() >= len(self.model_.rows):
             return None, ""
@@ -151,7 +151,7 @@ class RowsSheet(QTableView):
         return True
 
     def _fit(self) -> None:
-        """Give columns the width of their heads and of their first cells, once."""
+        """Fit column widths to heads and first cells, once."""
         names = tuple(column.name for column in self.model_.columns[:_FITTED])
         if names == self._fitted:
             return
@@ -169,7 +169,7 @@ class RowsSheet(QTableView):
     # ------------------------------------------------------------- the person
 
     def selected(self) -> tuple[list[Column], NDArray[np.intp]]:
-        """Give the columns and the lines that hold selected cells."""
+        """Return the columns and the lines that hold selected cells."""
         selection = self.selectionModel().selection()
         places, parts = set[int](), []
         for k in range(selection.count()):

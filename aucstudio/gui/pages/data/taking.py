@@ -46,7 +46,7 @@ class Taking(QObject):
         sheet.copying.connect(self.copy)
 
     def busy(self) -> bool:
-        """Tell whether cells are being copied or rows saved."""
+        """Return whether cells are being copied or rows saved."""
         return self._copying.busy or self._saving.busy
 
     def copy(self) -> None:

@@ -37,7 +37,7 @@ _PARTS = {
 
 
 def rows_sentence(found: FoundRows) -> Statement:
-    """Say which rows are shown."""
+    """State which rows are shown."""
     asked, wish = found.asked, found.asked.wish
     shown, total = len(found.rows), asked.table.rows
     if shown == total:
@@ -66,7 +66,7 @@ def rows_sentence(found: FoundRows) -> Statement:
 
 
 def area_sentence(summary: ColumnSummary) -> Statement:
-    """Say how a column ranks the classes by itself."""
+    """Describe how a column ranks the classes by itself."""
     if summary.area is None:
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
@@ -87,7 +87,7 @@ def area_sentence(summary: ColumnSummary) -> Statement:
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
-    """Say of a column what stands in its card."""
+    """State for a column what stands in its card."""
     said = area_sentence(summary)
     if not said.headline:
         return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
@@ -95,7 +95,7 @@ def column_sentence(summary: ColumnSummary) -> Statement:
 
 
 def spread_words(summary: ColumnSummary) -> str:
-    """Say what the picture of a distribution leaves out."""
+    """Describe what the picture of a distribution leaves out."""
     found = summary.distribution
     if not found.shares.size:
         return "No row has a value."
@@ -108,7 +108,7 @@ def spread_words(summary: ColumnSummary) -> str:
 
 
 def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
-    """Say where cells are missing."""
+    """State where cells are missing."""
     if not found.columns:
         return Statement("No column has a missing value.")
     lines = len(found.starts) - 1
@@ -133,7 +133,7 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
 def correlation_sentence(
     found: Correlation, kind: str, rows: int, left_out: int, pair: tuple[int, int] | None
 ) -> Statement:
-    """Say which columns go together."""
+    """State which columns go together."""
     name = "Spearman" if kind == SPEARMAN else "Pearson"
     if len(found.columns) < 2:
         return Statement("There are no two columns of numbers to correlate.")
@@ -161,7 +161,7 @@ def correlation_sentence(
 
 
 def pair_words(found: Correlation, one: int, other: int) -> str:
-    """Say how two columns go together."""
+    """Describe how two columns go together."""
     value = found.values[one, other]
     names = f"{found.columns[one]} and {found.columns[other]}"
     if one == other:

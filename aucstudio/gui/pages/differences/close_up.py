@@ -57,7 +57,7 @@ class CloseUp:
         self._soon.start()
 
     def busy(self) -> bool:
-        """Tell whether pairs are being counted, or soon will be."""
+        """Return whether pairs are being counted, or soon will be."""
         return self._answer.busy or (self._soon.isActive() and self._wanted() is not None)
 
     def _on_range(self, *_changed: Any) -> None:
@@ -75,7 +75,7 @@ class CloseUp:
         return ranges[:, 0], ranges[:, 1]
 
     def _wanted(self) -> tuple[Array, Array] | None:
-        """Give the corners of what is to be counted anew, if anything."""
+        """Return the corners of what is to be counted anew, if anything."""
         cloud, shown = self._cloud, self._shown
         pixel = np.array(self._box.viewPixelSize())
         if cloud is None or shown is None or cloud.pairs > PAIRS_COUNTED or not (pixel > 0).all():

@@ -131,7 +131,7 @@ class CloudItems:
             curve.setVisible(shown and penalised)
 
     def explain(self, legend: Legend) -> None:
-        """Say in a legend what the colours are; the fuller, the more pairs."""
+        """Show in a legend what the colours are; the fuller, the more pairs."""
         if self._is_split:
             legend.explain_mark("ranked right", self._right)
             legend.explain_mark("ranked wrongly", self._wrong)
@@ -139,7 +139,7 @@ class CloudItems:
             legend.explain_mark("pairs", self._right)
 
     def explain_spread(self, legend: Legend, penalised: bool, colour: QColor) -> None:
-        """Say in a legend what the ellipses are."""
+        """Show in a legend what the ellipses are."""
         legend.explain_mark("mean of all pairs", self.mean)
         legend.explain_line("their spread Σ, 1 and 2 sd", _sigma_pen())
         if penalised:
@@ -155,7 +155,7 @@ def _penalised_pen(colour: QColor) -> QPen:
 
 
 def _behind(density: Density, normal: Array) -> Mask:
-    """Tell which cells lie behind the line through 0 with this normal."""
+    """Return which cells lie behind the line through 0 with this normal."""
     ends = zip(density.shade_low, density.shade_high, density.shade.shape, strict=True)
     across, up = (low + (np.arange(n) + 0.5) * ((high - low) / n) for low, high, n in ends)
     found: Mask = np.add.outer(across * normal[0], up * normal[1]) < 0

@@ -211,7 +211,7 @@ class DifferenceView(PlaneView):
         return self._sentence()
 
     def _on_counted(self) -> None:
-        """Say what was counted of the compared run."""
+        """Show what was counted of the compared run."""
         if self.picture is not None and self.subject is not None:
             every = self.all_check.isChecked()
             self._compared = self.run_planes.draw(self.subject, self.picture, every)
@@ -232,7 +232,7 @@ class DifferenceView(PlaneView):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Let a pair take the sentence's place where there is no height for both."""
+        """Show the pair in place of the sentence where there is no height for both."""
         alone = self.panel.isHidden()
         self.plot.setMinimumHeight(_LEAST_PLOT if alone else _LEAST_BESIDE_PAIR)
         self.sentence.setVisible(alone or self.height() >= _LEAST_FOR_BOTH)
@@ -301,7 +301,7 @@ class DifferenceView(PlaneView):
 
 
 def _exact_normal(subject: Subject, picture: Picture) -> Array | None:
-    """Give the normal of the line behind which pairs are misranked, if the plane tells that."""
+    """Return the normal of the line behind which pairs are misranked, if the plane tells that."""
     whole = picture.plane.kind == SCORE or is_whole_plane(subject.preparation)
     if not whole or left_out_words(subject, ""):
         return None

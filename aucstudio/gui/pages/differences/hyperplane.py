@@ -91,7 +91,10 @@ class HyperplaneItems:
         self.head.setStyle(angle=180.0 - float(np.degrees(np.arctan2(seen[1], seen[0]))))
 
     def _has_room(self, seen: Array) -> bool:
-        """Tell whether the name fits on the line, below what stands at its end; a legend has it."""
+        """Return whether the name fits on the line, below what stands at its end.
+
+        A legend has it.
+        """
         across, up = np.abs(seen[::-1]) / np.linalg.norm(seen)
         sides = (self._box.width(), across), (self._box.height(), up)
         length = min(size / share for size, share in sides if share > 0.0)
@@ -104,5 +107,5 @@ def margin_pen(colour: QColor) -> QPen:
 
 
 def margin_of(method: str, params: Mapping[str, Any]) -> float | None:
-    """Give the margin that a method wants its pairs to have; None for one without."""
+    """Return the margin that a method wants its pairs to have; None for one without."""
     return float(params.get("margin", 1.0)) if METHODS[method].wants_margin else None

@@ -76,11 +76,11 @@ class MarkedPairs:
         self._gather()
 
     def choose(self, rows: Index) -> None:
-        """Ring the pair that is pointed at, if there is one."""
+        """Circle the pair under the pointer, if there is one."""
         self._ring(self.chosen, rows, 2.5)
 
     def hover(self, rows: Index) -> None:
-        """Ring the pair under the pointer, if there is one."""
+        """Circle the pair under the pointer, if there is one."""
         self._ring(self.hovered, rows, 1.5)
 
     def _ring(self, marks: pg.ScatterPlotItem, rows: Index, width: float) -> None:
@@ -103,7 +103,7 @@ class MarkedPairs:
         self._places = self._cloud.differences(self._rows)
 
     def nearest(self, x: float, y: float, pixel: tuple[float, float]) -> Index:
-        """Give the drawn pair next to a place, shape (2, 1), or none beyond 10 pixels of it.
+        """Return the drawn pair next to a place, shape (2, 1), or none beyond 10 pixels of it.
 
         ``pixel`` is the size of a pixel in the plot's coordinates.
         """
@@ -115,16 +115,16 @@ class MarkedPairs:
         return self._rows[:, [nearest]] if distance[nearest] <= REACH**2 else NO_PAIRS
 
     def forget(self) -> None:
-        """Have nothing to point at."""
+        """Clear the rows that can be pointed at."""
         self._rows, self._places = NO_PAIRS, np.empty((0, 2))
 
     def explain(self, legend: Legend) -> None:
-        """Say in a legend what the marks are, kind by kind."""
+        """Show in a legend what the marks are, kind by kind."""
         for kind in (self.wrong, self.in_band, self.support):
             if kind.rows.size:
                 legend.explain_mark(kind.words, kind.marks)
 
 
 def _alpha(rows: Index, most: int) -> int:
-    """Give how opaque many marks may be, so that they do not become one blot."""
+    """Return how opaque many marks may be, so that they do not become one blot."""
     return int(np.clip(most * (_FEW / max(rows.shape[1], 1)) ** 0.5, 0.35 * most, most))

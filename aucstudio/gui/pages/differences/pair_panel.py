@@ -142,7 +142,7 @@ class PairPanel(QWidget):
         self.hide()
 
     def busy(self) -> bool:
-        """Tell whether figures are on their way."""
+        """Return whether figures are on their way."""
         return self._work.busy
 
     def _land(self, _key: object, job: Job[None, PairDetail]) -> None:
@@ -178,7 +178,7 @@ def _signed(value: float, digits: str) -> str:
 
 
 def _decided(detail: PairDetail) -> list[str]:
-    """Say what the pair's margin is, and which columns made most of it."""
+    """Describe what the pair's margin is, and which columns made most of it."""
     words = [f"{margin_words(detail.margin).capitalize()}."]
     against = [part for part in detail.parts if part.contribution * _side(detail.margin) > 0][:3]
     if against:

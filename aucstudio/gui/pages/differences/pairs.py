@@ -111,7 +111,7 @@ def _penalised(subject: Subject, picture: Picture) -> Array | None:
 
 
 def drawn_pairs(pairs: PlacedPairs, band: Band) -> tuple[Index, Index]:
-    """Give the misranked pairs that are drawn, outside the FPR range and within it."""
+    """Return the misranked pairs that are drawn, outside the FPR range and within it."""
     if pairs.order is None or pairs.misranked is None:
         return NO_PAIRS, NO_PAIRS
     rows = pairs.misranked.rows
@@ -120,7 +120,7 @@ def drawn_pairs(pairs: PlacedPairs, band: Band) -> tuple[Index, Index]:
 
 
 def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
-    """Tell which pairs have a negative in the FPR range."""
+    """Return which pairs have a negative in the FPR range."""
     inside = np.zeros(len(order.positives) + len(order.negatives), dtype=bool)
     inside[order.band(*band)] = True
     found: Mask = inside[rows[1]]
@@ -128,7 +128,7 @@ def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
 
 
 def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]:
-    """Give the drawn pairs as columns: their rows, places and what they are.
+    """Return the drawn pairs as columns: their rows, places and what they are.
 
     Rows are counted from 1, the header left out.
     """

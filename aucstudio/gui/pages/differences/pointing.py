@@ -42,7 +42,7 @@ class Pointing:
         plot.scene().sigMouseMoved.connect(self.hover)
 
     def forget(self) -> None:
-        """Have no picture to point at."""
+        """Clear the picture that can be pointed at."""
         self.readout.show_nothing()
         self._picture = None
         self._marked.forget()
@@ -77,14 +77,14 @@ class Pointing:
         self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} pairs misranked"
 
     def explain(self, legend: Legend) -> None:
-        """Say in a legend which row's pairs are marked."""
+        """Show in a legend which row's pairs are marked."""
         if self._row_words:
             legend.explain_mark(self._row_words, self._marked.of_row.marks)
 
     # ------------------------------------------------------------- the pointer
 
     def hover(self, position: QPointF) -> None:
-        """Ring and name the pair under the pointer."""
+        """Circle and name the pair under the pointer."""
         if self._picture is None:
             return
         rows = self._under(position)
@@ -139,6 +139,6 @@ class Pointing:
         self._choose(worst[:, min(max(place, 0), worst.shape[1] - 1)])
 
     def _chosen(self, picture: Picture) -> Index:
-        """Give the places of the pair that the session points at, if its rows are here."""
+        """Return the places of the pair that the session points at, if its rows are here."""
         pair = self._pair
         return NO_PAIRS if pair is None else places_of(picture.sample, np.array(pair)[:, None])

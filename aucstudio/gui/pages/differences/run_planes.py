@@ -113,7 +113,7 @@ class RunPlanes:
             self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
-        """Say how many of the pairs the compared run ranks wrongly, if it had the same rows."""
+        """State how many of the pairs the compared run ranks wrongly, if it had the same rows."""
         assert subject.split is not None
         part = "test" if subject.held_out else "train"
         rows, scores, positive = (f"{part}_{what}" for what in ("rows", "scores", "positive"))
@@ -129,7 +129,7 @@ class RunPlanes:
         return [f"{other.look.name} ranks {self._found.wrong:,} of them wrongly."]
 
     def busy(self) -> bool:
-        """Tell whether pairs of the compared run are being counted."""
+        """Return whether pairs of the compared run are being counted."""
         return self._work.busy
 
     def _land(self, _key: object, job: Job[None, Misranked]) -> None:
@@ -160,13 +160,13 @@ class RunPlanes:
         self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
     def explain(self, legend: Legend) -> None:
-        """Say in a legend whose the lines are."""
+        """Show in a legend whose the lines are."""
         for words, drawn in self._explained:
             legend.explain_line(words, drawn)
 
 
 def own_normal(subject: Subject, plane: Plane) -> Array | None:
-    """Give the normal of the chosen run's own hyperplane in a plane, if it is a line there."""
+    """Return the normal of the chosen run's own hyperplane in a plane, if it is a line there."""
     if not plane.is_straight:
         return np.array([1.0, 0.0])
     return None if subject.weights is None else plane.normal(subject.weights)

@@ -31,7 +31,7 @@ class SideNames:
         self._box.sigResized.connect(self._place)
 
     def show(self, misranked: float) -> None:
-        """Say which share of the pairs is ranked wrongly, and which right."""
+        """Show which share of the pairs is ranked wrongly, and which right."""
         theme, self._shown = current_theme(), True
         self.wrong.setText(f"← ranked wrongly: {_percent(misranked)}", color=theme.wrong)
         self.right.setText(f"ranked right: {_percent(1.0 - misranked)} →", color=theme.text)
@@ -40,7 +40,7 @@ class SideNames:
         self._place()
 
     def hide(self) -> None:
-        """Say nothing."""
+        """Return no text."""
         self._shown = False
         for text in (self.wrong, self.right):
             text.setVisible(False)

@@ -16,7 +16,7 @@ from aucstudio.project.geometry.planes import FEATURES, SCORE
 
 
 def caption(subject: Subject, picture: Picture, exact: bool) -> str:
-    """Say what a point is, and what the sides of the line mean."""
+    """Describe what a point is, and what the sides of the line mean."""
     cloud = picture.extra.cloud
     point = "Each dot is one pair: a positive row minus a negative row."
     if cloud.rows is None:
@@ -30,7 +30,7 @@ def caption(subject: Subject, picture: Picture, exact: bool) -> str:
 
 
 def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iterator[str]:
-    """Say what the picture shows, sentence by sentence.
+    """Describe what the picture shows, sentence by sentence.
 
     ``drawn`` tells whether misranked pairs are drawn one by one.
     """
@@ -84,7 +84,7 @@ def _share(share: float) -> str:
 
 
 def _in_band(order: PairOrder, found: Misranked, band: Band) -> Iterator[str]:
-    """Say how much of the error lies in the FPR range; nothing where the range is everything."""
+    """State how much of the error lies in the FPR range; nothing where the range is everything."""
     if band == (0.0, 1.0) or not found.count:
         return
     inside = order.misranked(0, band)
@@ -113,7 +113,7 @@ def _support(subject: Subject) -> Iterator[str]:
 
 
 def live_words(live: LiveRun | None, band: Band) -> str:
-    """Say how many held-out pairs the run in progress ranks wrongly at this moment."""
+    """State how many held-out pairs the run in progress ranks wrongly at this moment."""
     if live is None or live.picture is None:
         return ""
     look = live.picture
@@ -129,7 +129,7 @@ def live_words(live: LiveRun | None, band: Band) -> str:
 
 
 def other_words(subject: Subject, live: LiveRun | None) -> str:
-    """Say that the picture is not of the run in progress."""
+    """State that the picture is not of the run in progress."""
     name = "the run in progress" if live is None else live.look.name
     return f"The picture is of {subject.name}, not of {name}, which is no line in it."
 
@@ -161,6 +161,6 @@ def pair_words(picture: Picture, positive: int, negative: int) -> str:
 
 
 def margin_words(margin: float) -> str:
-    """Say what a margin means for its pair."""
+    """Describe what a margin means for its pair."""
     how = "ranked wrongly" if margin < 0 else "tied, counts half" if not margin else "ranked right"
     return f"margin {score_words(margin)}: {how}"

@@ -71,12 +71,12 @@ class Boundaries:
         self.drawn, self.surfaces = {}, []
 
     def explain(self, legend: Legend) -> None:
-        """Say in a legend whose the boundaries are."""
+        """Show in a legend whose the boundaries are."""
         for boundary in self.drawn.values():
             legend.explain_line(boundary.run.look.name, run_pen(boundary.run.look))
 
     def threshold(self, run: ShownRun) -> float:
-        """Give where a run begins to say positive: the chosen one where the session points."""
+        """Return where a run begins to say positive: the chosen one where the session points."""
         chosen = run.record.id == self._session.selected
         return self._session.focus.threshold if chosen else 0.0
 
@@ -102,7 +102,7 @@ class Boundaries:
     def _surface(
         self, run: ShownRun, subject: Subject, picture: Picture, mean: Array
     ) -> Surface | None:
-        """Give what is to be mapped of a run; the lines of others need no map."""
+        """Return what is to be mapped of a run; the lines of others need no map."""
         model = run.record.splits[split_of(run, self._session)].model
         if not picture.plane.is_straight:
             return None
@@ -127,6 +127,6 @@ class Boundaries:
 
 
 def draw_contour(curve: pg.PlotCurveItem, found: ScoreMap, level: float) -> None:
-    """Let a curve be a contour of a map."""
+    """Draw a curve as a contour of a map."""
     places, connect = found.contour(level)
     curve.setData(places[:, 0], places[:, 1], connect=connect)

@@ -53,7 +53,7 @@ class ClassShapes:
                     _draw_one(item, contours[k], pen(colour, _WIDTHS[k]), faded(colour, _FILL))
 
     def explain(self, legend: Legend, names: Sequence[str], regions: Regions) -> None:
-        """Say in a legend whose the regions are."""
+        """Show in a legend whose the regions are."""
         for name, contours, sample in zip(names, regions, self._samples, strict=True):
             if contours:
                 legend.explain_mark(name, sample)

@@ -207,7 +207,7 @@ class FeatureView(PlaneView):
         self.sentence.setText(Statement.of(*self._sentence(subject, picture)))
 
     def _is_single(self, picture: Picture) -> bool:
-        """Tell whether rows are drawn one by one."""
+        """Return whether rows are drawn one by one."""
         if self._rows_wanted is not None:
             return self._rows_wanted
         return len(picture.places) <= POINTS_DRAWN
@@ -217,7 +217,7 @@ class FeatureView(PlaneView):
         self.mark_stale()
 
     def _wanted_surfaces(self) -> list[Any]:
-        """Give what must be mapped: a line needs no map unless it is shaded about."""
+        """Return what must be mapped: a line needs no map unless it is shaded about."""
         lines = {key for key, one in self.boundaries.drawn.items() if one.is_line}
         shaded = self.shade_check.isChecked()
         return [s for s in self.boundaries.surfaces if shaded or s.key not in lines]
@@ -295,7 +295,7 @@ class FeatureView(PlaneView):
         return told
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
-        """Say how many of the rows the compared run has on the wrong side of its threshold."""
+        """State how many of the rows the compared run has on the wrong side of its threshold."""
         other = self.session.run(self.session.compared)
         if other is None or subject.run is None or other.record.id == subject.run.record.id:
             return ""
@@ -350,7 +350,7 @@ class FeatureView(PlaneView):
 
 
 def _frame(places: Array) -> Array:
-    """Give the corners that hold all places but the far-off ones."""
+    """Return the corners that hold all places but the far-off ones."""
     low, high = np.quantile(places, (0.01, 0.99), axis=0)
     room = _AIR * (high - low)
     ends = np.stack([places.min(axis=0), places.max(axis=0)])

@@ -43,7 +43,7 @@ class LiveContour:
         self._work = Background(plot, self._land)
 
     def busy(self) -> bool:
-        """Tell whether a contour is under way."""
+        """Return whether a contour is under way."""
         return self._work.busy
 
     def hide(self) -> None:

@@ -68,7 +68,7 @@ class Mapper(QObject):
         plot.getViewBox().sigRangeChanged.connect(lambda *_: self._begin_anew())
 
     def busy(self) -> bool:
-        """Tell whether finer maps are still to come."""
+        """Return whether finer maps are still to come."""
         return self._work.busy or self._soon.isActive()
 
     def show_surfaces(self, surfaces: Sequence[Surface]) -> None:
@@ -80,7 +80,7 @@ class Mapper(QObject):
         self._begin_anew()
 
     def frame(self) -> Frame:
-        """Give what is seen of the plot."""
+        """Return what is seen of the plot."""
         box = self._plot.getViewBox()
         x, y = box.viewRange()
         size = max(2, int(box.width())), max(2, int(box.height()))
@@ -158,7 +158,7 @@ class Shading:
 
 
 def _colours() -> NDArray[np.uint8]:
-    """Give 256 colours from the negatives' over none to the positives'."""
+    """Return 256 colours from the negatives' over none to the positives'."""
     theme = current_theme()
     table = np.zeros((256, 4), dtype=np.uint8)
     strength = np.abs(np.linspace(-1.0, 1.0, 256))

@@ -84,7 +84,7 @@ class RowMarks:
         return len(self._kept)
 
     def forget(self) -> None:
-        """Have no rows to point at."""
+        """Clear the rows that can be pointed at."""
         self.readout.show_nothing()
         self._picture = None
 
@@ -119,7 +119,7 @@ class RowMarks:
         self.pointed.setData(pos=picture.places[here], pen=pen(theme.accent, 2.5), brush=None)
 
     def explain(self, legend: Legend, named: Sequence[bool]) -> None:
-        """Say in a legend what the marks are; of the classes those that are to be ``named``."""
+        """Show in a legend what the marks are; of the classes those that are to be ``named``."""
         classes = zip(self.names, (self.positives, self.negatives), named, strict=True)
         for name, marks, is_named in classes:
             if is_named:
@@ -166,14 +166,14 @@ class RowMarks:
 
 
 def _small_classes(positive: Mask, few: int) -> Index:
-    """Give the places of the rows of each class that has few."""
+    """Return the places of the rows of each class that has few."""
     count = int(positive.sum())
     shown = np.where(positive, count <= few, len(positive) - count <= few)
     return np.flatnonzero(shown)
 
 
 def class_names(subject: Subject) -> tuple[str, str]:
-    """Give what the positives and the negatives are called."""
+    """Return what the positives and the negatives are called."""
     if subject.split is None:
         return "positive", "negative"
     model = subject.split.model

@@ -9,7 +9,7 @@ from aucstudio.project.runs.experiments.experiment import Band
 
 
 def caption(subject: Subject, picture: Picture, drawn: int) -> str:
-    """Say what a point or a region is, and what the lines of the runs mean."""
+    """Describe what a point or a region is, and what the lines of the runs mean."""
     rows = len(picture.sample.positive)
     said = "Each point is one row of the table."
     if any(picture.extra.regions):
@@ -54,7 +54,7 @@ def lost_words(found: Mistakes, band: Band) -> str:
 
 
 def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
-    """Say what a boundary in the plane leaves out; empty where it is exact."""
+    """Describe what a boundary in the plane leaves out; empty where it is exact."""
     plane, features = picture.plane, len(subject.preparation.feature_names)
     if not plane.is_straight:
         return ""
@@ -67,7 +67,7 @@ def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
 
 
 def remarks(subject: Subject, picture: Picture, outside: int, drawn: int) -> list[str]:
-    """Say what the picture leaves out or makes up."""
+    """Describe what the picture leaves out or makes up."""
     sample, words = picture.sample, []
     if sample.gaps:
         words.append(

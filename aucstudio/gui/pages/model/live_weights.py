@@ -61,6 +61,6 @@ class LiveWeights:
 
 
 def is_linear(live: LiveRun) -> bool:
-    """Tell whether the run in progress has weights to show at this moment."""
+    """Return whether the run in progress has weights to show at this moment."""
     look = live.picture
     return look is not None and live.preparation is not None and look.scorer.kind == "linear"

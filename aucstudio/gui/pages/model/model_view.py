@@ -158,12 +158,12 @@ class ModelView(PageView):
         return (self.weights.chart.dots,)
 
     def _followed(self) -> LiveRun | None:
-        """Give the run in progress if it is what is to be seen: wished, and linear."""
+        """Return the run in progress if it is what is to be seen: wished, and linear."""
         live = self.session.live
         return live if self._is_offered(live) and self.follow_check.isChecked() else None
 
     def _is_offered(self, live: LiveRun | None) -> bool:
-        """Tell whether the weights of the run in progress can be seen where a person looks."""
+        """Return whether the weights of the run in progress can be seen where a person looks."""
         if live is None or (self._run() is not None and self._wanted not in ("", self.weights.key)):
             return False
         # Between two fits there is no scorer: the weights of the one before stay.

@@ -94,7 +94,7 @@ class ModelPicture(QWidget):
         return made
 
     def suits(self, run: ShownRun) -> bool:
-        """Tell whether the picture means something for a run."""
+        """Return whether the picture means something for a run."""
         raise TypeError(f"{type(self).__name__} does not say which runs it suits")
 
     def show_subject(self, subject: ModelSubject) -> None:
@@ -102,12 +102,12 @@ class ModelPicture(QWidget):
         raise TypeError(f"{type(self).__name__} does not say how it is drawn")
 
     def data(self) -> Columns:
-        """Give the numbers behind the picture."""
+        """Return the numbers behind the picture."""
         return {}
 
     def leave(self) -> None:
         """Stop what is no longer looked at."""
 
     def busy(self) -> bool:
-        """Tell whether numbers are still being worked out."""
+        """Return whether numbers are still being worked out."""
         return False

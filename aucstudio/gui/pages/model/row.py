@@ -217,7 +217,7 @@ def _whisker(part: Moved, *, exact: bool) -> Whisker:
 
 
 def _place(record: RunRecord, index: int, row: int) -> str:
-    """Say whether the model has seen the row, and which one has not."""
+    """State whether the model has seen the row, and which one has not."""
     split = record.splits[index]
     several = len(record.splits) > 1
     which = f"Split {index + 1}" if several else f"The {record.experiment.method} run"

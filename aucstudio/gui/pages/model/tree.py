@@ -119,7 +119,7 @@ class TreePart(ModelPicture):
     # ------------------------------------------------------------- drawing
 
     def levels_that_fit(self) -> int:
-        """Give how many levels can be read in the space there is."""
+        """Return how many levels can be read in the space there is."""
         assert self.root is not None
         deepest = max(1, int(self.plot.width()) // _COLUMN - 1)
         slots = max(4, int(self.plot.height()) // _SLOT)
@@ -186,7 +186,7 @@ class TreePart(ModelPicture):
         self.plot.addItem(item)
 
     def _words(self, placed: Placed) -> tuple[str, str]:
-        """Give a node's first line, and what it says when it is pointed at."""
+        """Return a node's first line, and what it says when it is pointed at."""
         node = placed.node
         if placed.folded:
             return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves under it"
@@ -276,7 +276,7 @@ class Placed:
     children: tuple[Placed, ...] = ()
 
     def walk(self) -> Iterator[Placed]:
-        """Give this node and all under it."""
+        """Return this node and all under it."""
         yield self
         for child in self.children:
             yield from child.walk()

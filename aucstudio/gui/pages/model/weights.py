@@ -125,7 +125,7 @@ def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
 
 
 def _strongest(found: Coefficients, where: str) -> str:
-    """Say what the largest weight does to the score."""
+    """Describe what the largest weight does to the score."""
     mean = found.mean
     k = int(np.abs(mean).argmax())
     share = 100 * abs(mean[k]) / float(np.abs(mean).sum())

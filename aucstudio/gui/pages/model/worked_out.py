@@ -70,7 +70,7 @@ class WorkedOut(ModelPicture, Generic[Answer]):
 
     @abstractmethod
     def question(self, subject: ModelSubject) -> Question:
-        """Give what an answer depends on."""
+        """Return what an answer depends on."""
 
     @abstractmethod
     def begin(self, subject: ModelSubject) -> None:
@@ -78,7 +78,7 @@ class WorkedOut(ModelPicture, Generic[Answer]):
 
     @abstractmethod
     def is_complete(self) -> bool:
-        """Tell whether nothing is left to go on with."""
+        """Return whether nothing is left to go on with."""
 
     @abstractmethod
     def draw(self) -> None:

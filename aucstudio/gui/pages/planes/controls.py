@@ -68,7 +68,7 @@ class PlaneControls(PageView):
         return "" if self.session.table is None else self.session.table.sha256
 
     def is_exact(self, subject: Subject) -> bool:
-        """Tell whether the plane of two features leaves nothing out."""
+        """Return whether the plane of two features leaves nothing out."""
         return is_whole_plane(subject.preparation)
 
     def _turn_to_default(self, subject: Subject) -> None:
@@ -94,7 +94,7 @@ class PlaneControls(PageView):
         self.mark_stale()
 
     def shown_plane(self) -> Plane | None:
-        """Give the plane that is seen at this moment."""
+        """Return the plane that is seen at this moment."""
         raise TypeError(f"{type(self).__name__} has no plane")
 
     def _fill_controls(self, subject: Subject | None) -> None:
@@ -114,14 +114,14 @@ class PlaneControls(PageView):
         self.split_combo.offer(splits, self.session.focus.split)
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
-        """Give the features that were chosen, if the subject has them; if it has two, these."""
+        """Return the features that were chosen, if the subject has them; if it has two, these."""
         names = subject.preparation.feature_names
         if self._wanted is None or not set(self._wanted) <= set(names):
             return (0, 1) if is_whole_plane(subject.preparation) else None
         return names.index(self._wanted[0]), names.index(self._wanted[1])
 
     def show_features(self, plane: Plane) -> None:
-        """Let the choices say which features a plane shows."""
+        """Update the choices to the features a plane shows."""
         if plane.features is not None:
             for combo, feature in zip(
                 (self.x_feature, self.y_feature), plane.features, strict=True
@@ -131,5 +131,5 @@ class PlaneControls(PageView):
 
 
 def is_whole_plane(preparation: Preparation) -> bool:
-    """Tell whether two numbers are all the features, so that their plane leaves nothing out."""
+    """Return whether two numbers are all the features, so that their plane leaves nothing out."""
     return len(preparation.numbers) == 2 == len(preparation.feature_names)

@@ -95,19 +95,19 @@ class PlaneView(PlaneControls):
         """Work out what the page adds to the placed rows; called on another thread."""
 
     def extent(self, picture: Picture) -> Array:
-        """Give places that the picture has to hold, shape (k, 2)."""
+        """Return places that the picture has to hold, shape (k, 2)."""
         return picture.places
 
     def describe(self, subject: Subject, picture: Picture) -> str:
-        """Say in plain words what a point of the picture is, and what its place means."""
+        """State in plain words what a point of the picture is, and what its place means."""
         raise TypeError(f"{type(self).__name__} does not say what its points are")
 
     def follows_live(self) -> bool:
-        """Tell whether a run in progress whose scores are no line here is shown itself."""
+        """Return whether a run in progress whose scores are no line here is shown itself."""
         return False
 
     def reach(self, picture: Picture) -> Array:
-        """Give places that can be seen by zooming out, shape (k, 2)."""
+        """Return places that can be seen by zooming out, shape (k, 2)."""
         return picture.places
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
@@ -124,11 +124,11 @@ class PlaneView(PlaneControls):
         """Take away what is not an item of the plot; there is no picture any more."""
 
     def held_out(self, _run: ShownRun) -> bool:
-        """Tell whether to show the rows that the run was tested on."""
+        """Return whether to show the rows that the run was tested on."""
         return False
 
     def level(self, plane: Plane, weights: Array, intercept: float) -> float:
-        """Give the level at which a line a·c = level is drawn."""
+        """Return the level at which a line a·c = level is drawn."""
         return 0.0
 
     # ------------------------------------------------------------- computing
@@ -285,7 +285,7 @@ class PlaneView(PlaneControls):
             self.keep_still()
 
     def _is_overtaken(self, live: LiveRun | None) -> bool:
-        """Tell whether the run in progress, or that it is gone, asks for another picture now."""
+        """Return whether the run in progress, or that it is gone, asks for another picture now."""
         subject = self.subject
         if subject is not None and subject.is_live:
             return self._is_older(subject, live)
@@ -294,7 +294,7 @@ class PlaneView(PlaneControls):
         return subject is None or (subject.run is None and subject.key != live_key(live))
 
     def _is_older(self, subject: Subject, live: LiveRun | None) -> bool:
-        """Tell whether a picture of the run in progress has to give way to a later one."""
+        """Return whether a picture of the run in progress has to give way to a later one."""
         if live is None or live.experiment.id != subject.key[0] or not self.follows_live():
             return True
         # Between two fits there is nothing to look at: the last look stays.
@@ -320,7 +320,7 @@ class PlaneView(PlaneControls):
         return (self.live_line,)
 
     def _live_direction(self, live: LiveRun) -> tuple[Array, float] | None:
-        """Give the run in progress as a linear function of the picture's features, if it is one."""
+        """Return the run in progress as a linear function of the features shown, or None."""
         if live.picture is None or live.preparation is None:
             return None
         scorer = live.picture.scorer

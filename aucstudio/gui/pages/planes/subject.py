@@ -82,7 +82,7 @@ class Picture:
 def find_subject(
     session: Session, held_out: Callable[[ShownRun], bool], follow: bool = False
 ) -> Subject | str:
-    """Give the subject of a session, or the sentence that says why there is none.
+    """Return the subject of a session, or the sentence that says why there is none.
 
     ``held_out``: whether the rows that a run was tested on are shown; ``follow``: whether a run in
     progress whose scores are no line in the picture of another run is shown itself.
@@ -110,7 +110,7 @@ def find_subject(
 
 
 def left_out_words(subject: Subject, what: str) -> str:
-    """Say that scores are of other fits than the one that is drawn; empty where they are not."""
+    """State that scores are of other fits than the one that is drawn; empty where they are not."""
     run = subject.run
     if run is None or run.record.experiment.validation.scheme != "leave-pair-out":
         return ""
@@ -120,12 +120,12 @@ def left_out_words(subject: Subject, what: str) -> str:
 
 
 def split_of(run: ShownRun, session: Session) -> int:
-    """Give the split of a run that is pointed at, or its last one if it has not so many."""
+    """Return the split of a run that is pointed at, or its last one if it has not so many."""
     return min(max(session.focus.split, 0), len(run.record.splits) - 1)
 
 
 def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
-    """Tell whether two row numbers are a positive and a negative that a fit was given."""
+    """Return whether two row numbers are a positive and a negative that a fit was given."""
     if pair is None or subject.split is None or not subject.in_table:
         return False
     classes = [_class_of(subject.split, row) for row in pair]
@@ -133,7 +133,7 @@ def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
 
 
 def _class_of(split: SplitResult, row: int) -> bool | None:
-    """Tell whether a row is a positive; None where the split has no such row."""
+    """Return whether a row is a positive; None where the split has no such row."""
     for rows, positive in (
         (split.train_rows, split.train_positive),
         (split.test_rows, split.test_positive),
@@ -145,7 +145,7 @@ def _class_of(split: SplitResult, row: int) -> bool | None:
 
 
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
-    """Give the key of the subject that a run in progress is."""
+    """Return the key of the subject that a run in progress is."""
     return () if live is None else (live.experiment.id, live.split)
 
 
@@ -188,7 +188,7 @@ def _test_table(run: ShownRun, split: SplitResult) -> Table:
 
 
 def is_curved(live: LiveRun | None) -> bool:
-    """Tell whether a run in progress has a look at a scorer that is no line in any plane."""
+    """Return whether a run in progress has a look at a scorer that is no line in any plane."""
     if live is None or live.picture is None or live.preparation is None:
         return False
     return not isinstance(live.picture.scorer, LinearScorer)

@@ -61,7 +61,7 @@ class RangeControl:
             self._canvas.show_whole()
 
     def heights(self) -> tuple[float, float]:
-        """Give the lowest and the highest TPR of the drawn curves within the range."""
+        """Return the lowest and the highest TPR of the drawn curves within the range."""
         band = self._session.plan.band
         parts = [curves.within_band(d.shape.trace, band)[1] for d in self._lines.drawn]
         if not parts:
@@ -69,7 +69,7 @@ class RangeControl:
         return min(float(y[0]) for y in parts), max(float(y[-1]) for y in parts)
 
     def places(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Give the stretch of either axis that holds the drawn curves within the range."""
+        """Return the stretch of either axis that holds the drawn curves within the range."""
         along, up = self._canvas.along, self._canvas.up
         (low, high), (bottom, top) = self._session.plan.band, self.heights()
         across = _stretch(place(along, low), place(along, high))
@@ -141,7 +141,7 @@ class TrainingRange:
         plain_tooltip(self._action, words)
 
     def set(self, linked: bool) -> None:
-        """Let the chosen method train for the range shown, or for a range of its own."""
+        """Train the chosen method for the range shown, or for its own range."""
         plan = self._session.plan
         words = "Train in the shown range" if linked else "Train for a range of its own"
         self._session.edit(plan.with_link(plan.method, linked), words)

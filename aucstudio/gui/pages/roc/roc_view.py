@@ -129,7 +129,10 @@ class RocView(PageView):
         return reading.line_columns(self._face(), self.lines.drawn)
 
     def footnote(self) -> str:
-        """Say for which ranges runs were trained that have a mark: the legend may have no room."""
+        """State for which ranges runs were trained that have a mark.
+
+        The legend may have no room.
+        """
         band, runs = self.session.plan.band, self.lines.runs()
         words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
         return f"{reading.ELSEWHERE} {words[0]}" if words else ""
@@ -194,7 +197,7 @@ class RocView(PageView):
         """Leave the lists their width: what has no room is left out whole."""
 
     def _show_axes(self, runs: list[ShownRun]) -> None:
-        """Stand on the chosen axes, as long as the runs need them; whole where they are others."""
+        """Use the chosen axes while the runs need them; whole where they are others."""
         known = [c for run in runs for c in curves.run_curves(run.record).curves]
         positives = max((curve.rows[0] for curve in known), default=500)
         negatives = max((curve.rows[1] for curve in known), default=500)
@@ -304,7 +307,7 @@ class RocView(PageView):
     # ------------------------------------------------------------- layers
 
     def scene(self) -> Scene:
-        """Give what the picture shows, as the layers are told."""
+        """Return what the picture shows, as the layers are told."""
         runs, session = self.lines.runs(), self.session
         by_id = {run.record.id: run for run in runs}
         return Scene(

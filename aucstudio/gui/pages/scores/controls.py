@@ -63,7 +63,7 @@ class ScoreControls:
             self.split_combo.setCurrentIndex(chosen)
 
     def fit(self, distribution: ScoreDistribution) -> None:
-        """Let the threshold move in steps that suit the scores."""
+        """Set the threshold's step to suit the scores."""
         span = float(distribution.edges[-1] - distribution.edges[0])
         with QSignalBlocker(self.threshold_box):
             # Fewer decimals round the value, which is no wish of anybody.

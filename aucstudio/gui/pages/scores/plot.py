@@ -30,7 +30,7 @@ class HeightAxis(NumberAxis):
         self.resizeEvent()  # else other words stay where the former ones began
 
     def boundingRect(self) -> QRectF:
-        """Give the room of the axis, with the halves of the numbers at its very ends."""
+        """Return the room of the axis, with the halves of the numbers at its very ends."""
         found: QRectF = super().boundingRect()
         return found.adjusted(0.0, -_BEYOND, 0.0, _BEYOND)
 
@@ -128,7 +128,7 @@ class ScorePlot:
         self.show_scale(DENSITY)
 
     def show_scale(self, scale: HeightScale) -> None:
-        """Stand on another scale of heights."""
+        """Change the scale of heights."""
         self.scale = scale
         axis = self.plot.getAxis("left")
         axis.setLogMode(x=False, y=scale.logarithmic)
@@ -196,7 +196,7 @@ class ScorePlot:
             item.setVisible(decided)
 
     def name_classes(self, names: tuple[str, str]) -> None:
-        """Say above the plot which line is which class, and what a full colour means."""
+        """Show above the plot which line is which class, and what a full colour means."""
         self.legend.clear()
         for name, item in zip(names, self.curves, strict=True):
             self.legend.explain_line(name, item.opts["pen"])

@@ -164,14 +164,14 @@ class ScoresView(PageView):
             self.mark_stale()
 
     def _followed(self) -> LiveRun | None:
-        """Give the run in progress if it is what is to be seen: wished, and with a scorer."""
+        """Return the run in progress if it is what is to be seen: wished, and with a scorer."""
         live = self.session.live
         if live is None or live.picture is None or not self.over.follow_check.isChecked():
             return None
         return live
 
     def _split(self) -> SplitResult | None:
-        """Give the split that is drawn; None where none, or no longer the right one, is."""
+        """Return the split that is drawn; None where none, or no longer the right one, is."""
         run, focus = self.session.run(self.session.selected), self.session.focus
         if run is None or not run.record.splits or self._followed() is not None:
             return None
@@ -297,7 +297,7 @@ class ScoresView(PageView):
         return self.distribution.confusion(threshold)
 
     def _band_scores(self) -> tuple[float, float]:
-        """Give the thresholds of the FPR range's ends, the lower one first."""
+        """Return the thresholds of the FPR range's ends, the lower one first."""
         assert self.distribution is not None
         low, high = self.session.plan.band
         split = self._split()

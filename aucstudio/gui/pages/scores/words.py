@@ -17,7 +17,7 @@ from aucstudio.project.words import class_words
 def threshold_sentence(
     name: str, threshold: float, counts: Confusion, names: tuple[str, str]
 ) -> Statement:
-    """Say what a run gets wrong at a threshold."""
+    """Describe what a run gets wrong at a threshold."""
     positive, negative = map(class_words, names)
     where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
@@ -31,7 +31,7 @@ def threshold_sentence(
 
 
 def band_sentence(band: Band, scores: tuple[float, float]) -> str:
-    """Say between which scores an FPR range lies; nothing where it is the whole curve."""
+    """State between which scores an FPR range lies; nothing where it is the whole curve."""
     low, high = _bounds(*scores)
     if low and high:
         place = f"between {low} and {high}"
@@ -60,7 +60,7 @@ def number(value: float) -> str:
 
 
 def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
-    """Give every held-out score of every split: run, split, class, score, row from 1.
+    """Return every held-out score of every split: run, split, class, score, row from 1.
 
     Where the table of the run is there and a column names its rows, what it says stands beside.
     """

@@ -199,7 +199,7 @@ class WorstRows(QWidget):
 
 
 def row_cells(table: Table, row: int) -> list[tuple[str, str]]:
-    """Give the name and the cell of every column but the ignored ones, the label first."""
+    """Return the name and the cell of every column but the ignored ones, the label first."""
     columns = [column for column in table.columns if column.role != "ignore"]
     columns.sort(key=lambda column: column.role != "label")
     return [(column.name, _cell(column.kind, column.values[row])) for column in columns]

@@ -74,7 +74,7 @@ class SearchControls(QObject):
         return bool(self.split_combo.currentData() == _ALL_SPLITS)
 
     def search(self, searches: Sequence[Search]) -> Search:
-        """Give the chosen split's search, or that over all splits."""
+        """Return the chosen split's search, or that over all splits."""
         k = self.split_combo.currentData()
         return over_splits(searches) if k == _ALL_SPLITS else searches[k]
 

@@ -101,13 +101,13 @@ class HeatMap(TitledPlot):
         axis.setTextPen(theme.muted)
 
     def mark(self, candidate: int | None) -> None:
-        """Ring a candidate."""
+        """Circle a candidate."""
         theme = current_theme()
         place = self._of[[] if candidate is None else [candidate]]
         self.ring.setData(pos=place, pen=pen(theme.accent, 2.5), brush=theme.card)
 
     def candidate_at(self, position: QPointF) -> int | None:
-        """Give the candidate of the cell at a place of the scene."""
+        """Return the candidate of the cell at a place of the scene."""
         box = self.plot.getViewBox()
         if not box.sceneBoundingRect().contains(position):
             return None
@@ -124,7 +124,7 @@ def sequential(theme: Theme) -> pg.ColorMap:
 
 
 def _levels(values: Array) -> tuple[float, float]:
-    """Give the ends of the colours; equal areas get some room."""
+    """Return the ends of the colours; equal areas get some room."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0
@@ -150,7 +150,7 @@ def _outline(cell: Counts) -> tuple[Array, Array]:
 
 
 def _hatching(cells: Counts) -> tuple[Array, Array]:
-    """Give strokes across each cell, as pairs of ends."""
+    """Return strokes across each cell, as pairs of ends."""
     rise = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / 3.0
     start, end = np.maximum(-0.5, -0.5 - rise), np.minimum(0.5, 0.5 - rise)
     x = np.column_stack([start, end]).ravel()

@@ -91,13 +91,13 @@ class Profile(TitledPlot):
         self.best.setData(pos=top, size=15, pen=pen(theme.card, 1.5), brush=theme.text)
 
     def mark(self, candidate: int | None) -> None:
-        """Ring a candidate."""
+        """Circle a candidate."""
         shown = [] if candidate is None or np.isnan(self._places[candidate, 1]) else [candidate]
         ring = pen(current_theme().accent, 2.0)
         self.ring.setData(pos=self._places[shown], pen=ring, brush=None)
 
     def candidate_at(self, position: QPointF) -> int | None:
-        """Give the candidate whose point is nearest to a place of the scene, within reach."""
+        """Return the candidate whose point is nearest to a place of the scene, within reach."""
         box = self.plot.getViewBox()
         if not len(self._places) or not box.sceneBoundingRect().contains(position):
             return None
@@ -110,7 +110,7 @@ class Profile(TitledPlot):
 
 
 def _highest(places: Array, means: Array) -> Counts:
-    """Give the best candidate at each place, from left to right; the first among equals."""
+    """Return the best candidate at each place, from left to right; the first among equals."""
     known = np.flatnonzero(np.isfinite(means))
     order = known[np.lexsort((known, -means[known], places[known]))]
     _, first = np.unique(places[order], return_index=True)

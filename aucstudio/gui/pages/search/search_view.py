@@ -162,14 +162,17 @@ class SearchView(PageView):
             self._tell(followed, self.standing)
 
     def _followed(self) -> SearchedRun | None:
-        """Give the run in progress if it is what is to be seen: wished, and searching settings."""
+        """Return the run in progress if it is what is to be seen.
+
+        Wished, and searching settings.
+        """
         live = self.session.live
         if live is None or live.search is None or not self.over.follow_check.isChecked():
             return None
         return SearchedRun((live, live.split), live.look, live.experiment, (live.search,), live)
 
     def _is_news(self, subject: SearchedRun) -> bool:
-        """Tell whether anything was judged since the page was drawn."""
+        """Return whether anything was judged since the page was drawn."""
         if self.subject is None or self.standing is None or self.subject.key != subject.key:
             return True
         (new,), old = subject.searches, self.standing.search

@@ -70,7 +70,7 @@ class Setting:
         return all(value > 0 and math.log10(value).is_integer() for value in self.values)
 
     def index(self, found: Sequence[Candidate]) -> Counts:
-        """Give each candidate's place in ``values``."""
+        """Return each candidate's place in ``values``."""
         return np.array([self.values.index(one[self.name]) for one in found], dtype=np.intp)
 
     def spell(self, value: Any) -> str:
@@ -89,7 +89,7 @@ class Setting:
         return f"{value:.3g}"
 
     def ticks(self) -> list[tuple[float, str]] | None:
-        """Give the ticks: the values that were tried, or decades; None leaves it to the axis."""
+        """Return the ticks: the values that were tried, or decades; None leaves it to the axis."""
         texts = [self.tick(value) for value in self.values]
         if not self.is_numeric:
             return list(zip(self.places.tolist(), texts, strict=True))
@@ -230,7 +230,7 @@ def times_chosen(searches: Sequence[Search]) -> Counts:
 
 
 def finished(run: ShownRun | None) -> SearchedRun | None:
-    """Give the chosen run if it has searched and come to know anything."""
+    """Return the chosen run if it has searched and come to know anything."""
     if run is None:
         return None
     searches = tuple(one for one in run.record.searches if one.leader is not None)

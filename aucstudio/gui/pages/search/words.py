@@ -52,7 +52,7 @@ def readout_words(
 def search_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Say what a finished search found, how sure that is, or how far it got."""
+    """Describe what a finished search found, how sure that is, or how far it got."""
     top, name = standing.top, subject.look.name
     assert top is not None
     best = candidate_words(settings, standing.search.candidates[top])
@@ -70,7 +70,7 @@ def search_sentence(
 def splits_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Say what ranks best over all splits, and what each of them chose."""
+    """Describe what ranks best over all splits, and what each of them chose."""
     top = standing.top
     if top is None:
         return Statement(f"{subject.look.name}: no candidate was tested in every split.")
@@ -94,7 +94,7 @@ def splits_sentence(
 def live_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Say how far the search in progress is, and who leads."""
+    """State how far the search in progress is, and who leads."""
     live = subject.live
     assert live is not None
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
@@ -110,7 +110,7 @@ def live_sentence(
 
 
 def _done_words(standing: CandidateStanding) -> str:
-    """Say how much of a search is done."""
+    """State how much of a search is done."""
     total = standing.search.areas.size
     done = round(standing.search.judged * total)
     kind = "candidates" if standing.search.metric == LEAVE_PAIR_OUT else "fits"
@@ -118,7 +118,7 @@ def _done_words(standing: CandidateStanding) -> str:
 
 
 def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[str]:
-    """Say what else could be as good: near candidates, values beyond the grid, failures."""
+    """Describe what else could be as good: near candidates, values beyond the grid, failures."""
     assert standing.top is not None
     words, search = [], standing.search
     words += _rivals(standing)
@@ -131,7 +131,7 @@ def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[s
 
 
 def _rivals(standing: CandidateStanding) -> list[str]:
-    """Say how many candidates are as good, or as good within the standard error."""
+    """State how many candidates are as good, or as good within the standard error."""
     assert standing.top is not None
     others = int((standing.ranks > 0).sum()) - 1
     tied = int((standing.ranks == 1).sum()) - 1
@@ -156,7 +156,7 @@ def _of(count: int, others: int) -> str:
 
 
 def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
-    """Say beyond which values nothing was tried although the best lies there."""
+    """State beyond which values nothing was tried although the best lies there."""
     found = []
     for setting in settings:
         if not setting.is_numeric or len(setting.values) < 2:
@@ -172,7 +172,7 @@ def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
 
 
 def untuned_words(run: ShownRun | None) -> str:
-    """Say why a run has no search, unless it failed; empty if there is no run."""
+    """Explain why a run has no search, unless it failed; empty if there is no run."""
     if run is None or run.record.error:
         return ""
     experiment = run.record.experiment

@@ -59,19 +59,19 @@ class TrainingControls(PageView):
     # ------------------------------------------------------------- reading
 
     def axis(self) -> str:
-        """Give the horizontal axis."""
+        """Return the horizontal axis."""
         return str(self.x_combo.currentData())
 
     def what(self) -> str:
-        """Give what the upper plot shows."""
+        """Return what the upper plot shows."""
         return str(self.upper_combo.currentData())
 
     def band(self) -> Band | None:
-        """Give the FPR range whose partial area is shown, or None for the whole area."""
+        """Return the FPR range whose partial area is shown, or None for the whole area."""
         return self.session.plan.band if self.lower_combo.currentData() == PAUC else None
 
     def is_one_split(self) -> bool:
-        """Tell whether only the split pointed at is shown."""
+        """Return whether only the split pointed at is shown."""
         return self.split_combo.is_one
 
     def fill_splits(self) -> None:

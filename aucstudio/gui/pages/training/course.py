@@ -30,10 +30,10 @@ class Areas(Protocol):
     """Areas of the same rows at several looks."""
 
     def auc(self) -> Array:
-        """Give the AUC at each look."""
+        """Return the AUC at each look."""
 
     def pauc(self, band: Band) -> Array:
-        """Give the normalised partial AUC at each look."""
+        """Return the normalised partial AUC at each look."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,11 +80,11 @@ class Course:
         return len(self.iteration) < 2 and len(self.look_iteration) < 2
 
     def steps_along(self, axis: str) -> Array:
-        """Give where the steps are along the horizontal axis."""
+        """Return where the steps are along the horizontal axis."""
         return self.iteration if axis == ITERATION else self.seconds
 
     def looks_along(self, axis: str) -> Array:
-        """Give where the looks are along the horizontal axis."""
+        """Return where the looks are along the horizontal axis."""
         return self.look_iteration if axis == ITERATION else self.look_seconds
 
     @cached_property
@@ -101,7 +101,7 @@ class Course:
         return bool(np.isfinite(self.gap).any())
 
     def areas(self, part: str, band: Band | None) -> Array:
-        """Give the partial AUC in a band, or the AUC, at each look at one part of the rows."""
+        """Return the partial AUC in a band, or the AUC, at each look at one part of the rows."""
         known = self.train if part == TRAIN else self.held
         return known.auc() if band is None else known.pauc(band)
 
@@ -110,7 +110,7 @@ _NOWHERE = ScoresOnTheWay(np.empty(0, dtype=bool), np.empty((0, 0), dtype=np.flo
 
 
 def run_courses(run: ShownRun) -> list[Course]:
-    """Give the courses of a finished run, split by split."""
+    """Return the courses of a finished run, split by split."""
     made = []
     for k, split in enumerate(run.record.splits):
         curve, looks = split.curve, split.trajectory
@@ -149,7 +149,7 @@ def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) ->
 
 
 def live_course(live: LiveRun, known: LiveAreas) -> Course:
-    """Give the course of the fit in progress; of very many steps every k-th and the last."""
+    """Return the course of the fit in progress; of very many steps every k-th and the last."""
     taken = live.points[:: max(1, len(live.points) // _LIVE_POINTS)]
     if taken and taken[-1] is not live.points[-1]:
         taken = [*taken, live.points[-1]]
@@ -183,7 +183,7 @@ class LiveAreas:
         self._band: Band | None = None
 
     def area(self, look: Look, part: str, band: Band | None) -> float:
-        """Give one area of one look."""
+        """Return one area of one look."""
         if band is not None and band != self._band:
             self._areas.clear()
             self._band = band
@@ -226,7 +226,7 @@ _AREA_COLUMNS = ("train_auc", "valid_auc", "train_pauc", "valid_pauc")
 
 
 def course_table(courses: Sequence[Course], band: Band) -> Mapping[str, NDArray[Any]]:
-    """Give one row a step or look of each course; NaN where one of the two says nothing.
+    """Return one row a step or look of each course; NaN where one of the two says nothing.
 
     Splits count from 1. A step and a look at the same iteration are one row.
     """

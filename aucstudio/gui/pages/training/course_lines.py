@@ -90,7 +90,7 @@ class CourseLines:
         self.drawn = list(lines)
 
     def _style(self, item: pg.PlotDataItem, line: CourseLine) -> None:
-        """Let an item look as its line does; each of these steps would draw it anew."""
+        """Style an item as its line; each of these steps would draw it anew."""
         # A line that is thinned is made anew whenever the view moves.
         many = len(line.x) > _MANY
         # A line through one point would not be seen.
@@ -128,7 +128,7 @@ class CourseLines:
         return None if best is None else best[1:]
 
     def places(self) -> list[tuple[Array, Array]]:
-        """Give where the points of each line are in the plot."""
+        """Return where the points of each line are in the plot."""
         return [self._places(line) for line in self.drawn]
 
     def mark(self, line: CourseLine, k: int) -> None:
@@ -140,7 +140,7 @@ class CourseLines:
         self._marker.setData([x[k]], [y[k]], symbol=symbol)
 
     def place(self, line: CourseLine, k: int) -> QPointF:
-        """Give where in its plot one point of a line is."""
+        """Return where in its plot one point of a line is."""
         x, y = self._places(line)
         return self.plot.place_of(float(x[k]), float(y[k]))
 
@@ -149,6 +149,6 @@ class CourseLines:
         self._marker.setData([], [])
 
     def _places(self, line: CourseLine) -> tuple[Array, Array]:
-        """Give where the points of a line are in the plot, whose height may be logarithmic."""
+        """Return where the points of a line are in the plot, whose height may be logarithmic."""
         log = self.plot.getAxis("left").logMode
         return line.x, np.log10(line.y) if log else line.y

@@ -97,7 +97,7 @@ class TrainingPlots(QVBoxLayout):
             plot.show_whole()
 
     def unsettle(self) -> None:
-        """Let the ranges follow what has changed beside the run in progress."""
+        """Update the ranges to what has changed beside the run in progress."""
         for box in self._boxes:
             box.unsettle()
 
@@ -181,7 +181,7 @@ class TrainingPlots(QVBoxLayout):
             self.upper.setLabel("bottom", title, color=muted)
 
     def list_runs(self) -> None:
-        """Say in the legend which run and which rows a line is of."""
+        """Show in the legend which run and which rows a line is of."""
         known: dict[str, tuple[RunLook, pg.PlotDataItem]] = {}
         for lines in self.lower_lines:
             for line, item in zip(lines.drawn, lines.items, strict=True):

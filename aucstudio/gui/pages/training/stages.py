@@ -54,7 +54,7 @@ class StageRegions:
         self._fit_names()
 
     def _prolong(self, end: float) -> None:
-        """Let the last stage go on until ``end``."""
+        """Extend the last stage until ``end``."""
         if self.items:
             start = self.items[-1].getRegion()[0]
             self.items[-1].setRegion((start, max(start, end)))

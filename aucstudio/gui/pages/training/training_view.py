@@ -164,7 +164,7 @@ class TrainingView(TrainingControls):
             self.refresh_live()
 
     def _runs(self) -> list[ShownRun]:
-        """Give the checked runs and the chosen one, which is drawn last."""
+        """Return the checked runs and the chosen one, which is drawn last."""
         chosen = self.session.run(self.session.selected)
         if chosen is None or not chosen.record.splits:
             return self.session.checked_runs()
@@ -221,7 +221,7 @@ class TrainingView(TrainingControls):
         self._tell()
 
     def _is_drawn(self) -> tuple[bool, bool]:
-        """Tell whether there are lines for the upper plot, and for the lower one.
+        """Return whether there are lines for the upper plot, and for the lower one.
 
         Methods of one step have dots beside the lines of others; alone they have no picture.
         """
@@ -249,12 +249,12 @@ class TrainingView(TrainingControls):
         return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
 
     def _is_proven(self) -> bool:
-        """Tell whether what the words are about proves a gap to its optimum, or may do so yet."""
+        """Return whether what the words are about proves a gap to its optimum, or may do so yet."""
         course = self._strong_course()
         return course is None or not len(course.iteration) or course.is_proven
 
     def _strong_course(self) -> Course | None:
-        """Give the course that the words are about."""
+        """Return the course that the words are about."""
         if self._live is not None:
             return self._live
         chosen = self.session.selected

@@ -83,7 +83,7 @@ class VerifyPanel(QWidget):
         self._row.addWidget(self.stage, stretch=1)
 
     def busy(self) -> bool:
-        """Tell whether a run is being verified."""
+        """Return whether a run is being verified."""
         return self._background.busy
 
     def show_run(self, record: RunRecord | None, split: int) -> None:

@@ -24,7 +24,7 @@ _SEEN = 5e-4  # a difference that three decimals show
 
 
 def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | None) -> str:
-    """Say at a glance whether training has converged, and whether it overfits."""
+    """State at a glance whether training has converged, and whether it overfits."""
     state = _state(run)
     held, train = course.areas(HELD, band), course.areas(TRAIN, band)
     if not len(held) or not np.isfinite([held[-1], train[-1]]).all():
@@ -52,7 +52,7 @@ def _state(run: ShownRun) -> str:
 
 
 def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
-    """Say whether training rows are ranked better than chance explains; empty if not to tell."""
+    """State whether training rows are ranked better than chance explains; empty if not to tell."""
     looks = split.trajectory
     if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
         return ""
@@ -67,7 +67,10 @@ def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
 
 
 def run_sentence(run: ShownRun) -> str:
-    """Say how a run's training went: steps, objective, dual gap, time, and whether it ended."""
+    """Describe how a run's training went.
+
+    Steps, objective, dual gap, time, and whether it ended.
+    """
     splits = run.record.splits
     if len(splits) == 1 and splits[0].n_iter is None:
         return f"{_step_words(splits[0])}{_early(run)}."
@@ -95,7 +98,7 @@ def _step_words(split: SplitResult) -> str:
 
 
 def _early(run: ShownRun) -> str:
-    """Say which fits ended before their dual gap was as small as it should be."""
+    """State which fits ended before their dual gap was as small as it should be."""
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if not early:
@@ -107,7 +110,7 @@ def _early(run: ShownRun) -> str:
 
 
 def before_words(split: SplitResult) -> str:
-    """Say what came before the first iteration, and how long it took."""
+    """Describe what came before the first iteration, and how long it took."""
     stages = split.curve.stages
     lengths = [after.seconds - stage.seconds for stage, after in itertools.pairwise(stages)]
     parts = [
@@ -119,7 +122,7 @@ def before_words(split: SplitResult) -> str:
 
 
 def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
-    """Say where the area on held-out rows ended, and whether it was surely better on the way.
+    """State where the area on held-out rows ended, and whether it was surely better on the way.
 
     The best of many looks is better than the last by luck alone: the paired test of the two is
     corrected for the number of looks.
@@ -148,7 +151,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
 
 
 def _both_count(positive: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
-    """Tell whether rows of both classes have a weight, in a sample of them."""
+    """Return whether rows of both classes have a weight, in a sample of them."""
     return bool(weights[positive].any() and weights[~positive].any())
 
 
@@ -183,7 +186,7 @@ def _sample_words(split: SplitResult) -> str:
 
 
 def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
-    """Say where the fit in progress is; ``held`` are the areas at the looks so far."""
+    """State where the fit in progress is; ``held`` are the areas at the looks so far."""
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     verb = "is stopping" if live.stopping else "is training"
     if not live.points:
@@ -241,7 +244,7 @@ def _relative_gap(objective: float, gap: float | None) -> float:
 
 
 def _proof(gaps: Sequence[float]) -> str:
-    """Say how near the optimum the worst of the fits is proven to be."""
+    """State how near the optimum the worst of the fits is proven to be."""
     worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
     if not math.isfinite(worst) or worst > 1.0:
         # A bound beyond the objective itself proves nothing yet.

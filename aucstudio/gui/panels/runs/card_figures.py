@@ -106,7 +106,7 @@ def headline_words(band: Band) -> str:
 
 
 def under_headline(found: CardFigures) -> str:
-    """Say how sure the figure on top is, and the AUC where that is not it."""
+    """State how sure the figure on top is, and the AUC where that is not it."""
     top = found.headline
     # A reason says by itself how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):

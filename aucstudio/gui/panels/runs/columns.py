@@ -76,7 +76,7 @@ class ListColumn(Column):
 def _figure(
     value: Callable[[RowFigures], float], write: Callable[[float], str] = figure_words
 ) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
-    """Give how a figure is written and what it is sorted by."""
+    """Return how a figure is written and what it is sorted by."""
 
     def words(row: RowContent) -> str:
         if not row.run.record.splits:
@@ -114,7 +114,7 @@ def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowConte
 
 
 def summary_sentence(name: str, found: Summary) -> str:
-    """Say a figure with its interval, or why it has none, and what splits it is the mean of."""
+    """State a figure with its interval, or why it has none, and what splits it is the mean of."""
     told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)

@@ -54,7 +54,7 @@ _known: WeakKeyDictionary[RunRecord, Facts] = WeakKeyDictionary()
 
 
 def facts_of(record: RunRecord) -> Facts:
-    """Give the facts of a run."""
+    """Return the facts of a run."""
     found = _known.get(record)
     if found is None:
         found = _known[record] = _find(record)
@@ -62,7 +62,7 @@ def facts_of(record: RunRecord) -> Facts:
 
 
 def known_facts(record: RunRecord) -> Facts | None:
-    """Give the facts of a run that were found before."""
+    """Return the facts of a run that were found before."""
     return _known.get(record)
 
 
@@ -84,7 +84,7 @@ def _find(record: RunRecord) -> Facts:
 
 
 def scheme_words(validation: Validation) -> str:
-    """Say how rows were held out, so that folds never look like one held-out part."""
+    """Describe how rows were held out, so that folds never look like one held-out part."""
     if validation.scheme == LEAVE_PAIR_OUT:
         return "leave-pair-out"
     if validation.scheme == FILE:

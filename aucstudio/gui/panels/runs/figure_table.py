@@ -65,7 +65,7 @@ class FigureTable(QWidget):
                 self._fill(cells, lines[k])
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Give the texts that are shown."""
+        """Return the texts that are shown."""
         return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
 
     def _add_row(self) -> None:

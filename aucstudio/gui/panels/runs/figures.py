@@ -93,7 +93,7 @@ class RunValues(QObject):
         return bool(self._wanted or self._done) or self._work.busy
 
     def of(self, record: RunRecord) -> Any:
-        """Give the value of a run, that of another range until the right one is there.
+        """Return the value of a run, that of another range until the right one is there.
 
         None where there is none yet; in both cases the right one is asked for.
         """
@@ -103,17 +103,17 @@ class RunValues(QObject):
         return None if known is None else known[1]
 
     def known(self, record: RunRecord) -> Any:
-        """Give what :meth:`of` gives, and ask for nothing."""
+        """Return what :meth:`of` gives, and ask for nothing."""
         known = self._known.get(record)
         return None if known is None else known[1]
 
     def is_current(self, record: RunRecord) -> bool:
-        """Tell whether what is known of a run is of the present range."""
+        """Return whether what is known of a run is of the present range."""
         known = self._known.get(record)
         return known is not None and known[0] == self.band
 
     def ask(self, records: Iterable[RunRecord]) -> None:
-        """Have values computed, the last one first, before what was asked earlier."""
+        """Request values, the last one first, before what was asked earlier."""
         for record in records:
             if not self.is_current(record):
                 self._wanted.pop(record, None)

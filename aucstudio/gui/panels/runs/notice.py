@@ -30,7 +30,7 @@ class RepeatNotice(QFrame):
         self.hide()
 
     def offer(self, name: str, again: Callable[[], object]) -> None:
-        """Say that a run of the list was made as was asked for; ``again`` makes it once more."""
+        """Show that an identical run is in the list; ``again`` makes it once more."""
         self._again = again
         self.words.setText(f"{name} was made with the same settings on the same rows.")
         self.show()

@@ -60,7 +60,7 @@ class RunOrder:
     closed: frozenset[str] = frozenset()
 
     def needs_figures(self) -> bool:
-        """Tell whether the order depends on figures."""
+        """Return whether the order depends on figures."""
         return self.column in KEYS and COLUMNS[KEYS.index(self.column)].is_figure
 
     def rows(
@@ -98,7 +98,7 @@ class RunOrder:
 
 
 def _is_found(run: ShownRun, words: Sequence[str]) -> bool:
-    """Tell whether a run is found by words; one that was not read through is not yet."""
+    """Return whether a run is found by words; one that was not read through is not yet."""
     facts = known_facts(run.record)
     if facts is None:
         return False

@@ -105,7 +105,7 @@ class QueueList(QWidget):
         self._show_verbs()
 
     def chosen(self) -> Entry | None:
-        """Give the run whose row is chosen."""
+        """Return the run whose row is chosen."""
         row = self.view.currentIndex().row()
         return self.model.items[row] if 0 <= row < len(self.model.items) else None
 
@@ -141,7 +141,7 @@ class QueueList(QWidget):
             self.session.cancel(chosen)
 
     def move_chosen(self, *, up: bool) -> None:
-        """Let the chosen run be trained earlier or later than its neighbour in the queue."""
+        """Move the chosen run up or down in the queue."""
         chosen = self.chosen()
         if isinstance(chosen, Waiting):
             self.session.move(chosen, up=up)

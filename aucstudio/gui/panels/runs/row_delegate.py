@@ -133,7 +133,7 @@ def two_lines(font: QFont) -> int:
 
 
 def smaller(font: QFont) -> QFont:
-    """Give the font of a second line."""
+    """Return the font of a second line."""
     made = QFont(font)
     if font.pixelSize() > 0:
         made.setPixelSize(max(1, round(_SMALLER * font.pixelSize())))

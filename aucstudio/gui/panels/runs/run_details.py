@@ -182,7 +182,7 @@ class RunDetails(Card):
         return told + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
 
     def text(self) -> str:
-        """Give all that is said, line by line."""
+        """Return all that is said, line by line."""
         tables = self.table, self.others, self.settings
         lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
@@ -192,7 +192,7 @@ class RunDetails(Card):
     # ------------------------------------------------------------- verbs
 
     def edit_notes(self) -> None:
-        """Let a person write down something about the chosen run."""
+        """Show a field for notes on the chosen run."""
         self.area.ensureWidgetVisible(self.notes)
         self.notes.setFocus(Qt.FocusReason.OtherFocusReason)
 

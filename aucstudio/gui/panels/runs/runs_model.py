@@ -101,21 +101,21 @@ class RunsModel(TableModel):
         self.set_order(closed=self.order.closed ^ {section.key})
 
     def row_at(self, row: int) -> Row | None:
-        """Give what stands in a row."""
+        """Return what stands in a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def run_at(self, row: int) -> ShownRun | None:
-        """Give the run of a row; None for the head of a group."""
+        """Return the run of a row; None for the head of a group."""
         found = self.row_at(row)
         return found if isinstance(found, ShownRun) else None
 
     def section_at(self, row: int) -> Section | None:
-        """Give the head of a group that stands in a row; None for a run."""
+        """Return the head of a group that stands in a row; None for a run."""
         found = self.row_at(row)
         return found if isinstance(found, Section) else None
 
     def row_of(self, run: str | None) -> int:
-        """Give the row of a run; -1 if it has none."""
+        """Return the row of a run; -1 if it has none."""
         return -1 if run is None else self._places.get(run, -1)
 
     def listed(self) -> list[ShownRun]:
@@ -123,7 +123,7 @@ class RunsModel(TableModel):
         return [row for row in self._rows if isinstance(row, ShownRun)]
 
     def sections(self) -> Iterator[int]:
-        """Give the rows that are heads of groups."""
+        """Return the rows that are heads of groups."""
         return (k for k, row in enumerate(self._rows) if isinstance(row, Section))
 
     # ------------------------------------------------------------- changes
@@ -275,7 +275,7 @@ def _differ(before: Row, now: Row) -> bool:
 
 
 def _stretches(marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Give the first and last place of each stretch that is marked."""
+    """Return the first and last place of each stretch that is marked."""
     first = None
     for k, is_marked in enumerate([*marked, False]):
         if is_marked and first is None:

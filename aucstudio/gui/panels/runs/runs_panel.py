@@ -182,7 +182,7 @@ class RunsPanel(QWidget):
         self.session.told.emit(self.notice.words.text())
 
     def _clear_filter_of(self, run: ShownRun) -> None:
-        """Give a run a row, if it is filtered or folded away."""
+        """Show the row of a run that is filtered out or folded away."""
         if self.model.row_of(run.record.id) < 0:
             self.filter.clear()
             self.model.set_order(needle="", closed=frozenset())

@@ -120,7 +120,7 @@ class RunsTable(TableView):
         self.choose_columns([*keys, key] if shown else keys)
 
     def fit(self) -> None:
-        """Give the columns their room; the name has what the others leave."""
+        """Set the column widths; the name takes the rest."""
         header, bar = self.horizontalHeader(), self.verticalScrollBar().sizeHint().width()
         # The bar has its room even where there is none: nothing jumps when it comes.
         room = self.maximumViewportSize().width() - bar
@@ -163,7 +163,7 @@ class RunsTable(TableView):
         self.layout_changed.emit()
 
     def look(self) -> TableLook:
-        """Give how the list is laid out, for :meth:`take_look`."""
+        """Return how the list is laid out, for :meth:`take_look`."""
         order = self._model.order
         shown = None if self._chosen is None else tuple(self.shown_columns())
         return TableLook(shown, dict(self._widths), order.column, order.descending, order.group)
@@ -196,7 +196,7 @@ class RunsTable(TableView):
         return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
 
     def current_run(self) -> ShownRun | None:
-        """Give the run that the keyboard is at."""
+        """Return the run that the keyboard is at."""
         return self._model.run_at(self.currentIndex().row())
 
     @property

@@ -91,7 +91,7 @@ class TableBlocks:
 def learn_on_disk(
     table: DiskTable, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
 ) -> Preparation:
-    """Learn the preprocessing of a table's feature columns on the given rows alone.
+    """Fit the preprocessing of a table's feature columns on the given rows alone.
 
     Of a choice, missing values become the median or the mean, and numbers are standardised or
     not scaled: whoever asks for more is refused before.

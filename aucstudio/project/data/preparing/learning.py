@@ -32,7 +32,7 @@ def learn_preparation(
     keep_gaps: bool | None = False,
     keep_zeros: bool = False,
 ) -> Preparation:
-    """Learn the preprocessing of a table's feature columns on the given rows alone.
+    """Fit the preprocessing of a table's feature columns on the given rows alone.
 
     With ``keep_gaps`` missing numbers stay NaN; None keeps them if one of the given rows has one.
     With ``keep_zeros`` numbers are scaled about zero, which stays zero.

@@ -112,7 +112,7 @@ class Number:
 
 
 def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
-    """Learn what a missing value becomes, mean and scale of a column, and its limits."""
+    """Fit what a missing value becomes, mean and scale of a column, and its limits."""
     missing = np.isnan(cells)
     known = cells[~missing] if missing.any() else cells
     if not len(known):

@@ -38,7 +38,7 @@ _SMALL = 1e-140
 def learn_numbers(
     columns: Sequence[Column], rows: Rows, choice: PreparationChoice
 ) -> dict[str, Number]:
-    """Learn what there is to learn of each column in some rows, by its name."""
+    """Fit each column on some rows; return the results by name."""
     found = {}
     many = [c for c in columns if isinstance(c, SparseColumn) and not c.absent]
     if many and not choice.makes_ranks:
@@ -69,7 +69,7 @@ class _Sums:
 def _of_rare(
     columns: Sequence[SparseColumn], X: sparse.csc_array, choice: PreparationChoice
 ) -> dict[str, Number]:
-    """Learn the columns whose quantiles are all zero and that hold nothing strange."""
+    """Fit the columns whose quantiles are all zero and that hold nothing strange."""
     count, sums = X.shape[0], _Sums(X)
     stored, sizes = np.diff(X.indptr), np.abs(X.data)
     of_column = np.repeat(np.arange(X.shape[1]), stored)

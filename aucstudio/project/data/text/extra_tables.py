@@ -65,7 +65,7 @@ def _is_blank(line: str) -> bool:
 
 
 def _blocks(rows: Sequence[Record], lines: Sequence[str]) -> Iterator[list[Record]]:
-    """Part rows where blank lines do; what is no row of several cells opens no block."""
+    """Split rows at blank lines; what is no row of several cells opens no block."""
     block: list[Record] = []
     for line, row in rows:
         if not any(row):

@@ -100,7 +100,7 @@ class DataReference:
         return self.seen(self.unchanged(table))
 
     def unchanged(self, table: SomeTable) -> SomeTable:
-        """Give the table; InputError if its file is not the one that is referred to."""
+        """Return the table; InputError if its file is not the one that is referred to."""
         if table.sha256 != self.sha256:
             raise InputError(
                 f"{self.path} has changed since the runs were made: open it as new data to train "
@@ -110,7 +110,7 @@ class DataReference:
         return table
 
     def seen(self, table: SomeTable) -> SomeTable:
-        """Give the table with the roles that are referred to, and the scores of a file."""
+        """Return the table with the roles that are referred to, and the scores of a file."""
         table = self.with_scores(table)
         roles = tuple((column.name, column.role) for column in table.columns)
         schema = self.schema
@@ -133,14 +133,14 @@ class DataReference:
         )
 
     def without_scores(self) -> DataReference:
-        """Give the reference to the table alone, whatever files have scores of its rows."""
+        """Return the reference to the table alone, whatever files have scores of its rows."""
         joined = {given.name for given in self.scores}
         columns = tuple(column for column in self.schema.columns if column.name not in joined)
         schema = dataclasses.replace(self.schema, columns=columns)
         return dataclasses.replace(self, schema=schema, scores=())
 
     def with_scores(self, table: SomeTable) -> SomeTable:
-        """Give the table with the scores of files as columns, where there are such.
+        """Return the table with the scores of files as columns, where there are such.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class DataReference:
         return table
 
     def identity(self) -> dict[str, Any]:
-        """Give what decides the numbers that are read, as plain data; where it lies does not."""
+        """Return what decides the numbers that are read, as plain data; where it lies does not."""
         document: dict[str, Any] = {
             "sha256": self.sha256,
             "label": self.label,
@@ -174,7 +174,7 @@ class DataReference:
         return document
 
     def as_json(self) -> dict[str, Any]:
-        """Give the reference as plain data."""
+        """Return the reference as plain data."""
         return {
             "path": self.path,
             "schema": self.schema.as_json(),
@@ -256,7 +256,7 @@ class Experiment:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def as_test(self, table: SomeTable) -> SomeTable:
-        """Give a table to test on, read by the schema of ``data``, with the same roles and label.
+        """Return a table to test on, read by the schema of ``data``, with the same roles and label.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class Experiment:
             )
 
     def rows_of(self) -> tuple[object, ...]:
-        """Give what decides which rows are held out, of which files, and what their classes are."""
+        """Return what decides which rows of which files are held out, and their classes."""
         tables = [self.data] if self.test is None else [self.data, self.test]
         files = [(data.sha256, data.schema.dialect) for data in tables]
         validation = self.validation.decisive()
@@ -348,7 +348,7 @@ class Experiment:
             )
 
     def as_json(self) -> dict[str, Any]:
-        """Give the experiment as plain data."""
+        """Return the experiment as plain data."""
         document = {
             "data": self.data.as_json(),
             "validation": self.validation.as_json(),

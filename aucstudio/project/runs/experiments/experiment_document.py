@@ -159,7 +159,7 @@ def _steps(place: str, document: Any) -> list[str | int]:
 
 
 def _sentence(told: str, steps: list[str | int], document: Any) -> str:
-    """Say in our words what msgspec says."""
+    """State in our words what msgspec says."""
     if missing := re.search(r"required field `(\w+)`", told):
         return f"{_table(steps)} needs a {missing[1]}"
     wanted = re.search(r"Expected `(.*)`, got", told)
@@ -203,7 +203,7 @@ def _spelled(value: object) -> str:
 
 
 def _numbers(value: Any, steps: list[str | int]) -> Iterator[tuple[list[str | int], float]]:
-    """Give every number, and where it is."""
+    """Return every number, and where it is."""
     if isinstance(value, int | float):
         yield steps, value
     elif isinstance(value, dict):

@@ -108,7 +108,7 @@ class ExperimentFile:
     test_table: Table | None = None
 
     def plans(self) -> list[PlannedRun]:
-        """Give each experiment with its tables."""
+        """Return each experiment with its tables."""
         return [PlannedRun(one, self.table, self.test_table) for one in self.experiments]
 
 
@@ -267,7 +267,7 @@ def _beside(path: Path, name: str) -> str:
 
 
 def _scheme(path: Path, given: Mapping[str, Any]) -> str:
-    """Tell the scheme by the keys that only one of them has, as the command line does."""
+    """Infer the scheme from the keys that only one of them has, as the command line does."""
     meant = [key for key in _SCHEME_OF if given.get(key)]
     if "time" in meant:
         meant = [key for key in meant if key != "folds"]  # there they are its steps

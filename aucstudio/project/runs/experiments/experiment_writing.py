@@ -145,7 +145,7 @@ def _tune_part(tuning: Tuning, validation: Validation) -> str | dict[str, Any]:
 
 
 def _plain(declared: Param, value: Any) -> Any:
-    """Give a setting as TOML can hold it: it knows no None."""
+    """Return a setting as TOML can hold it: it knows no None."""
     if isinstance(value, tuple):
         return [float(end) for end in value]
     return declared.spell(value) if value is None else value

@@ -70,7 +70,7 @@ def plan_experiment(
 
 
 def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
-    """Give a setting the one type that its kind has: 1 and 1.0 are no two experiments."""
+    """Return a setting the one type that its kind has: 1 and 1.0 are no two experiments."""
     kind = declared_params(method)[name].kind
     if value is None or isinstance(value, str | bool):
         return value
@@ -195,7 +195,7 @@ def _check_weights(
 
 
 def weights_refused(method: type[AUCClassifier], name: str) -> str:
-    """Say that a method cannot be trained on rows that a column weighs."""
+    """State that a method cannot be trained on rows that a column weighs."""
     able = ", ".join(other.title for other in DECLARED.values() if other.takes_weights)
     return (
         f"column {name!r} weighs the rows, and {method.title} takes no row weights: give the "

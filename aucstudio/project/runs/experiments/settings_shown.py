@@ -72,7 +72,7 @@ def shown_settings(experiment: Experiment) -> list[ShownSetting]:
 
 
 def differing_settings(record: RunRecord) -> str:
-    """Say in few words what is not a method's default; the FPR range has words of its own."""
+    """State in few words what is not a method's default; the FPR range has words of its own."""
     experiment = record.experiment
     told = [
         str(setting)
@@ -87,7 +87,7 @@ def differing_settings(record: RunRecord) -> str:
 
 
 def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[str] = ()) -> str:
-    """Say in few words which settings of a method are not as usual."""
+    """State in few words which settings of a method are not as usual."""
     known = declared_params(DECLARED[method])
     told = [
         f"{known[name].symbol or known[name].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
@@ -126,13 +126,16 @@ def choice_word(value: Any) -> str:
 
 
 def _titled(member: str) -> str:
-    """Give a member of a combination, ``auc-rls lam=0.1``, the title of its method."""
+    """Return a member of a combination, ``auc-rls lam=0.1``, the title of its method."""
     method, blank, settings = member.partition(" ")
     return (DECLARED[method].title if method in DECLARED else method) + blank + settings
 
 
 def _chosen(record: RunRecord) -> str:
-    """Say what a search chose; of several searches, one a split, each may have chosen another."""
+    """Describe what a search chose.
+
+    Of several searches, one a split, each may have chosen another.
+    """
     if len(record.searches) != 1:
         return ""
     known = declared_params(DECLARED[record.experiment.method])

@@ -41,14 +41,14 @@ class HeldOut:
     groups: NDArray[np.intp] | None = None
 
     def words(self) -> str:
-        """Say which rows they are."""
+        """State which rows they are."""
         share = percent_words(float(self.positive.mean()))
         once = "" if self.weight is None else f", each counted once, not weighted by {self.weight}"
         return f"{len(self.positive):,} held-out rows, {share} of them positive{once}"
 
 
 def check_kind(kind: str) -> str:
-    """Give the name of a calibration.
+    """Return the name of a calibration.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
 
 
 def learnt(kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Calibration:
-    """Learn a calibration; InputError says why it cannot be."""
+    """Fit a calibration; InputError states why it cannot be fitted."""
     try:
         return learn(check_kind(kind), positive, scores)
     except ValueError as error:
@@ -144,7 +144,7 @@ def calibrated(
 
 
 def caution(kind: str, positive: NDArray[np.bool_]) -> str:
-    """Say what speaks against a kind on these rows, or nothing."""
+    """Describe what speaks against a kind on these rows, or nothing."""
     fewest = min(int(positive.sum()), int((~positive).sum()))
     if kind == "isotonic" and fewest < FEW_FOR_STEPS:
         return (

@@ -22,7 +22,7 @@ def take_model(
     rule: ThresholdRule | None = None,
     calibration: str | None = None,
 ) -> Model:
-    """Give the model to take away.
+    """Return the model to take away.
 
     The model that was validated, where there is one; after several splits there is none, and
     the method is trained once more on all labelled rows. A threshold is chosen on held-out rows
@@ -39,7 +39,7 @@ def take_model(
 def validated_model(
     record: RunRecord, split: int, rule: ThresholdRule | None, calibration: str | None = None
 ) -> Model:
-    """Give a model of a run, with its threshold moved on its held-out rows if there is a rule.
+    """Return a model of a run, with its threshold moved on its held-out rows if there is a rule.
 
     With leave-pair-out no row is held out from the model itself: its training rows decide.
     """

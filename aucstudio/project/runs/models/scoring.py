@@ -293,7 +293,7 @@ def scores_of(model: Model, table: AnyTable) -> Array:
 def _area(
     model: Model, table: AnyTable, scores: Array, report: ScoringReport
 ) -> tuple[Area | None, str]:
-    """Give the AUC of the labelled rows; None where there is none, and why."""
+    """Return the AUC of the labelled rows; None where there is none, and why."""
     strange = report.unseen.get(table.label or "")
     if strange is not None:
         classes = f"{model.positive!r} nor {model.negative!r}"

@@ -97,7 +97,7 @@ class ScoringReport:
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the report as plain data, for ``aucstudio score --json``."""
+        """Return the report as plain data, for ``aucstudio score --json``."""
         document = dataclasses.asdict(self)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: list(document.pop(name)) for name in names}
@@ -116,7 +116,7 @@ class ScoringReport:
         return document
 
     def sentences(self) -> list[str]:
-        """Say the same to a person, a line each."""
+        """State the same to a person, a line each."""
         said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
         if self.ignored:
             said.append(
@@ -191,7 +191,7 @@ SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
 
 def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
-    """Say what a model meets in a table, before any row of it is scored.
+    """Describe what a model meets in a table, before any row of it is scored.
 
     Parameters
     ----------

@@ -164,12 +164,12 @@ class CostPanel(QWidget):
 
 
 def prior_at(step: int) -> float:
-    """Give the prior at a step of the slider."""
+    """Return the prior at a step of the slider."""
     return float(LEAST_PRIOR * (_MOST_PRIOR / LEAST_PRIOR) ** (step / _STEPS))
 
 
 def prior_step(prior: float) -> int:
-    """Give the step of the slider nearest to a prior."""
+    """Return the step of the slider nearest to a prior."""
     place = math.log(prior / LEAST_PRIOR) / math.log(_MOST_PRIOR / LEAST_PRIOR)
     return min(round(_STEPS * place), _STEPS)
 

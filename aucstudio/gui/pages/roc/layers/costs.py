@@ -116,7 +116,7 @@ class CostLayer(QObject):
         return self._answer.busy or self._soon.isActive()
 
     def prior(self) -> float:
-        """Give the prior in force."""
+        """Return the prior in force."""
         point, stakes = self._point, self._session.stakes
         if stakes.prior is not None or point is None:
             return stakes.prior or 0.5
@@ -166,7 +166,7 @@ class CostLayer(QObject):
     # ------------------------------------------------------------- the best threshold
 
     def best_threshold(self) -> float:
-        """Give the threshold of the focused split at the best point."""
+        """Return the threshold of the focused split at the best point."""
         assert self._point is not None
         assert self.best is not None
         return self._point.cut_for(self.best.fpr)
@@ -204,7 +204,7 @@ class CostLayer(QObject):
 
 
 def hull_of(trace: Trace) -> tuple[Array, Array]:
-    """Give the vertices of a line's upper convex hull, from (0, 0) to (1, 1)."""
+    """Return the vertices of a line's upper convex hull, from (0, 0) to (1, 1)."""
     if trace.curve is not None:
         outline = roc.hull(trace.curve)
         return outline.fpr, outline.tpr
@@ -219,7 +219,7 @@ def hull_of(trace: Trace) -> tuple[Array, Array]:
 
 
 def _digits(width: float) -> str:
-    """Give the format that shows an interval of a width with three digits of it."""
+    """Return the format that shows an interval of a width with three digits of it."""
     if not (math.isfinite(width) and width > 0):
         return ".3g"
     return f".{max(0, 2 - math.floor(math.log10(width)))}f"

@@ -153,7 +153,7 @@ class DifferenceLayer(QObject):
 
 
 def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
-    """Give FPRs across the window, ascending, and the heights of two lines there.
+    """Return FPRs across the window, ascending, and the heights of two lines there.
 
     Where a line jumps and where the lines cross, an FPR occurs twice or more, so that straight
     lines between the points are the lines themselves.
@@ -170,7 +170,7 @@ def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
 
 
 def _limits(x: Array, y: Array, at: Array) -> Array:
-    """Give a line's heights on either side of each FPR, one after the other."""
+    """Return a line's heights on either side of each FPR, one after the other."""
     below = np.searchsorted(x, at, "left")
     above = np.searchsorted(x, at, "right") - 1
     between = np.interp(at, x, y)
@@ -191,7 +191,7 @@ def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
-    """Say who leads in the band and over the whole curve, with areas and p-values."""
+    """State who leads in the band and over the whole curve, with areas and p-values."""
     if whole.refused:
         return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
     test = "DeLong" if splits == 1 else "corrected t over the splits"

@@ -80,7 +80,7 @@ class IsometricLayer(QObject):
         self.words = f"Thin lines: equal {measure.name} at {share_words(prior)} positives."
 
     def _prior(self, scene: Scene) -> float | None:
-        """Give the prior in force; None where there is no run to take it from."""
+        """Return the prior in force; None where there is no run to take it from."""
         stakes = self._session.stakes
         if stakes.prior is not None:
             return stakes.prior
@@ -115,7 +115,7 @@ def levels_of(scene: Scene, measure: roc.PointMeasure, skew: float) -> list[floa
 
 
 def round_levels(low: float, high: float, common: float) -> list[float]:
-    """Give round values strictly between two ends: 1, 2 and 5 of powers of ten, or even steps.
+    """Return round values strictly between two ends: 1, 2 and 5 of powers of ten, or even steps.
 
     Powers of ten where a tenth of the window lies below a fiftieth of the highest value:
     ``common`` is the value below which that tenth lies.

@@ -93,11 +93,11 @@ class FocusedPoint:
         return counts_at(self.curve, self.threshold)
 
     def cut_for(self, fpr: float) -> float:
-        """Give the threshold of this split that reaches at most an FPR, with all it can."""
+        """Return the threshold of this split that reaches at most an FPR, with all it can."""
         return cut_at(self.curve, int(np.searchsorted(self.curve.fpr, fpr, "right")) - 1)
 
     def words(self) -> str:
-        """Say what it does in a sentence."""
+        """Describe what it does in a sentence."""
         counts = self.counts
         where = f" of split {self.split + 1}" if self.trace.splits > 1 else ""
         value = f"{self.threshold:.4g}".replace("-", "−")
@@ -280,7 +280,7 @@ class OperatingPointLayer(QObject):
             self._session.set_threshold(threshold=cut_at(point.curve, vertex))
 
     def _nearest(self, x: float, y: float) -> tuple[float, int]:
-        """Give the distance in pixels of the line's nearest vertex, and which it is."""
+        """Return the distance in pixels of the line's nearest vertex, and which it is."""
         scene, point = self._scene, self.point
         if scene is None or point is None:
             return math.inf, 0

@@ -72,23 +72,23 @@ def make_axes(kind: str, positives: int, negatives: int) -> tuple[Axis, Axis]:
 
 
 def ends(axis: Axis) -> tuple[float, float]:
-    """Give the places of the axis's ends."""
+    """Return the places of the axis's ends."""
     low, high = axis.forward(np.array([axis.low, axis.high]))
     return float(low), float(high)
 
 
 def place(axis: Axis, rate: float) -> float:
-    """Give the place of one rate."""
+    """Return the place of one rate."""
     return float(axis.forward(np.array([rate]))[0])
 
 
 def rate_at(axis: Axis, place: float) -> float:
-    """Give the rate at one place."""
+    """Return the rate at one place."""
     return float(axis.backward(np.array([place]))[0])
 
 
 def draw(x: Array, y: Array, along: Axis, up: Axis) -> tuple[Array, Array]:
-    """Give the places of a line of rates, with bent axes' slanted segments cut into short ones."""
+    """Return the places of a line of rates, slanted segments cut short on bent axes."""
     if along.key == "linear" and up.key == "linear":
         return x, y
     sides = (x, along), (y, up)
@@ -111,7 +111,7 @@ def draw(x: Array, y: Array, along: Axis, up: Axis) -> tuple[Array, Array]:
 
 
 def _shares(segment: int, sides: tuple[tuple[Array, Axis], tuple[Array, Axis]]) -> Array:
-    """Give the shares of a rising segment at which it is evenly cut, in places of either axis."""
+    """Return the shares of a rising segment at which it is evenly cut, in places of either axis."""
     found = []
     for rates, axis in sides:
         start, stop = rates[segment : segment + 2]
@@ -137,7 +137,7 @@ def cut(values: Array, pieces: NDArray[np.int64]) -> Array:
 
 
 def chance_line(along: Axis, up: Axis) -> tuple[Array, Array]:
-    """Give the places of the diagonal, TPR = FPR."""
+    """Return the places of the diagonal, TPR = FPR."""
     low, high = ends(along)
     if along.key == up.key == "linear":
         return np.array([low, high]), np.array([low, high])
@@ -162,7 +162,7 @@ class RateAxis(NumberAxis):
         self.resizeEvent()  # else other words stay where the former ones began
 
     def boundingRect(self) -> QRectF:
-        """Give the room of the axis, with the halves of the numbers at its very ends."""
+        """Return the room of the axis, with the halves of the numbers at its very ends."""
         lies = self.orientation in ("bottom", "top")
         along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
         found: QRectF = super().boundingRect()
@@ -201,7 +201,7 @@ def rate_words(axis: Axis, rate: float) -> str:
 
 
 def tick_rates(axis: Axis, low: float, high: float) -> Array:
-    """Give the round rates between two places that may be marked, the most important first."""
+    """Return the round rates between two places that may be marked, the most important first."""
     first, last = (rate_at(axis, value) for value in (low, high))
     decades = 10.0 ** -np.arange(1.0, 9.0)
     found = [np.array([0.0, 1.0]), decades, 1 - decades, np.array([0.5])]

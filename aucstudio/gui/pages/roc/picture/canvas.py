@@ -72,7 +72,7 @@ class Canvas:
     def show_axes(
         self, face: Face, axes: tuple[Axis, Axis], top: float, share: float, band: Band
     ) -> bool:
-        """Stand on these axes, up to ``top``; tell whether anything moved by it.
+        """Use these axes, up to ``top``; tell whether anything moved by it.
 
         ``share`` is that of the positives, on which the line of chance depends in some faces.
         """
@@ -163,7 +163,7 @@ class Canvas:
                 taken.append(best)
 
     def crowd(self, place: QRectF, lines: Lines) -> int:
-        """Say what it costs to cover a part of the plot as the cards stand now."""
+        """Describe what it costs to cover a part of the plot as the cards stand now."""
         cards = [card for card in (self.legend, self.inset) if card.isVisible()]
         return self._cost(place, lines, [c.mapRectToParent(c.boundingRect()) for c in cards])
 
@@ -183,7 +183,7 @@ class Canvas:
         return sum(bool(((high >= bottom) & (low <= top)).any()) for low, high in sides)
 
     def on_pointing(self, at: Callable[[float, float], object], off: Callable[[], object]) -> None:
-        """Say where the mouse points, in places, or that it has left."""
+        """Show where the mouse points, in places, or that it has left."""
 
         def moved(position: QPointF) -> None:
             if self.box.sceneBoundingRect().contains(position):

@@ -33,7 +33,7 @@ class Flight:
         self.curve: roc.Curve | None = None
 
     def is_behind(self, live: LiveRun | None) -> bool:
-        """Tell whether there is another look to draw, or a line to take away."""
+        """Return whether there is another look to draw, or a line to take away."""
         return live is not self._live or (live is not None and live.picture is not self._picture)
 
     def show(
@@ -61,7 +61,7 @@ class Flight:
         self._item.setData(*line.seen(window, pixels))
 
     def row(self, face: Face, band: Band, scale: str) -> LegendRow | None:
-        """Give its row of the legend."""
+        """Return its row of the legend."""
         live, curve = self._live, self.curve
         if live is None or curve is None:
             return None

@@ -62,7 +62,7 @@ class Inset(QGraphicsItem):
         self.update()
 
     def fits(self, area: QRectF) -> bool:
-        """Tell whether an area has room for it beside the curves."""
+        """Return whether an area has room for it beside the curves."""
         return bool(area.width() > 1.5 * self._SIZE.width() and area.height() > self._SIZE.height())
 
     def places(self, area: QRectF) -> list[QRectF]:
@@ -82,7 +82,7 @@ class Inset(QGraphicsItem):
         return self._SIZE
 
     def plot_rect(self) -> QRectF:
-        """Give where on the card the lines are."""
+        """Return where on the card the lines are."""
         metrics = QFontMetricsF(note_font())
         side = max(metrics.horizontalAdvance(text) for text in self._ends[2:]) + 12
         return self._SIZE.adjusted(side, 12, -14, -metrics.height() - 10)

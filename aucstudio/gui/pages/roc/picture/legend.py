@@ -105,7 +105,7 @@ class RunLegend(QGraphicsItem):
         return [(row.cells[0], row.look) for row in hidden if row.look is not None]
 
     def places(self, area: QRectF) -> list[QRectF]:
-        """Give the corners of an area that the legend may lie in, the best first."""
+        """Return the corners of an area that the legend may lie in, the best first."""
         return corners(self.boundingRect(), area, self._MARGIN)
 
     def boundingRect(self) -> QRectF:
@@ -192,7 +192,7 @@ def _area(rect: QRectF) -> float:
 
 
 def note_font() -> QFont:
-    """Give the font of small print in the picture."""
+    """Return the font of small print in the picture."""
     made = QFont(QApplication.font())
     made.setPointSizeF(made.pointSizeF() * 0.9)
     return made
@@ -210,7 +210,7 @@ def paint_card(painter: QPainter, area: QRectF, alpha: int = 255) -> None:
 
 
 def corners(card: QRectF, area: QRectF, margin: float) -> list[QRectF]:
-    """Give the four corners of an area that a card may lie in; the lower right comes first."""
+    """Return the four corners of an area that a card may lie in; the lower right comes first."""
     card = card.translated(margin, margin)
     right = area.width() - card.width() - 2 * margin
     below = area.height() - card.height() - 2 * margin

@@ -70,7 +70,7 @@ class LineLabels:
             taken.append(best)
 
     def _best(self, rects: Sequence[QRectF], taken: Sequence[QRectF]) -> tuple[float, QRectF]:
-        """Give the least cost of some places, and the first place that has it."""
+        """Return the least cost of some places, and the first place that has it."""
         least, best = math.inf, rects[0]
         for rect in rects:
             cost = self._cost(rect, taken)
@@ -81,7 +81,7 @@ class LineLabels:
         return least, best
 
     def _rect(self, item: pg.TextItem, line: Points, share: float) -> QRectF:
-        """Give what a label covers at a share of its line, moved into the plot."""
+        """Return what a label covers at a share of its line, moved into the plot."""
         at = round(share * (len(line[0]) - 1))
         rect = QRectF(QPointF(), item.textItem.boundingRect().size())
         rect.moveCenter(self._box.mapFromView(QPointF(float(line[0][at]), float(line[1][at]))))

@@ -28,7 +28,7 @@ _MANY_VERTICES = 10_000
 
 
 def shapes_of(record: RunRecord, face: Face) -> Shapes:
-    """Give the lines of a record in a face; made once a record."""
+    """Return the lines of a record in a face; made once a record."""
     faces = _known.setdefault(record, {})
     if face.key not in faces:
         faces[face.key] = Shapes(face, run_curves(record))
@@ -57,7 +57,7 @@ class Drawn:
         return self.along.forward(x), self.up.forward(y)
 
     def nearest(self, x: float, y: float, pixel: tuple[float, float]) -> tuple[float, int]:
-        """Give the squared distance in pixels of the nearest point, and which it is."""
+        """Return the squared distance in pixels of the nearest point, and which it is."""
         across, upward = self.points
         # No farther along than what is known to be there; long lines are not searched whole.
         at = int(np.clip(np.searchsorted(across, x), 1, len(across) - 1))

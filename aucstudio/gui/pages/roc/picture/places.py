@@ -17,7 +17,7 @@ _SAMPLES = 200
 
 
 def trace_of(scene: Scene, run: ShownRun | None) -> Trace | None:
-    """Give the line of a run, if it is drawn."""
+    """Return the line of a run, if it is drawn."""
     if run is None:
         return None
     lines = zip(scene.runs, scene.traces, strict=True)
@@ -25,7 +25,7 @@ def trace_of(scene: Scene, run: ShownRun | None) -> Trace | None:
 
 
 def height(trace: Trace, fpr: float) -> float:
-    """Give the TPR of a line at an FPR; the upper end where it is upright."""
+    """Return the TPR of a line at an FPR; the upper end where it is upright."""
     after = int(np.searchsorted(trace.x, fpr, "right"))
     if after == len(trace.x):
         return float(trace.y[-1])
@@ -64,7 +64,7 @@ def seen_places(scene: Scene, line: roc.Line) -> Points:
 
 
 def _rates(scene: Scene, side: int) -> Array:
-    """Give rates that lie evenly in the window, along x (0) or y (1)."""
+    """Return rates that lie evenly in the window, along x (0) or y (1)."""
     axis = (scene.x, scene.y)[side]
     low, high = scene.window[2 * side : 2 * side + 2]
     rates: Array = np.clip(axis.backward(np.linspace(low, high, _SAMPLES)), 0.0, 1.0)
@@ -72,7 +72,7 @@ def _rates(scene: Scene, side: int) -> Array:
 
 
 def seen_rates(scene: Scene) -> tuple[float, float, float, float]:
-    """Give the rates at the left, right, bottom and top of the window."""
+    """Return the rates at the left, right, bottom and top of the window."""
     left, right, bottom, top = scene.window
     x = np.clip(scene.x.backward(np.array([left, right])), 0.0, 1.0)
     y = np.clip(scene.y.backward(np.array([bottom, top])), 0.0, 1.0)
@@ -82,7 +82,7 @@ def seen_rates(scene: Scene) -> tuple[float, float, float, float]:
 def nearest(
     line: Points, place: tuple[float, float], pixel: tuple[float, float]
 ) -> tuple[float, int]:
-    """Give the distance in pixels of a rising line's point nearest to a place, and which it is.
+    """Return the distance in pixels of a rising line's point nearest to a place, and which it is.
 
     The points within a square are neighbours on the line: few are looked at, however many it has.
     """
@@ -101,7 +101,7 @@ def nearest(
 def _within(
     line: Points, place: tuple[float, float], pixel: tuple[float, float], reach: float
 ) -> tuple[int, int]:
-    """Give the first point of a rising line within a square, and the first one after it."""
+    """Return the first point of a rising line within a square, and the first one after it."""
     firsts = [np.searchsorted(line[k], place[k] - reach * pixel[k], "left") for k in (0, 1)]
     lasts = [np.searchsorted(line[k], place[k] + reach * pixel[k], "right") for k in (0, 1)]
     return int(max(firsts)), int(min(lasts))

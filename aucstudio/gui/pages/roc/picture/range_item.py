@@ -38,7 +38,7 @@ class RangeItem(pg.LinearRegionItem):
             line.sigPositionChangeFinished.connect(self.released)
 
     def band(self) -> Band:
-        """Give the rates at the edges."""
+        """Return the rates at the edges."""
         low, high = (rate_at(self.axis, edge) for edge in self.getRegion())
         return low, high
 
@@ -50,7 +50,7 @@ class RangeItem(pg.LinearRegionItem):
         self.prepareGeometryChange()
 
     def show_axis(self, axis: Axis, band: Band) -> None:
-        """Stand on another axis, over the same rates, without telling."""
+        """Move to another axis, over the same rates, without a signal."""
         self.axis = axis
         blockers = [QSignalBlocker(item) for item in (self, *self.lines)]
         self.setBounds(ends(axis))

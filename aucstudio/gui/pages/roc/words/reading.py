@@ -27,7 +27,7 @@ ELSEWHERE = "†"
 
 
 def point_words(face: Face, drawn: Drawn, vertex: int) -> str:
-    """Say what is at a point of a line."""
+    """Describe what is at a point of a line."""
     words = _shape_words(face, drawn.shape, vertex)
     return f"{shortened(drawn.run.look.name)}   {words}"
 
@@ -47,14 +47,14 @@ def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
 
 
 def operating_words(point: FocusedPoint) -> str:
-    """Say what is at the operating point."""
+    """Describe what is at the operating point."""
     split = run_curves(point.run.record).every[point.split]
     words = vertex_words(split, point.vertex, point.threshold)
     return f"{shortened(point.run.look.name)}   {words}"
 
 
 def band_words(run: ShownRun | None, band: Band, scale: str) -> str:
-    """Say what an FPR range is, and what it is worth to a run."""
+    """Describe what an FPR range is, and what it is worth to a run."""
     words = f"FPR {curves.band_words(band)}"
     if run is None:
         return words
@@ -64,13 +64,13 @@ def band_words(run: ShownRun | None, band: Band, scale: str) -> str:
 
 
 def deciding_words(known: RunCurves, band: Band) -> str:
-    """Say how many negatives decide a range, in the smallest split: as the sentence does."""
+    """State how many negatives decide a range, in the smallest split: as the sentence does."""
     least = min(known.areas(band), key=lambda area: area.negatives)
     return f"{least.negatives:,} of {least.of_negatives:,} negatives"
 
 
 def legend_row(face: Face, run: ShownRun, band: Band, scale: str) -> LegendRow:
-    """Give a run's line of the legend: in the ROC face with its partial area."""
+    """Return a run's line of the legend: in the ROC face with its partial area."""
     name, known = shortened(run.look.name), run_curves(run.record)
     if face.key != "roc":
         value, interval = _figure(face, run.record)
@@ -82,7 +82,7 @@ def legend_row(face: Face, run: ShownRun, band: Band, scale: str) -> LegendRow:
 
 
 def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
-    """Give the face's number with its interval, which only several splits tell."""
+    """Return the face's number with its interval, which only several splits tell."""
     values = shapes_of(record, face).figures
     if len(values) < 2:
         return values[0], ""
@@ -95,7 +95,7 @@ def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
 
 
 def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> list[str]:
-    """Give the small print under the legend."""
+    """Return the small print under the legend."""
     if face.key != "roc" or not runs:
         return []
     known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
@@ -141,7 +141,7 @@ def _html_row(cells: Sequence[str]) -> Markup:
 
 
 def line_columns(face: Face, lines: Sequence[Drawn]) -> dict[str, list[object]]:
-    """Give the points of the lines in long form; an average is of all splits, 0."""
+    """Return the points of the lines in long form; an average is of all splits, 0."""
     across, up = face.names
     columns: dict[str, list[object]] = {
         name: [] for name in ("run", "split", across, up, "threshold")

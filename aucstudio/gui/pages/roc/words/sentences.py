@@ -30,13 +30,13 @@ _MOST_NAMES = 2
 
 
 def trained_elsewhere(record: RunRecord, band: Band) -> bool:
-    """Tell whether a run was trained for another FPR range than this one."""
+    """Return whether a run was trained for another FPR range than this one."""
     trained = trained_for(record)
     return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
 
 
 def what_next(session: Session) -> str:
-    """Say what to do for a curve to appear."""
+    """Describe what to do for a curve to appear."""
     if session.live is not None:
         return f"{session.live.look.name} is training; its ROC curve moves as it learns."
     if any(run.record.splits for run in session.shown_runs()):
@@ -48,7 +48,7 @@ def what_next(session: Session) -> str:
 
 
 def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
-    """Say whose number of a face is best, what the next one's is, and what chance gives."""
+    """State whose number of a face is best, what the next one's is, and what chance gives."""
     if not runs:
         return Statement()
     figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
@@ -80,14 +80,14 @@ def _chance_words(face: Face, record: RunRecord) -> str:
 
 
 def positives_share(record: RunRecord) -> float:
-    """Give the share of positives among the held-out rows, over all splits."""
+    """Return the share of positives among the held-out rows, over all splits."""
     return float(
         np.mean([np.average(s.test_positive, weights=s.test_weights) for s in record.splits])
     )
 
 
 def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
-    """Say who ranks best in the band, how sure that is, and what decides it."""
+    """State who ranks best in the band, how sure that is, and what decides it."""
     if not runs:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
@@ -130,7 +130,7 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
 
 
 def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
-    """Give by how much the first run leads the second, how sure that is, and the verdict.
+    """Return by how much the first run leads the second, how sure that is, and the verdict.
 
     The two are the best of all that are shown, so p is corrected for all their pairs, as on the
     Compare page.
@@ -179,7 +179,7 @@ def _wrong_way(runs: list[ShownRun]) -> list[str]:
 
 
 def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
-    """Tell of runs that were trained for another range than the one shown."""
+    """List runs trained for another range than the one shown."""
     found = [run for run in runs if trained_elsewhere(run.record, band)]
     if not found:
         return []
