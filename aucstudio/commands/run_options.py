@@ -160,8 +160,8 @@ def _add_preparation_options(train: argparse.ArgumentParser) -> None:
     ways.add_argument(
         "--many-levels",
         metavar="WAY",
-        help="a category of more than 100 levels: most-frequent (default) keeps so many, "
-        "frequency puts each level's share of the training rows in its place",
+        help="a category of more than 100 levels: most-frequent (default) keeps those most "
+        "frequent, frequency replaces every level by its share of the training rows",
     )
 
 

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=file_or_none,
         help="output file, Parquet if the name ends in .parquet; - is standard output",
     )
-    parser.add_argument("--id", metavar="COL", help="a column to write beside each score")
+    parser.add_argument("--id", metavar="COL", help="a column to write with each score")
     parser.add_argument(
         "--label", metavar="COL", help="the column that holds the class, if another"
     )

@@ -67,7 +67,8 @@ def _needed(widget):
     if isinstance(widget, QLabel) and not isinstance(widget, ElidedLabel | Sentence):
         if widget.wordWrap() or not widget.text() or widget.textFormat() == Qt.TextFormat.RichText:
             return None
-        return widget.fontMetrics().horizontalAdvance(_words(widget))
+        metrics = widget.fontMetrics()
+        return max(metrics.horizontalAdvance(line) for line in _words(widget).splitlines())
     return None
 
 

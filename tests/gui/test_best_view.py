@@ -335,7 +335,7 @@ def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
     answers.choice = None
     window.close()
     assert len(answers.asked) == 1
-    assert "the best model is being looked for" in answers.asked[0][1]
+    assert "a search for the best model is running" in answers.asked[0][1]
     window.session.stop()
     window.session.stop()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)

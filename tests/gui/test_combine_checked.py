@@ -52,7 +52,7 @@ def test_checked_runs_become_one_more_run(window, session, qtbot):
     assert "quick" not in told
     # It is no member of another one.
     assert not action.isEnabled()
-    assert "is a combination of runs itself" in action.toolTip()
+    assert "is itself a combination of runs" in action.toolTip()
 
 
 @pytest.mark.slow

@@ -360,7 +360,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     together = dataclasses.replace(untuned.experiment, members=("a", "b"))
     put(session, dataclasses.replace(untuned, id="both", experiment=together), "Both")
     assert shown(view, qtbot) == (
-        "Both was made of finished runs: each of them can be tuned by itself."
+        "Both was made of finished runs: each of them can be tuned separately."
     )
     put(session, untuned, "AUC-SVM")
     assert shown(view, qtbot) == (

@@ -379,7 +379,7 @@ def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
     assert why_not([linear, ("pairs", pairs)]) == "pairs ordered pairs, and held no rows out"
     both = combined([linear, trees])
-    assert why_not([linear, ("both", both)]).startswith("both is a combination of runs itself")
+    assert why_not([linear, ("both", both)]).startswith("both is itself a combination of runs")
     assert not why_not(in_folds)
     with pytest.raises(InputError, match="other shares no held-out rows with linear"):
         plan_combination([linear, ("other", held_out[0][1])], BAND, BAND)

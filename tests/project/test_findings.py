@@ -457,7 +457,7 @@ def test_another_table_beside_is_told(tmp_path):
     path.write_text("a,b,y,,site,n\n" + "\n".join(rows) + "\n")
     sentences = [finding.sentence for finding in find(read_table(path))]
     assert (
-        "columns site, n end in row 4 of 20: they may be another table beside this one"
+        "columns site, n end in row 4 of 20: they may be another table to the right"
     ) in sentences
 
 

@@ -101,7 +101,7 @@ def test_conditions_mark_the_rows_that_they_name(columns, text, rows):
     ("text", "words"),
     [
         ("agee > 3", "no column 'agee'"),
-        ("age", "is no condition"),
+        ("age", "is not a condition"),
         ("age > ", "lacks what"),
         ("age > old", "'old' is no number"),
         ("age = 1..2..3", "is no number"),

@@ -88,7 +88,7 @@ class GivenScoresDialog(QDialog):
         """Show what was matched, or why there is nothing to add."""
         joined, problem = self.file.joined, self.file.problem
         if not self._of_file:
-            joined, none = None, "The table has no column of numbers beside its label."
+            joined, none = None, "The table has no number column besides the label."
             problem = "" if self.column.count() else none
         tell(self.matched, "" if joined is None else joined.sentence(), "muted")
         tell(self.problem, problem, "error")

@@ -253,7 +253,7 @@ def _is_number(table: Table) -> bool:
 
 def _notes(table: Table, told: set[str]) -> list[str]:
     """Return what the importer noticed, but for what the facts count and the problem says."""
-    elsewhere = (" without a value", "; choose the positive one")
+    elsewhere = (" without a value", "choose the positive one, or several of them")
     notes = [note for note in table.notes if not note.endswith(elsewhere)]
     notes = [note for note in notes if note not in told]
     more = len(notes) - _MOST_NOTES

@@ -32,7 +32,7 @@ def _study_words(study: Study) -> str:
     if flying:
         parts.append(f"{', '.join(flying)} {'is' if len(flying) == 1 else 'are'} training")
     if study.tournament.busy:
-        parts.append("the best model is being looked for")
+        parts.append("a search for the best model is running")
     if waiting:
         parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
     there = f"; {runs_words(kept)} finished and kept" if kept else ""

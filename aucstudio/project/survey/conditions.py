@@ -168,7 +168,7 @@ def _read(part: str, columns: Mapping[str, Column]) -> Condition:
     found = _PART.fullmatch(part)
     if found is None:
         raise InputError(
-            f"{part.strip()!r} is no condition: write a column and what is asked of it, as in "
+            f"{part.strip()!r} is not a condition: write a column and a test, such as "
             "age >= 40, town = Bern, name contains ann, income missing"
         )
     plain, quoted = found["plain"], found["quoted"]

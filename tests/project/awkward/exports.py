@@ -73,7 +73,7 @@ UNITS = [
         "what stands behind numbers is told",
         ["1,000+", "500+", "10+", "50+"],
         ["1,000+", "500+", "10+", "50+"],
-        "its numbers have more beside them, as in '1,000\\+'",
+        "some values are not plain numbers, e.g. '1,000\\+'",
     ),
     cells(
         "dash-minus",

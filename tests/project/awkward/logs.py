@@ -184,7 +184,7 @@ CONSOLES = [
         + "".join(f"  {a}. | {a}  {b}   {y} |\n" for a, b, y in ROWS)
         + "     +------------+\n",
         ABY,
-        notes="in a frame",
+        notes="a frame with row numbers",
     ),
     case(
         "org",

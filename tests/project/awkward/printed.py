@@ -117,7 +117,7 @@ BOXES = [
         + "".join(f"{k:3}. | {a}  {b}   {y}  |\n" for k, (a, b, y) in enumerate(LINES, 1))
         + "     +-------------+\n",
         ABC,
-        notes="stood in a frame",
+        notes="a frame with row numbers",
     ),
     case(
         "box-polars",
@@ -294,7 +294,7 @@ PLACES = [
         "two digits beside a month may be a year or a day",
         "m,y\nJan 20,u\nFeb 20,v\nMar 20,u\nApr 20,v\n",
         {"m": ["Jan 20", "Feb 20", "Mar 20", "Apr 20"], "y": Y},
-        notes="may be years or days, as in 'Jan 20'",
+        notes="may be a year or a day, e.g. 'Jan 20'",
     ),
 ]
 MONTHS = [

@@ -77,7 +77,7 @@ CELLS = [
         "words before amounts of money",
         "p;y\n" + "from €5;u\nfrom €7;v\nfrom €5;u\nfrom €9;v\n",
         {"p": ["from €5", "from €7", "from €5", "from €9"], "y": Y},
-        notes="column p is read as text, because its numbers have more beside them",
+        notes="column p is read as text, because some values are not plain numbers",
     ),
     case(
         "delimiters-at-the-end",

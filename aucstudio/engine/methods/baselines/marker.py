@@ -40,7 +40,7 @@ class Marker(WeighsRows):
         "Hanley and McNeil (1982), The meaning and use of the area under a ROC curve"
     )
     summary: ClassVar[str] = (
-        "Uses the values of one column as scores: the column that ranks best by itself."
+        "Uses the values of one column as scores: the column with the highest AUC of its own."
     )
     in_words: ClassVar[str] = "One column as the score"
     use_when: ClassVar[str] = (

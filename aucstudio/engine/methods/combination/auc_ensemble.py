@@ -67,7 +67,7 @@ class AUCEnsemble(WeighsRows):
     """
 
     key: ClassVar[str] = "auc-ensemble"
-    weights_differ: ClassVar[str] = "rows are divided into folds, whatever they weigh"
+    weights_differ: ClassVar[str] = "folds ignore row weights"
     title: ClassVar[str] = "AUC ensemble"
     family: ClassVar[str] = "combination"
     source: ClassVar[str] = (

@@ -89,7 +89,7 @@ class ScoreForm(QObject):
         self._add_model(run)
         self.layout.add("Threshold", self.choice.chooser)
         self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
-        self.layout.add("Identifier", self.identifier, "A column to be kept beside each score")
+        self.layout.add("Identifier", self.identifier, "A column to keep with each score")
         self.layout.add("Label", self.label, "The column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)

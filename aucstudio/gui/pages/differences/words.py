@@ -47,7 +47,7 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
         yield from _support(subject)
         yield left_out_words(subject, "hyperplane")
         if subject.weights is None and picture.plane.is_straight:
-            yield "Its scorer is not linear: no straight hyperplane lies in this plane."
+            yield "Its scorer is not linear: the plane holds no straight hyperplane."
         elif picture.plane.kind == FEATURES and _ranked_by_more(subject, pairs.misranked):
             yield "All features rank them, not these two alone."
     if not np.array_equal(pairs.frame, np.stack([pairs.cloud.low, pairs.cloud.high])):

@@ -26,7 +26,7 @@ class FeatureUsePart(ModelPicture):
 
     key: ClassVar = "use"
     title: ClassVar = "Feature use"
-    tip: ClassVar = "What the trees ask, and what the answers are worth"
+    tip: ClassVar = "Columns the trees split on, and what the splits contribute"
 
     def __init__(self) -> None:
         super().__init__()

@@ -151,7 +151,7 @@ class RowPart(WorkedOut[Explained]):
             detail = explain_row(rows, split.model, row, train, weights=weights, listen=listen)
             return Explained(detail, _place(record, index, row))
 
-        self.work_out(subject, work, f"Taking the score of row {row + 1:,} apart…")
+        self.work_out(subject, work, f"Explaining the score of row {row + 1:,} apart…")
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, float):

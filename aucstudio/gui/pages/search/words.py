@@ -177,7 +177,7 @@ def untuned_words(run: ShownRun | None) -> str:
         return ""
     experiment = run.record.experiment
     if experiment.members:
-        return f"{run.look.name} was made of finished runs: each of them can be tuned by itself."
+        return f"{run.look.name} was made of finished runs: each of them can be tuned separately."
     if experiment.tuning is not None:
         return f"{run.look.name} was stopped before any candidate was tested: press Tune again."
     if not candidates(METHODS[experiment.method], experiment.params, 0):

@@ -46,7 +46,7 @@ def _beside(table: Table) -> Iterator[Finding]:
     yield Finding(
         "header",
         f"columns {listed(names, _SHOWN)} end in row {end:,} of {table.rows:,}: they may be "
-        "another table beside this one",
+        "another table to the right",
         tuple(names),
     )
 

@@ -187,7 +187,7 @@ def _what_is_unknown(
         if count < known:
             return ""
         learnt = f"; it knows {_some(column.levels)}" if column.levels else ""
-        return f"none of its levels ({_some(levels)}) was met in training{learnt}"
+        return f"none of its levels ({_some(levels)}) occurred in training{learnt}"
     if column.name in table.unreadable:
         return ""
     usual = (column.missing / trained) ** table.rows if trained else 0.0

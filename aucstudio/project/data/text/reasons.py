@@ -30,14 +30,14 @@ def why_text(cells: Sequence[str], dialect: Dialect) -> str:
     if all(map(_LASTING.fullmatch, known)):
         return f"its cells may be times of day or how long something takes, as in {known[0]!r}"
     if all(map(dates.is_short_month, known)):
-        return f"what is beside the months may be years or days, as in {known[0]!r}"
+        return f"the number next to the months may be a year or a day, e.g. {known[0]!r}"
     if len(units := _units_among(known)) > 1:
         return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
     one, other = _written_variously(known, dialect.decimal)
     if one:
         return f"its cells are written in several ways, as {one!r} and {other!r}"
     beside = _beside_numbers(known) or _beside_currencies(known)
-    return f"its numbers have more beside them, as in {beside!r}" if beside else ""
+    return f"some values are not plain numbers, e.g. {beside!r}" if beside else ""
 
 
 def _beside_numbers(cells: Iterable[str]) -> str:

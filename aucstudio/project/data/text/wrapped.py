@@ -72,7 +72,7 @@ def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str
         is_beside = {len(_BOX_BAR.findall(line)) for line in lines} <= {0, 1}
         return (_without_bar if is_beside else _without_box), "the table stood in a box"
     if _are_framed(lines):
-        return _without_frame, "the table stood in a frame, with numbers of rows beside it"
+        return _without_frame, "a frame with row numbers around the table was left out"
     return _bars(lines) or _wrapping_of_cells(text, lines)
 
 
