@@ -1,3 +1,3 @@
-"""AUC Studio: train scorers for the ROC curve itself, and see what the curve can afford."""
+"""AUC Studio: train classifiers for the ROC curve, compare them and export them."""
 
 __version__ = "0.1.0"

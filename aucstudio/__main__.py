@@ -1,4 +1,4 @@
-"""``python -m aucstudio`` is the same program as the ``aucstudio`` command: both begin here."""
+"""Entry point of ``python -m aucstudio``, the same program as the ``aucstudio`` command."""
 
 import signal
 import sys

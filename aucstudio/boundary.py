@@ -1,4 +1,4 @@
-"""The edge of the program: whatever goes wrong inside ends in one sentence and an exit status."""
+"""Turn any error into one sentence and an exit status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READING = frozenset(
 
 
 def guarded(command: Callable[[], int], debug: bool) -> int:
-    """Run a command; gives its exit status, or that of what it raised.
+    """Run a command; return its exit status or that of its error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The command line: the same runs as in the window, without one.
+"""The command line.
 
 Standard output carries results only; progress and complaints go to standard error.
 """
@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aucstudio.boundary import BAD_INPUT, guarded
-from aucstudio.commands import COMMANDS, command
+from aucstudio.commands import COMMANDS, command, run
 from aucstudio.commands.parser import GLOBAL_OPTIONS, command_parser, window_parser
 from aucstudio.console import complain, session
-from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 from aucstudio.project.work import signals
@@ -38,22 +37,19 @@ def _command(arguments: list[str]) -> int:
     if first is None or not (first in COMMANDS or first.startswith("-")):
         if first is not None and not Path(first).is_file():
             return _refuse(first)
-        return _open_window(window_parser().parse_args(arguments))
+        return run("window", window_parser().parse_args(arguments))
     options = command_parser(arguments).parse_args(arguments)
     if options.self_test:
-        from aucstudio.commands import self_test
-
-        return self_test.run()
+        return run("self_test", options)
     if options.command is None:
-        return _open_window(options)
+        return run("window", options)
     chosen = command(options.command)
     _check_project_name(options)
     if hasattr(chosen, "check_together"):
         chosen.check_together(options)
     if getattr(options, "data", None) == STANDARD_INPUT:
         options.data = str(_standard_input(options))
-    status: int = chosen.run(options)
-    return status
+    return run(options.command, options)
 
 
 def _check_project_name(options: argparse.Namespace) -> None:
@@ -69,6 +65,7 @@ def _standard_input(options: argparse.Namespace) -> Path:
     """Store the table that comes out of a pipe; for good where a project will ask for it."""
     if sys.stdin is None:
         raise InputError("the standard input is closed; name a file to read")
+    from aucstudio.project import scratch
     from aucstudio.project.store.workspace import keep_stream, pasted_folder
 
     lasting = getattr(options, "project", None) is not None
@@ -85,24 +82,3 @@ def _refuse(name: str) -> int:
     else:
         complain(f"there is no file {name}: check the name, or open one from the window")
     return BAD_INPUT
-
-
-def _open_window(options: argparse.Namespace) -> int:
-    if not _has_display():
-        complain("there is no display for the window: see aucstudio --help for what works without")
-        return BAD_INPUT
-    signals.end_at_once()  # until there is a window to close
-    scratch.sweep()
-    from aucstudio.project.work.processes import the_processes
-
-    the_processes()  # get ready while the window does
-    from aucstudio.gui.app import run_application
-
-    return run_application(options.file, sample=options.sample)
-
-
-def _has_display() -> bool:
-    """Return whether Qt would find a screen; without one it would end the program by a signal."""
-    if not sys.platform.startswith("linux"):
-        return True
-    return any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))

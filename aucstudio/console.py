@@ -1,4 +1,4 @@
-"""What the command line says: results on standard output, all else on standard error.
+"""Output of the command line: results to standard output, messages to standard error.
 
 Nothing that is said dies of the terminal's encoding, or works the terminal: names come from files.
 """
@@ -37,7 +37,7 @@ class OutputFailedError(Exception):
 
 
 class _Results:
-    """Standard output, of text or bytes, whose failures can be told from those of other files."""
+    """Standard output whose failures can be distinguished from those of other files."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -157,10 +157,10 @@ def note(sentence: str) -> None:
         complain(sentence)
 
 
-def progress(title: str) -> Progress | None:
-    """Make a bar on standard error, if that is a terminal and one does not want quiet."""
+def progress(title: str) -> Progress:
+    """Make a bar on standard error; one that shows nothing if that is no terminal, or in quiet."""
     if _State.quiet or not sys.stderr.isatty():
-        return None
+        return lambda _fraction, _text: None
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # no thread that would move a bar without news

@@ -1,4 +1,4 @@
-"""Projects from a notebook or a script: runs as a table, curves, scores, models, new runs.
+"""Projects in a notebook or script: runs as a table, curves, scores, models, new runs.
 
 Everything here reads and writes the same project files as the window and the command line, with
 the same functions, and none of it needs Qt::
@@ -35,6 +35,7 @@ from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
+from aucstudio.project.words import aligned
 from aucstudio.project.work.submit import open_place, run_experiments
 
 __all__ = ["Curve", "Frame", "RunFailedError", "SavedModel", "Study", "open_study"]
@@ -113,10 +114,8 @@ class Frame(Sequence[dict[str, Any]]):
         return pandas.DataFrame(self._columns)
 
     def __repr__(self) -> str:
-        rows = [self.columns, *self._texts()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-        return "\n".join([*lines, *self._rest()])
+        head, _, *lines = aligned([self.columns, *self._texts()])
+        return "\n".join([head, *lines, *self._rest()])
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
@@ -265,7 +264,7 @@ class Study:
     def run(
         self, experiment: Experiment | Mapping[str, Any] | str | Path, jobs: int = 1
     ) -> str | list[str]:
-        """Run an experiment and store what came of it in the project.
+        """Run an experiment and store its record in the project.
 
         Parameters
         ----------

@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import recipe
 
 PLACE = recipe.BUILD / "clean-debian"
 SUITE = "bookworm"
-SELF_TEST = "--self-test"
+STUDY = "two-gaussians"
 
 
 def bare_environment(**more: str) -> dict[str, str]:
@@ -24,11 +26,54 @@ def bare_environment(**more: str) -> dict[str, str]:
     return {**known, "HOME": home, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **more}
 
 
+def walk(folder: str) -> Iterator[tuple[str, ...]]:
+    """Yield what a package has to do: test itself, run an example study, export and score.
+
+    Parameters
+    ----------
+    folder : str
+        Where it writes, as the program sees it; empty at first.
+    """
+    model, table = f"{folder}/model.aucmodel", f"{folder}/study/{STUDY}-train.csv"
+    yield ("--help",)
+    yield ("--self-test",)
+    yield ("demo", "--study", STUDY, "--out", f"{folder}/study", "--quiet")
+    yield ("train", table, "--method", "svm-pauc", "--save-model", model, "--quiet")
+    for form in ("script", "onnx", "sql", "json"):
+        yield ("export", model, "--to", form, "-o", f"{folder}/model.{form}")
+    yield ("score", model, f"{folder}/study/{STUDY}-test.csv", "-o", f"{folder}/scores.csv")
+
+
+def take_walk(folder: Path, seen: str, start: Callable[[tuple[str, ...]], int]) -> None:
+    """Let a package do all of it, and say how long each step takes.
+
+    Parameters
+    ----------
+    folder : Path
+    seen : str
+        The folder as the program sees it.
+    start : callable
+        Runs the program with some arguments; returns its exit status.
+    """
+    _remove(folder)
+    folder.mkdir(parents=True)
+    for words in walk(seen):
+        began = time.perf_counter()
+        if status := start(words):
+            raise SystemExit(f"aucstudio {' '.join(words)} ended with exit status {status}")
+        spent = time.perf_counter() - began
+        print(f"{spent:6.2f} s  aucstudio {' '.join(words)}", flush=True)  # noqa: T201
+    rows = (folder / "scores.csv").read_text(encoding="utf-8").count("\n") - 1
+    tested = (folder / "study" / f"{STUDY}-test.csv").read_text(encoding="utf-8").count("\n") - 1
+    if rows != tested:
+        raise SystemExit(f"{rows} of {tested} rows were scored")
+
+
 def test_program(package: Path, program: Path | None, **variables: str) -> None:
-    """Run the self-test of a program in a folder, or of a package that is one file."""
+    """Test a program in a folder, or a package that is one file."""
     if not _can_debootstrap():
-        started = package / program if program else package
-        _check(subprocess.run([started, SELF_TEST], env=bare_environment(**variables)))
+        started = str(package / program if program else package)
+        test_command([started], **variables)
         return
     place = _place()
     target = place / "package"
@@ -38,22 +83,41 @@ def test_program(package: Path, program: Path | None, **variables: str) -> None:
     else:
         shutil.copy(package, target)
     _apt(place, recipe.DEBIAN_DEPENDS)
-    started = Path("/package") / program if program else Path("/package")
-    _check(_inside(place, str(started), SELF_TEST, **variables))
+    _walk_inside(place, str(Path("/package") / program) if program else "/package", **variables)
+
+
+def test_command(command: list[str], **variables: str) -> None:
+    """Test an installed program in this system, with an environment that knows nothing of it."""
+    environment = bare_environment(QT_QPA_PLATFORM="offscreen", **variables)
+    folder = Path(environment["HOME"]) / "walk"
+    take_walk(
+        folder,
+        str(folder),
+        lambda words: subprocess.run([*command, *words], env=environment).returncode,
+    )
 
 
 def test_debian_package(package: Path) -> None:
-    """Install a Debian package with what it depends on, run its self-test, and remove it."""
+    """Install a Debian package with what it depends on, test it, and remove it."""
     if not _can_debootstrap():
         raise SystemExit("testing a Debian package takes root and debootstrap")
     place = _place()
     shutil.copy(package, place / "tmp" / "aucstudio.deb")
     _apt(place, ("/tmp/aucstudio.deb",))
-    _check(_inside(place, "/usr/bin/aucstudio", SELF_TEST))
+    _walk_inside(place, "/usr/bin/aucstudio")
     _check(_inside(place, "/usr/bin/dpkg", "--purge", "aucstudio"))
     left = [name for name in ("opt/aucstudio", "usr/bin/aucstudio") if (place / name).exists()]
     if left:
         raise SystemExit(f"removing the package leaves {', '.join(left)}")
+
+
+def _walk_inside(place: Path, program: str, **variables: str) -> None:
+    shown = {"QT_QPA_PLATFORM": "offscreen", **variables}
+    take_walk(
+        place / "root" / "walk",
+        "/root/walk",
+        lambda words: _inside(place, program, *words, **shown).returncode,
+    )
 
 
 def _can_debootstrap() -> bool:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import sys
+import types
 from pathlib import Path
 
 
@@ -27,6 +28,8 @@ if __name__ == "__main__":
     # A library that starts processes by multiprocessing must not start the program instead.
     multiprocessing.freeze_support()
     keep_machine_code()
+    # PyQtGraph imports it for meshes drawn by OpenGL, which the program has none of.
+    sys.modules["PySide6.QtOpenGL"] = types.ModuleType("PySide6.QtOpenGL")
     from aucstudio.__main__ import main
 
     raise SystemExit(main())

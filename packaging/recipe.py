@@ -25,6 +25,7 @@ EXCLUDED = [
     "PyQt5",
     "PyQt6",
     "PySide6.QtNetwork",
+    "PySide6.QtOpenGL",
     "PySide6.QtQml",
     "PySide6.QtQuick",
     "PySide6.QtSql",
@@ -35,6 +36,8 @@ EXCLUDED = [
     "cvxopt.gsl",
     "cvxopt.msk",
     "cvxopt.umfpack",
+    "doctest",
+    "duckdb.experimental",
     "jedi",
     "llvmlite.tests",
     "matplotlib",
@@ -45,6 +48,7 @@ EXCLUDED = [
     "onnx.reference",
     "pandas",
     "polars",
+    "pydoc_data",
     "pyarrow",
     "pyqtgraph.canvas",
     "pyqtgraph.console",
@@ -71,6 +75,8 @@ _NOT_NEEDED = re.compile(
     r"|plugins/platforminputcontexts/\w*virtualkeyboard"
     r"|plugins/platformthemes/\w*gtk"
     r"|plugins/imageformats/\w*q(pdf|tga|tiff|webp|wbmp|icns)\b"
+    r"|[.](c|cpp|h|proto|pxd|pyi|pyx|tp)$|/meson[.]build$|[.]dist-info/RECORD$"
+    r"|pyqtgraph/icons/peegee/|sklearn/datasets/(descr|images)/"
 )
 
 
@@ -79,6 +85,16 @@ def own_modules() -> list[str]:
     package = ROOT / "aucstudio"
     names = (path.relative_to(ROOT).with_suffix("").parts for path in package.rglob("*.py"))
     return sorted(".".join(parts).removesuffix(".__init__") for parts in names)
+
+
+def own_data() -> list[tuple[str, str]]:
+    """Return the files that modules of the program read beside them, and the folder of each."""
+    package = ROOT / "aucstudio"
+    files = (path for path in package.rglob("*.*") if "__pycache__" not in path.parts)
+    code = (".py", ".md", ".typed")
+    return [
+        (str(path), str(path.parent.relative_to(ROOT))) for path in files if path.suffix not in code
+    ]
 
 
 def is_needed(path: str) -> bool:

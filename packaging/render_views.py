@@ -53,7 +53,7 @@ def paint(projects: Sequence[Path], folder: Path, scale: str, theme: str) -> Non
                     save(name, scene)
                 window.deck.all_in_one()
             window.open_project(tiled)
-            save("tiled", partial(arrange, window, "Feature space and Differences"))
+            save("tiled", partial(arrange, window, "Feature space and difference vectors"))
             window.close()
             window.deleteLater()
             application.processEvents()

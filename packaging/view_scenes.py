@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
+from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
@@ -22,7 +23,7 @@ from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.faces import FACES
+from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences
@@ -69,8 +70,7 @@ def _explain(window: MainWindow) -> QWidget:
 
 def _part(window: MainWindow) -> QWidget:
     _show(window, "compare_view")
-    shown = the(window.findChild(QComboBox, "compare_show_combo"))
-    shown.setCurrentIndex(shown.findData("groups"))
+    the(window.findChild(Segments, "compare_show")).choose("groups")
     return window
 
 

@@ -40,7 +40,7 @@ FORBIDDEN = {
 # What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
 ENGINE_ROOMS = [
     "types",
-    "quiet",
+    "warnings_filter",
     "params",
     "code_cache",
     "compiled",
@@ -138,6 +138,15 @@ def engine_imports(path):
 def is_module(name):
     place = PACKAGE.parent.joinpath(*name.split("."))
     return place.is_dir() or place.with_suffix(".py").exists()
+
+
+def test_one_command_reaches_the_window():
+    reaching = [
+        path.stem
+        for path in (PACKAGE / "commands").glob("*.py")
+        if any(name.startswith(("aucstudio.gui", "PySide6")) for name in imports(path))
+    ]
+    assert reaching == ["window"]
 
 
 @pytest.mark.parametrize("layer", FORBIDDEN)

@@ -163,7 +163,7 @@ def test_parts_of_dates(run, tmp_path):
     assert column["parts"] == ["number", "month", "weekday"]
     assert column["range"] == ["2010-01-01", "2018-12-16"]
     words = run("inspect", path, *told)[1]
-    assert "dates 2010-01-01 to 2018-12-16, taken as number, month, weekday" in words
+    assert "dates 2010-01-01 to 2018-12-16, used as number, month, weekday" in words
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     saved = ("--project", project, "--save-model", model)
     assert run("train", path, "--method", "rls", *told, *saved)[0] == 0

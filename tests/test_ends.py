@@ -140,7 +140,7 @@ def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
     busy()[0].kill()
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    assert err.startswith("aucstudio: svm failed: the process that did the work ended")
+    assert err.startswith("aucstudio: svm failed: the worker process ended")
     assert err.count("\n") == 1
     statuses = {run["method"]: run["status"] for run in json.loads(out)["runs"]}
     assert statuses == {"svm": "failed", "auc-rls": "done", "rls": "done", "logistic": "done"}

@@ -110,7 +110,7 @@ def test_a_fit_loads_few_modules_and_no_other_method(table):
     rooms = ("aucstudio.gui", "aucstudio.project.store.project", "aucstudio.engine.verification")
     assert not [name for name in modules if name.startswith(rooms)]
     family = "aucstudio.engine.methods.structural"
-    shared = {f"{family}._range", f"{family}._training"}
+    shared = {f"{family}._training"}
     methods = {name for name in modules if name.count(".") == 4 and ".methods." in name}
     assert methods == shared | {f"{family}.svm_pauc"}
     assert not modules & {"PySide6", "duckdb"}

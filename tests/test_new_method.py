@@ -18,7 +18,6 @@ from aucstudio.project.store.project.project_file import ProjectFile
 MODULE = '''
 """The difference of the class means as a direction."""
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -30,17 +29,23 @@ from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MeanDifference(AUCClassifier):
-    """Minimises ``|w|^2 / 2 - share * w.delta``, delta the difference of the class means."""
+    """Ranks along the line between the two means.
 
-    key: ClassVar[str] = "mean-difference"
+    Minimises ``|w|^2 / 2 - share * w.delta``, delta the difference of the class means.
+
+    References
+    ----------
+    Fisher (1936), without the covariance.
+
+    Use when
+    --------
+    To see what two means alone tell.
+    """
+
     title: ClassVar[str] = "Mean difference"
     family: ClassVar[str] = "least squares"
-    source: ClassVar[str] = "Fisher (1936), without the covariance"
-    summary: ClassVar[str] = "Ranks along the line between the two means."
     in_words: ClassVar[str] = "Line between the means"
-    use_when: ClassVar[str] = "To see what two means alone tell."
     trains_for: ClassVar[str] = "labels"
 
     share: float = param(
@@ -63,8 +68,11 @@ KEY = "mean-difference"
 @pytest.fixture
 def method(tmp_path, monkeypatch):
     """A file in a family's folder, as the recipe has it; and nothing else."""
-    (tmp_path / "mean_difference.py").write_text(MODULE)
-    monkeypatch.setattr(least_squares, "__path__", [*least_squares.__path__, str(tmp_path)])
+    folder = tmp_path / "least_squares"
+    folder.mkdir()
+    (folder / "mean_difference.py").write_text(MODULE)
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
+    monkeypatch.setattr(least_squares, "__path__", [*least_squares.__path__, str(folder)])
     methods.modules.cache_clear()
     yield METHODS[KEY]
     monkeypatch.undo()

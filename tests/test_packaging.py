@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pkgutil
 import shutil
+import struct
 import subprocess
 import sys
 import tomllib
@@ -40,12 +41,15 @@ def load(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
     spec.loader.exec_module(module)
+    sys.path.remove(str(path.parent))
     return module
 
 
 check_system = load("check_system")
 recipe = load("recipe")
+shrink = load("shrink")
 MIME = {"mime": "http://www.freedesktop.org/standards/shared-mime-info"}
 
 
@@ -226,6 +230,12 @@ def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
     assert {f"aucstudio.commands.{name}" for name in COMMANDS} <= known
 
 
+def test_frozen_program_has_the_files_that_its_modules_read():
+    assert {(Path(file).name, folder) for file, folder in recipe.own_data()} == {
+        ("en.toml", str(Path("aucstudio", "notices")))
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "needed"),
     [
@@ -241,10 +251,70 @@ def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
         ("PySide6/Qt/plugins/platformthemes/libqgtk3.so", False),
         ("PySide6/Qt/plugins/sqldrivers/libqsqlite.so", False),
         ("scipy/linalg/tests/data/x.npz", False),
+        ("sklearn/utils/murmurhash.pyx", False),
+        ("resources/help/data.md", True),
     ],
 )
 def test_what_a_frozen_program_leaves_out(path, needed):
     assert recipe.is_needed(path) == needed
+
+
+def icu_package(items):
+    """A package as ICU lays it out: a header of 32 bytes, the table, names, and contents."""
+    names = b"".join(name.encode() + b"\0" for name in items)
+    name_at = 4 + 8 * len(items)
+    content_at = name_at + len(names)
+    table = struct.pack("<I", len(items))
+    for name, content in items.items():
+        table += struct.pack("<II", name_at, content_at)
+        name_at, content_at = name_at + len(name) + 1, content_at + len(content)
+    return struct.pack("<H", 32) + bytes(30) + table + names + b"".join(items.values())
+
+
+def test_the_data_of_icu_keeps_what_sorts_texts():
+    kept = {"icu/coll/de.res": b"sort" * 4, "icu/root.res": b"base" * 4}
+    left_out = {"icu/curr/de.res": b"euro" * 4, "icu/zone/root.res": b"noon" * 4}
+    items = dict(sorted((kept | left_out | {"icu/big5.cnv": b"code" * 4}).items()))
+    found = shrink.shorten_icu_data(icu_package(items))
+    count, *places = struct.unpack_from(f"<{1 + 2 * len(kept)}I", found, 32)
+    assert count == len(kept)
+    body = found[32:]
+    read = {
+        body[name : body.index(b"\0", name)].decode(): body[content : content + 16]
+        for name, content in zip(places[::2], places[1::2], strict=True)
+    }
+    assert read == kept
+    assert all(content % 16 == 0 for content in places[1::2])
+
+
+def test_a_library_that_lies_in_two_folders_becomes_a_link(tmp_path):
+    for folder, text in (("a.libs", "one"), ("b.libs", "one"), ("c.libs", "other")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "libx.so").write_text(text)
+    shrink.link_twins(tmp_path)
+    linked = {path.parent.name: path.is_symlink() for path in tmp_path.glob("*/libx.so")}
+    assert linked == {"a.libs": False, "b.libs": True, "c.libs": False}
+    assert (tmp_path / "b.libs" / "libx.so").read_text() == "one"
+
+
+def test_a_package_has_to_score_every_row(tmp_path):
+    """The steps of a clean place, carried out by a program that scores a row too few."""
+    clean_place = load("clean_place")
+    steps = []
+
+    def start(words):
+        steps.append(words[0])
+        study = tmp_path / "walk" / "study"
+        study.mkdir(exist_ok=True)
+        (study / f"{clean_place.STUDY}-test.csv").write_text("x\n1\n2\n")
+        (tmp_path / "walk" / "scores.csv").write_text("row,score\n1,0.5\n")
+        return 0
+
+    with pytest.raises(SystemExit, match="1 of 2 rows were scored"):
+        clean_place.take_walk(tmp_path / "walk", str(tmp_path / "walk"), start)
+    assert steps == ["--help", "--self-test", "demo", "train", *["export"] * 4, "score"]
+    with pytest.raises(SystemExit, match="exit status 3"):
+        clean_place.take_walk(tmp_path / "walk", str(tmp_path / "walk"), lambda _words: 3)
 
 
 @pytest.mark.parametrize("runtime", [None, "absent"])

@@ -1,5 +1,6 @@
 """The self-test of an installation, and the child processes of a packaged program."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from aucstudio.commands import self_test
 from aucstudio.project import child_process
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ["files", "read", "train", "tune", "score", "export", "check", "window"]
+PARTS = ["files", "read", "train", "tune", "score", "export", "check", "verify", "window"]
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_a_part_that_fails_is_named(monkeypatch, capsys):
         raise OSError("no such library")
 
     monkeypatch.setattr(self_test, "_PARTS", {"files": lambda _bench: "there", "read": broken})
-    assert self_test.run() == 1
+    assert self_test.run(argparse.Namespace()) == 1
     _head, *lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["ok", "FAILED"]
     assert "no such library" in lines[1]

@@ -7,22 +7,23 @@ when its command is used, so its help text is here.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 from types import ModuleType
 
 # Name and help text, in the order of the help.
 COMMANDS = {
-    "inspect": "show how a table is read",
+    "inspect": "show how a table is imported",
     "train": "train and validate one method on a table",
     "best": "find the best model for a table, by a tournament within its training rows",
     "run": "run an experiment file",
     "compare": "compare the runs of a project, with intervals and tests",
     "combine": "combine finished runs of a project into one, without refitting",
-    "verify": "solve the problems of a project's runs again, by independent routes",
+    "verify": "check the runs of a project with independent solvers",
     "score": "apply a saved model to a table",
     "explain": "show how each column contributes to the score of one row",
     "export": "write a saved model for other programs",
-    "check": "find out what is wrong with a project, a model or an experiment file",
+    "check": "check a project, a model or an experiment file for damage",
     "methods": "list the methods and their settings, or show those of one",
     "demo": "run an example study, without a window",
 }
@@ -31,3 +32,9 @@ COMMANDS = {
 def command(name: str) -> ModuleType:
     """Return the module of a command."""
     return importlib.import_module(f"{__name__}.{name}")
+
+
+def run(name: str, options: argparse.Namespace) -> int:
+    """Run a command, or a module that runs like one; returns the exit status."""
+    status: int = command(name).run(options)
+    return status

@@ -1,4 +1,4 @@
-"""``aucstudio best``: a tournament within the training rows, and its verdict."""
+"""``aucstudio best``: find the best model of a table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
+from aucstudio.commands.options import JSON, add, minutes, read_band, whole
 from aucstudio.commands.outcomes import check_model_name, save_made_model
-from aucstudio.commands.run_options import read_band
-from aucstudio.commands.table_options import (
-    add_column_options,
-    add_table,
-    read_dialect,
-    read_said,
-)
-from aucstudio.commands.values import add_json, folds, minutes
+from aucstudio.commands.table_options import add_table_options, read_said
 from aucstudio.console import complain, note, progress, say, say_json
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
@@ -28,49 +22,41 @@ if TYPE_CHECKING:
     from aucstudio.project.tournament.standings import Standings
 
 
+_LIMITS = {
+    "--fpr-range A,B": "the false positive rates that matter most; without it the AUC is the "
+    "ranking criterion, and figures are shown for 0,0.1",
+}
+_HELD_OUT = {
+    "--test-file FILE": "test the result on another table",
+    "--test-size F float 0.25": "hold out this fraction from every choice (default 0.25)",
+}
+_REST = {
+    "--seed N int 0": "random seed (default 0)",
+    "--save-model FILE": "write the best model (*.aucmodel)",
+    "--project FILE": "add the runs to a project (*.aucproj)",
+    **JSON,
+}
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    add_table(parser)
-    add_column_options(parser)
-    parser.add_argument(
-        "--fpr-range",
-        metavar="A,B",
-        help="the false positive rates that matter most; without it the AUC is the ranking "
-        "criterion, and figures are shown for 0,0.1",
-    )
-    parser.add_argument(
-        "--minutes", metavar="M", type=minutes, default=10.0, help="time limit (default 10)"
-    )
-    held_out = parser.add_mutually_exclusive_group()
-    held_out.add_argument("--test-file", metavar="FILE", help="test the result on another table")
-    held_out.add_argument(
-        "--test-size",
-        metavar="F",
-        type=float,
-        default=0.25,
-        help="hold out this fraction from every choice (default 0.25)",
-    )
-    parser.add_argument(
-        "--folds",
-        metavar="K",
-        type=folds,
-        default=5,
-        help="folds of the training rows for all choices (default 5)",
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="random seed (default 0)")
-    parser.add_argument("--save-model", metavar="FILE", help="write the best model (*.aucmodel)")
-    parser.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
-    add_json(parser)
+    add_table_options(parser)
+    add(parser, _LIMITS)
+    add(parser, {"--minutes M": "time limit (default 10)"}, type=minutes, default=10.0)
+    add(parser.add_mutually_exclusive_group(), _HELD_OUT)
+    folds = "folds of the training rows for all choices (default 5)"
+    add(parser, {"--folds K": folds}, type=whole(2, 20), default=5)
+    add(parser, _REST)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find the best model for a table; gives the exit status."""
+    """Find the best model for a table; return the exit status."""
     from aucstudio.project.data.splitting.validation import FILE, Validation
     from aucstudio.project.data.table import read_table
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
-    from aucstudio.project.tournament.contest import Budget
-    from aucstudio.project.tournament.find import find_best
+    from aucstudio.project.tournament.candidate_comparison import Budget
+    from aucstudio.project.tournament.search import find_best
     from aucstudio.project.tournament.verdict import (
         best_document,
         remarks,
@@ -84,11 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if options.test_file is not None:
         how = {"scheme": FILE, "test_file": options.test_file}
     validation = Validation(seed=options.seed, **how)
-    table = read_table(
-        options.data,
-        **read_said(options),
-        dialect=read_dialect(options),
-    )
+    table = read_table(options.data, **read_said(options))
     store = None if options.project is None else open_or_create(options.project)
     bar = progress("best")
     told: collections.deque[Standings] = collections.deque(maxlen=1)
@@ -99,13 +81,12 @@ def run(options: argparse.Namespace) -> int:
             band,
             folds=options.folds,
             budget=Budget(60.0 * options.minutes, interrupted),
-            tell=lambda words, share: None if bar is None else bar(share, words),
+            tell=lambda words, share: bar(share, words),
             store=store,
             watch=told.append,
         )
         was_stopped = interrupted()
-    if bar is not None:
-        bar(1.0, "")
+    bar(1.0, "")
     if store is not None:
         keep_first_reading(store.path, table)
     board = dataclasses.replace(board, unsaved=board.unsaved or _keep(store, told))
@@ -127,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _keep(store: ProjectFile | None, told: Collection[Standings]) -> str:
-    """Keep how it ended, for the page Best of the window; gives why it could not be."""
+    """Store the result for the page Best; return why it could not be stored."""
     if store is None:
         return ""
     try:

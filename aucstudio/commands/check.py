@@ -1,36 +1,26 @@
-"""``aucstudio check``: what is wrong with a file of ours."""
+"""``aucstudio check``: check a project, model or experiment file for damage."""
 
 from __future__ import annotations
 
 import argparse
 
 from aucstudio.boundary import DONE, RUN_FAILED
-from aucstudio.commands.values import add_json
+from aucstudio.commands.options import JSON, add, refuse
 from aucstudio.console import say, say_json
-from aucstudio.project.errors import InputError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("file", metavar="FILE", help="*.aucproj, *.aucmodel or *.toml")
-    parser.add_argument(
-        "--repair",
-        action="store_true",
-        help="write what can be read of a project into a new one; FILE is unchanged",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="the new project (default NAME.repaired.aucproj)"
-    )
-    add_json(parser)
+    repair = "write what can be read of a project into a new one; FILE is unchanged"
+    add(parser, {"file FILE": "*.aucproj, *.aucmodel or *.toml", "--repair": repair})
+    add(parser, {"--output FILE": "the new project (default NAME.repaired.aucproj)"}, "-o")
+    add(parser, JSON)
 
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
-    if options.output and not options.repair:
-        raise InputError(
-            "-o names the new project that --repair writes: give --repair too, or leave it out",
-            setting="output",
-        )
+    why = "-o names the new project that --repair writes: give --repair too, or leave it out"
+    refuse(options.output and not options.repair, why, "output")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``aucstudio compare``: the runs of a project, with intervals and tests."""
+"""``aucstudio compare``: compare the runs of a project, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -7,51 +7,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.values import add_cluster_option, add_json
+from aucstudio.commands.options import CLUSTER, JSON, PROJECT, add, refuse
 from aucstudio.console import complain, say, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from aucstudio.project.results.subgroups import Subgroups
     from aucstudio.project.runs.record import RunRecord
-    from aucstudio.project.work.workers import Workers
+
+
+_OPTIONS = {
+    "project PROJECT": PROJECT,
+    "--by COL": "results by subgroup of this column, and a test that they are equal",
+    "--cuts X,Y": "with --by: cut points of a number column (default quartiles)",
+    "--report FILE": "write figures, differences and protocol as a page (.html or .md)",
+}
+_CARD = {
+    "--model-card": "write the model card of a run (.html or .md), with --by its results by "
+    "subgroup"
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
-    parser.add_argument(
-        "--by",
-        metavar="COL",
-        help="results by subgroup of this column, and a test that they are equal",
-    )
-    parser.add_argument(
-        "--cuts", metavar="X,Y", help="with --by: cut points of a number column (default quartiles)"
-    )
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write figures, differences and protocol as a page (.html or .md)",
-    )
-    parser.add_argument(
-        "--model-card",
-        nargs=2,
-        metavar=("RUN", "FILE"),
-        help="write the model card of a run (.html or .md), with --by its results by subgroup",
-    )
-    add_cluster_option(parser)
-    add_json(parser)
+    add(parser, _OPTIONS)
+    add(parser, _CARD, nargs=2, metavar=("RUN", "FILE"))
+    add(parser, {**CLUSTER, **JSON})
 
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
-    if options.cuts is not None and options.by is None:
-        raise InputError("--cuts is about --by: name the column too", setting="cuts")
+    without = options.cuts is not None and options.by is None
+    refuse(without, "--cuts needs --by: name the column too", "cuts")
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print the runs of a project beside each other; returns the exit status."""
     from contextlib import nullcontext
 
     from aucstudio.project.results import comparison, comparison_sheets
@@ -62,11 +53,14 @@ def run(options: argparse.Namespace) -> int:
         told_apart,
     )
 
+    if options.cluster is not None:
+        from aucstudio.project.work.cluster import connect
+
     listed, band = named_runs(options.project, complain)
     named = readable_runs(told_apart(listed), band, complain)
     _write_pages(named, band, options)
     parted = [] if options.by is None else _subgroups(named, band, options)
-    with nullcontext() if options.cluster is None else _workers(options.cluster) as workers:
+    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
             document = comparison_document(named, band, workers)
             groups = [{"name": name, **of.as_json()} for name, of in parted]
@@ -113,14 +107,8 @@ def _write_pages(
 def _subgroups(
     named: list[tuple[str, RunRecord]], band: tuple[float, float], options: argparse.Namespace
 ) -> list[tuple[str, Subgroups]]:
-    from aucstudio.project.results.parting import read_cuts
+    from aucstudio.project.results.subgroup_levels import read_cuts
     from aucstudio.project.results.subgroups import subgroups_of
 
     cuts = () if options.cuts is None else read_cuts(options.cuts)
     return subgroups_of(named, options.by, band, cuts)
-
-
-def _workers(address: str) -> AbstractContextManager[Workers]:
-    from aucstudio.project.work.cluster import connect
-
-    return connect(address)

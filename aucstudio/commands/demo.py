@@ -1,10 +1,12 @@
-"""``aucstudio demo``: an example study with its pictures."""
+"""``aucstudio demo``: run an example study and save its pictures."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from aucstudio.commands import window
+from aucstudio.commands.options import add
 from aucstudio.commands.outcomes import ended
 from aucstudio.console import progress, say
 from aucstudio.project.examples.studies import STUDIES
@@ -12,18 +14,14 @@ from aucstudio.project.examples.studies import STUDIES
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        default="aucstudio-demo",
-        help="where results and pictures go (default aucstudio-demo)",
-    )
+    where = "where results and pictures go (default aucstudio-demo)"
     studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
-    parser.add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
+    options = {"--out DIR str aucstudio-demo": where, f"--study NAME str {STUDIES[0]}": studies}
+    add(parser, options)
 
 
 def run(options: argparse.Namespace) -> int:
-    from aucstudio.gui.pictures import save_pictures
+    """Run an example study and paint its pages; returns the exit status."""
     from aucstudio.project.examples.demo import run_demo
     from aucstudio.project.results.documents import results_table
 
@@ -33,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     say(demo.study.about)
     band = demo.study.experiments[0].band
     say(results_table([r for r in records if r.splits], band))
-    pictures = save_pictures(demo.project, folder)
-    names = ", ".join(picture.name for picture in pictures.values())
+    pictures = window.save_pictures(demo.project, folder)
+    names = ", ".join(picture.name for picture in pictures)
     say(f"{folder}: report.html, {demo.project.name}, {names}")
     return ended(demo.outcomes, len(demo.study.experiments))

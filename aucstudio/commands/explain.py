@@ -1,4 +1,4 @@
-"""``aucstudio explain``: what each column did to the score of one row."""
+"""``aucstudio explain``: show the contribution of each column to the score of a row."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.boundary import DONE
+from aucstudio.commands.options import JSON, MODEL, add, file_or_none, refuse, whole
 from aucstudio.commands.table_options import (
     add_acceptance_options,
     add_dialect_options,
@@ -17,7 +18,6 @@ from aucstudio.commands.table_options import (
     read_dialect,
     with_options,
 )
-from aucstudio.commands.values import add_json, file_or_none, positive_int
 from aucstudio.console import note, progress, say, say_json
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
@@ -30,40 +30,33 @@ if TYPE_CHECKING:
 _MOST_LINES = 20
 
 
+_ROW = {"--row N": "which data row of the file, counted from 1 as in the scores file"}
+_REST = {
+    "--background FILE": "the table whose rows it is compared with, such as the training table "
+    "(default DATA)",
+    "--seed N int 0": "random seed (default 0)",
+}
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    parser.add_argument("data", metavar="DATA", help="a table; - is the standard input")
-    parser.add_argument(
-        "--row",
-        metavar="N",
-        type=positive_int,
-        required=True,
-        help="which data row of the file, counted from 1 as in the scores file",
-    )
-    parser.add_argument(
-        "--background",
-        metavar="FILE",
-        help="the table whose rows it is compared with, such as the training table (default DATA)",
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="random seed (default 0)")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE.csv", type=file_or_none, help="write all columns here"
-    )
+    add(parser, {"model MODEL": MODEL, "data DATA": "a table; - is the standard input"})
+    add(parser, _ROW, type=whole(1), required=True)
+    add(parser, _REST)
+    add(parser, {"--output FILE.csv": "write all columns here"}, "-o", type=file_or_none)
     add_acceptance_options(parser)
     add_dialect_options(parser)
-    add_json(parser)
+    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain one row of a table; gives the exit status."""
+    """Explain one row of a table; return the exit status."""
     from aucstudio.engine.monitor import Stopped
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
     refuse_own_input(options.output, options.model, options.data, options.background)
-    if options.seed < 0:
-        raise InputError(f"seed must be at least 0; it is {options.seed}", setting="seed")
+    refuse(options.seed < 0, f"seed must be at least 0; it is {options.seed}", "seed")
     model = load_model(options.model)
     table = _read(model, options.data, options)
     row = _place(table, options.row)
@@ -97,16 +90,14 @@ def _explained(
     bar = progress("explain")
 
     def listen(share: float, _sofar: RowDetail | None) -> bool:
-        if bar is not None:
-            bar(min(share, 0.99), "")
+        bar(min(share, 0.99), "")
         return interrupted()
 
     rows, weights = np.arange(others.rows), _weights(others)
     detail = explain_row(
         table, model, row, rows, against=others, weights=weights, seed=seed, listen=listen
     )
-    if bar is not None:
-        bar(1.0, "")
+    bar(1.0, "")
     return detail
 
 

@@ -1,23 +1,19 @@
-"""``aucstudio export``: a saved model written for other programs."""
+"""``aucstudio export``: write a saved model for other programs."""
 
 from __future__ import annotations
 
 import argparse
 
 from aucstudio.boundary import DONE
+from aucstudio.commands.options import MODEL, add
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    parser.add_argument("--to", metavar="FORMAT", required=True, help="script, onnx, sql or json")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        required=True,
-        help="where the exported model goes; - is the standard output",
-    )
+    add(parser, {"model MODEL": MODEL})
+    add(parser, {"--to FORMAT": "script, onnx, sql or json"}, required=True)
+    target = "where the exported model goes; - is the standard output"
+    add(parser, {"--output FILE": target}, "-o", required=True)
 
 
 def run(options: argparse.Namespace) -> int:

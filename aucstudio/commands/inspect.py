@@ -1,37 +1,26 @@
-"""``aucstudio inspect``: what the importer understands of a table."""
+"""``aucstudio inspect``: show how a table is imported."""
 
 from __future__ import annotations
 
 import argparse
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.table_options import (
-    add_column_options,
-    add_table,
-    read_dialect,
-    read_said,
-)
-from aucstudio.commands.values import add_json
+from aucstudio.commands.options import JSON, add
+from aucstudio.commands.table_options import add_table_options, read_said
 from aucstudio.console import say, say_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    add_table(parser)
-    add_column_options(parser)
-    add_json(parser)
+    add_table_options(parser)
+    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
     from aucstudio.project.data.findings.inspection import inspection, inspection_lines
     from aucstudio.project.data.table import read_table
 
-    table = read_table(
-        options.data,
-        **read_said(options),
-        dialect=read_dialect(options),
-    )
-    found = inspection(table)
+    found = inspection(read_table(options.data, **read_said(options)))
     if options.json:
         say_json(found)
         return DONE

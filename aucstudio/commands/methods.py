@@ -1,18 +1,18 @@
-"""``aucstudio methods``: the methods and their settings."""
+"""``aucstudio methods``: list the methods and their settings."""
 
 from __future__ import annotations
 
 import argparse
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.values import add_json
+from aucstudio.commands.options import JSON, add
 from aucstudio.console import say, say_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("method", metavar="ID", nargs="?", help="show this method alone")
-    add_json(parser)
+    add(parser, {"method ID": "show this method alone"}, nargs="?")
+    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Runs carried out for a command: where, and what is said of them at the end."""
+"""Run experiments for a command and report the results."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.console import complain, progress
-from aucstudio.project.errors import InputError
+from aucstudio.commands.options import refuse
+from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
+    from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
 
 
 def carry_out(
     plans: Sequence[PlannedRun], options: argparse.Namespace, title: str
 ) -> list[Outcome]:
+    """Run experiments where the options say, into the project that they name."""
     from aucstudio.project.work.submit import open_place, run_experiments
 
     with open_place(getattr(options, "jobs", 1), options.cluster) as place:
@@ -31,16 +34,53 @@ def carry_out(
     return outcomes
 
 
-def with_unsaved(document: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    for run, outcome in zip(document["runs"], outcomes, strict=True):
-        if outcome.unsaved:
-            run["unsaved"] = outcome.unsaved
-    return document
+def show(
+    options: argparse.Namespace,
+    table: AnyTable,
+    outcomes: Sequence[Outcome],
+    band: tuple[float, float],
+    model: str | None = None,
+    *,
+    first: str = "",
+    others: Sequence[RunRecord] = (),
+    more: dict[str, Any] | None = None,
+) -> None:
+    """Print the figures of runs: as JSON with ``more``, or after ``first``, below those of others.
+
+    Parameters
+    ----------
+    options : Namespace
+    table : AnyTable
+    outcomes : sequence of Outcome
+    band : (float, float)
+    model : str, optional
+        The file that the model of the run was written to.
+    first : str
+    others : sequence of RunRecord
+    more : dict, optional
+    """
+    from aucstudio.project.results.documents import result_document, results_table
+
+    records = [outcome.record for outcome in outcomes]
+    trained = [record for record in records if record.splits]
+    if options.json:
+        document = result_document(table, records, band, model)
+        for run, outcome in zip(document["runs"], outcomes, strict=True):
+            run |= {"unsaved": outcome.unsaved} if outcome.unsaved else {}
+        say_json(document | (more or {}))
+    elif trained:
+        say(first + results_table([*others, *trained], band))
+    if len(outcomes) == 1 and trained and not options.json:
+        for search in trained[0].searches:
+            say(f"tuned: {search.describe()}")
+        for remark in trained[0].notes:
+            say(f"note: {remark}")
 
 
 def ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
-    """Return what went wrong, once results have been printed; gives the exit status."""
+    """Report errors after the results were printed; return the exit status."""
     records = [outcome.record for outcome in outcomes]
+    unsaved = any(outcome.unsaved for outcome in outcomes)
     for outcome in outcomes:
         method = outcome.record.experiment.method
         if outcome.record.error:
@@ -49,7 +89,7 @@ def ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
             complain(f"the run of {method} is unsaved: {outcome.unsaved}")
     if trouble:
         complain(trouble)
-    if trouble or any(outcome.unsaved for outcome in outcomes):
+    if trouble or unsaved:
         return BAD_INPUT
     if any(record.error for record in records):
         return RUN_FAILED
@@ -63,11 +103,8 @@ def check_model_name(options: argparse.Namespace, data: str) -> None:
         return
     from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input, refuse_unwritable
 
-    if options.save_model == STANDARD_OUTPUT:
-        raise InputError(
-            "the results go to the standard output, so the model cannot: give --save-model a file",
-            setting="save-model",
-        )
+    stdout = "the results go to the standard output, so the model cannot: give --save-model a file"
+    refuse(options.save_model == STANDARD_OUTPUT, stdout, "save-model")
     tested = getattr(options, "test_file", None)
     refuse_own_input(options.save_model, data, tested, options.project)
     refuse_unwritable(options.save_model)

@@ -1,4 +1,4 @@
-"""What the command line takes: the commands and what stands beside any of them."""
+"""The argument parser: commands and general options."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from aucstudio import __version__
 from aucstudio.boundary import BAD_INPUT
 from aucstudio.commands import COMMANDS, command
+from aucstudio.commands.options import add
 from aucstudio.project.words import suggestion
 
 GLOBAL_OPTIONS = ("--debug", "--quiet")
@@ -57,7 +58,7 @@ def _options(words: Sequence[str]) -> list[str]:
 
 def window_parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="aucstudio", parents=[_global_options()])
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a table or a project (*.aucproj)")
+    add(parser, {"file FILE": "a table or a project (*.aucproj)"}, nargs="?")
     parser.set_defaults(sample=False, self_test=False)
     return parser
 
@@ -81,10 +82,8 @@ def command_parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.Argumen
         "best.aucmodel. aucstudio COMMAND --help lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"aucstudio {__version__}")
-    parser.add_argument("--sample", action="store_true", help="open the window on a sample study")
-    parser.add_argument(
-        "--self-test", action="store_true", help="test this installation, one line for each part"
-    )
+    add(parser, {"--sample": "open the window on a sample study"})
+    add(parser, {"--self-test": "test this installation, one line for each part"})
     parser.set_defaults(file=None)
     commands = parser.add_subparsers(
         dest="command", title="commands", metavar="COMMAND", prog="aucstudio"
@@ -98,10 +97,9 @@ def command_parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.Argumen
 
 
 def _global_options() -> OneLineParser:
-    """Make what stands before a command or after it."""
+    """Build the options that are accepted before or after a command."""
     common = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
-    common.add_argument("--debug", action="store_true", help="print the traceback of an error")
-    common.add_argument(
-        "--quiet", action="store_true", help="no progress and no notes on standard error"
-    )
+    add(common, {"--debug": "print the traceback of an error"}, default=argparse.SUPPRESS)
+    quiet = "no progress and no notes on standard error"
+    add(common, {"--quiet": quiet}, default=argparse.SUPPRESS)
     return common

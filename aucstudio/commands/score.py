@@ -1,4 +1,4 @@
-"""``aucstudio score``: a saved model applied to a table."""
+"""``aucstudio score``: apply a saved model to a table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import DONE
+from aucstudio.commands.options import JSON, MODEL, STREAM, add, file_or_none
 from aucstudio.commands.table_options import (
     add_acceptance_options,
     add_dialect_options,
-    add_stream_options,
     choose_reader,
     read_acceptance,
     read_dialect,
     with_options,
 )
-from aucstudio.commands.values import add_json, file_or_none
 from aucstudio.console import note, say_json
 from aucstudio.project.errors import InputError
 
@@ -27,27 +26,27 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.models.scoring_report import ScoringReport
 
 
+_TABLE = {
+    "model MODEL": MODEL,
+    "data DATA": "a table, with or without a label; - is standard input",
+}
+_OUTPUT = {
+    "--output SCORES.csv": "output file, Parquet if the name ends in .parquet; - is standard output"
+}
+_COLUMNS = {
+    "--id COL": "a column to write with each score",
+    "--label COL": "the column that holds the class, if another",
+}
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    parser.add_argument(
-        "data", metavar="DATA", help="a table, with or without a label; - is standard input"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="SCORES.csv",
-        type=file_or_none,
-        help="output file, Parquet if the name ends in .parquet; - is standard output",
-    )
-    parser.add_argument("--id", metavar="COL", help="a column to write with each score")
-    parser.add_argument(
-        "--label", metavar="COL", help="the column that holds the class, if another"
-    )
+    add(parser, _TABLE)
+    add(parser, _OUTPUT, "-o", type=file_or_none)
+    add(parser, _COLUMNS)
     add_acceptance_options(parser)
     add_dialect_options(parser)
-    add_stream_options(parser)
-    add_json(parser)
+    add(parser, {**STREAM, **JSON})
 
 
 def run(options: argparse.Namespace) -> int:
@@ -116,13 +115,14 @@ def _collected(
     options: argparse.Namespace, model: Model, how: dict[str, Any]
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.models.scoring import score_file
+    from aucstudio.project.store.scores_file import Block, score_into
 
-    collected: dict[str, list[Any]] = {"row": [], "id": [], "scores": [], "predicted": []}
+    names = {"row": "row", "id": "id", "score": "scores", "predicted": "predicted"}
     if how["identifier"] is None:
-        del collected["id"]
+        del names["id"]
     if model.calibration is not None:
-        collected["probabilities"] = []
+        names["probability"] = "probabilities"
+    collected: dict[str, list[Any]] = {name: [] for name in names.values()}
 
     def read(*arguments: Any, **rest: Any) -> AnyTable:
         table: AnyTable = how["read"](*arguments, **rest)
@@ -132,14 +132,9 @@ def _collected(
             )
         return table
 
-    def take(numbers: Any, cells: Any, scores: Any) -> None:
-        collected["row"] += numbers.tolist()
-        if cells is not None:
-            collected["id"] += cells.tolist()
-        collected["scores"] += scores.tolist()
-        probabilities = model.probabilities(scores)
-        if probabilities is not None:
-            collected["probabilities"] += probabilities.tolist()
-        collected["predicted"] += model.predicted(scores).tolist()
+    def sink(block: Block) -> None:
+        columns = block.columns()
+        for name, title in names.items():
+            collected[title] += columns[name].tolist()
 
-    return score_file(model, options.data, take, **{**how, "read": read}), collected
+    return score_into([sink], model, options.data, **{**how, "read": read}), collected

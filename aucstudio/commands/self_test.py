@@ -1,4 +1,4 @@
-"""``aucstudio --self-test``: every part that an installation can lack is used once.
+"""``aucstudio --self-test``: test every part of an installation.
 
 It needs no network and no display, writes into a temporary folder only, and prints one line for
 each part. A package passes if it works in a place that has nothing of ours but the package.
@@ -6,10 +6,10 @@ each part. A package passes if it works in a place that has nothing of ours but 
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import dataclasses
 import importlib.util
-import itertools
 import json
 import os
 import platform
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from aucstudio import __version__
 from aucstudio.boundary import DONE, RUN_FAILED
+from aucstudio.commands import window
 from aucstudio.console import say
 from aucstudio.project import scratch
 
@@ -70,7 +71,7 @@ class _Bench:
         return self.folder / "self-test.aucmodel"
 
 
-def run() -> int:
+def run(_options: argparse.Namespace) -> int:
     """Test each part and print a line for it; return the exit status."""
     say(f"AUC Studio {__version__}, Python {platform.python_version()}, {platform.platform()}")
     failed = []
@@ -103,6 +104,7 @@ def _home(folder: Path) -> Iterator[None]:
 
 def _files(_bench: _Bench) -> str:
     from aucstudio.engine import METHODS
+    from aucstudio.notices.catalogue import entries
     from aucstudio.project.resources import resource_path
 
     needed = [
@@ -113,7 +115,8 @@ def _files(_bench: _Bench) -> str:
     ]
     absent = [name for name in needed if not resource_path(*name.split("/")).is_file()]
     _require(not absent, f"missing: {', '.join(absent)}")
-    return f"resources, {len([METHODS[key].title for key in METHODS])} methods"
+    methods = [METHODS[key].title for key in METHODS]
+    return f"resources, {len(methods)} methods, {len(entries())} notices"
 
 
 def _read(bench: _Bench) -> str:
@@ -212,30 +215,26 @@ def _check(bench: _Bench) -> str:
     return "project and model file are sound"
 
 
+def _verify(bench: _Bench) -> str:
+    """Solve the problem of a run again by the solver that serves this alone."""
+    from aucstudio.project.runs.verification import verify_run
+    from aucstudio.project.store.project.project_file import ProjectFile
+
+    records = ProjectFile.open(bench.project).read().records
+    (record,) = (one for one in records if one.experiment.method == "svm-pauc")
+    found = verify_run(record, 0, lambda _stage, _share: None).found
+    _require(found.solved is not None, f"not solved again: {'; '.join(found.reasons)}")
+    _require(not found.faults, "; ".join(found.faults))
+    return f"{found.route}, objective {found.solved:.6g}"
+
+
 def _window(bench: _Bench) -> str:
-    if importlib.util.find_spec("PySide6") is None:
+    if not window.is_installed():
         return "skipped, Qt is not installed"
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from PySide6.QtWidgets import QApplication
-
-    from aucstudio.gui.app import create_window
-    from aucstudio.gui.pictures import prepare, settle
-    from aucstudio.project.work.processes import the_processes
-
-    prepare("light")
-    window = create_window(bench.project)
-    window.show()
-    settle(window)
-    shown = len(window.session.shown_runs())
-    picture = window.grab().toImage()
-    places = zip(range(0, picture.width(), 7), itertools.cycle(range(0, picture.height(), 11)))
-    colours = {picture.pixel(*place) for place in places}
-    window.close()
-    QApplication.processEvents()
-    the_processes().close()
+    width, height, shown, colours = window.painted(bench.project)
     _require(shown == len(bench.study.runs()), f"the window shows {shown} runs")
-    _require(len(colours) > 1, "the window is empty")
-    return f"{picture.width()} × {picture.height()} pixels, {shown} runs"
+    _require(colours > 1, "the window is empty")
+    return f"{width} × {height} pixels, {shown} runs"
 
 
 _PARTS: dict[str, Callable[[_Bench], str]] = {
@@ -246,6 +245,7 @@ _PARTS: dict[str, Callable[[_Bench], str]] = {
     "score": _score,
     "export": _export,
     "check": _check,
+    "verify": _verify,
     "window": _window,
 }
 

@@ -1,59 +1,189 @@
-"""``aucstudio train``: one method, trained and judged on a table."""
+"""``aucstudio train``: train and validate one method."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
+from aucstudio.commands.options import (
+    CLUSTER,
+    JSON,
+    SAVE_MODEL,
+    STREAM,
+    add,
+    read_band,
+    refuse,
+)
 from aucstudio.commands.outcomes import (
     carry_out,
     check_model_name,
     ended,
     save_made_model,
-    with_unsaved,
+    show,
 )
-from aucstudio.commands.run_options import (
-    add_run_options,
-    check_together,
-    read_band,
-    read_preparation,
-    read_score_file,
-    read_tuning,
-    read_validation,
-)
-from aucstudio.commands.table_options import (
-    add_column_options,
-    add_table,
-    choose_reader,
-    read_dialect,
-    read_said,
-)
-from aucstudio.commands.values import add_json
-from aucstudio.console import note, say, say_json
+from aucstudio.commands.table_options import add_table_options, choose_reader, read_said
+from aucstudio.console import note
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
+    from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+    from aucstudio.project.data.splitting.validation import Validation
     from aucstudio.project.results.calibration import JudgedMaps
     from aucstudio.project.runs.record import RunRecord
 
-
-__all__ = ["add_options", "check_together", "run"]
+_METHOD = {
+    "--method ID": "a method that aucstudio methods lists",
+    "--score-column COL": "use this column as scores: a marker, or scores of another program",
+}
+_SCORES = {
+    "--score-file FILE": "the file that --score-column is in, in any format",
+    "--score-id COL": "row identifier in that file; matches the --id column of DATA "
+    "(default: the column of the same name)",
+}
+_DIRECTIONS = {
+    "higher": "direction of --score-column (default: found on training rows)",
+    "lower": "the opposite direction",
+}
+_SCHEMES = {
+    "--test-size F float": "hold out this fraction",
+    "--folds K int": "cross-validate in K folds",
+    "--test-file FILE": "test on another table",
+    "--leave-pair-out": "exact leave-pair-out cross-validation (regularised least squares only)",
+    "--time COL": "train on earlier rows and test on later ones, by this column of dates or "
+    "numbers",
+}
+_VALIDATION = {
+    "--steps S int": "with --time: blocks of rows that are tested one after the other (default 5)",
+    "--gap G float": "with --time: least distance from training to test rows (days, for dates)",
+    "--window W float": "with --time: training window: use only rows this recent",
+    "--repeats R int 1": "repeat the hold-out part or the folds R times (default 1)",
+    "--seed N int 0": "random seed of the splits (default 0)",
+    "--fpr-range A,B str 0,0.1": "range of the partial AUC; methods that train for a range train "
+    "for this one (default 0,0.1)",
+    "--tune METRIC": "search the method's settings on each training part by auc, pauc (of "
+    "--fpr-range) or leave-pair-out",
+}
+_PREPARATION = {
+    "--impute WAY": "fill missing numbers with the median (default), mean or most-frequent value",
+    "--scale WAY": "standard (default), robust (median and quartiles), quantile or quantile-normal "
+    "(ranks), min-max or none",
+    "--indicators": "add an indicator of missing values for each number column",
+    "--rare N float": "merge levels of fewer rows into one: a share below 1, or a count",
+    "--many-levels WAY": "a category of more than 100 levels: most-frequent (default) keeps those "
+    "most frequent, frequency replaces every level by its share of the training rows",
+}
+_MODEL = {
+    **SAVE_MODEL,
+    "--calibrate MAP": "calibrate the probabilities of the saved model on held-out rows: "
+    "isotonic, platt or beta",
+    "--threshold RULE": "decision threshold of the saved model: equal-error, min-max, fpr=F, "
+    "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
+    "held-out rows",
+    "--project FILE": "add the run to a project (*.aucproj)",
+    **CLUSTER,
+    **JSON,
+}
+_FORWARD = ("steps", "gap", "window")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    add_table(parser)
-    add_column_options(parser)
-    add_run_options(parser)
-    add_json(parser)
+    add_table_options(parser)
+    add(parser.add_mutually_exclusive_group(required=True), _METHOD)
+    add(parser, _SCORES)
+    sign = parser.add_mutually_exclusive_group()
+    for sense, words in _DIRECTIONS.items():
+        how = {"dest": "direction", "action": "store_const", "const": sense}
+        add(sign, {f"--{sense}-is-positive": words}, **how)
+    add(parser, {"--set NAME=VALUE*": "a setting of the method"})
+    add(parser.add_mutually_exclusive_group(), _SCHEMES)
+    add(parser, _VALIDATION)
+    ways = parser.add_argument_group("preprocessing of columns, fitted on the training rows")
+    add(ways, _PREPARATION)
+    add(parser, STREAM)
+    add(parser, _MODEL)
+
+
+def read_preparation(options: argparse.Namespace) -> PreparationChoice:
+    """Collect how columns are made ready."""
+    from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+
+    names = ("impute", "scale", "indicators", "rare", "many_levels")
+    given = {name: getattr(options, name) for name in names}
+    return PreparationChoice(**{n: value for n, value in given.items() if value is not None})
+
+
+def _read_validation(options: argparse.Namespace) -> Validation:
+    from aucstudio.project.data.splitting.validation import Validation, scheme_of
+
+    names = ("test_size", "folds", "test_file", "time", "gap", "window")
+    given = {name: v for name in names if (v := getattr(options, name)) is not None}
+    given |= {} if options.steps is None else {"folds": options.steps}
+    given |= {"repeats": options.repeats, "seed": options.seed}
+    if options.leave_pair_out:
+        return Validation("leave-pair-out", seed=options.seed)
+    return Validation(scheme_of(given), **given)
+
+
+def check_together(options: argparse.Namespace) -> None:
+    """Refuse options that would be without effect beside the others."""
+    unnamed = options.score_column is None
+    refuse(
+        options.direction and unnamed,
+        f"--{options.direction}-is-positive is about --score-column: name the column too",
+        "score-column",
+    )
+    refuse(
+        options.score_file and unnamed,
+        "--score-file needs --score-column: name the column that holds the scores",
+        "score-column",
+    )
+    refuse(
+        options.score_id and not options.score_file,
+        "--score-id is a column of --score-file: name the file too",
+        "score-file",
+    )
+    refuse(
+        options.score_column and (options.set or options.tune),
+        "a score column has nothing to set or to tune: leave out --set and --tune",
+        "score-column",
+    )
+    refuse(
+        options.threshold is not None and not options.save_model,
+        "--threshold sets the decision threshold of a saved model: add --save-model FILE, or leave "
+        "it out",
+        "threshold",
+    )
+    refuse(
+        options.calibrate is not None and not options.save_model,
+        "--calibrate gives a saved model probabilities: give --save-model FILE too, or leave it "
+        "out",
+        "calibrate",
+    )
+    refuse(
+        options.calibrate is not None and options.leave_pair_out,
+        "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of them "
+        "out",
+        "calibrate",
+    )
+    for name in _FORWARD:
+        given = getattr(options, name) is not None and options.time is None
+        refuse(given, f"--{name} is about --time: name the column too", name)
+    fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
+    refuse(
+        fixed and options.repeats != 1,
+        f"--repeats draws the held-out rows again, and with --{''.join(fixed).replace('_', '-')} "
+        "there is nothing to draw: leave one of them out",
+        "repeats",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
+    """Train and validate a method; returns the exit status."""
     from aucstudio.engine.roc import ThresholdRule
-    from aucstudio.project.results.documents import data_sentence, result_document, results_table
+    from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.runs.experiments.planning import plan_run
-    from aucstudio.project.runs.given_scores import MARKER
-    from aucstudio.project.runs.progress_words import search_result
+    from aucstudio.project.runs.tuning import Tuning
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
@@ -61,23 +191,25 @@ def run(options: argparse.Namespace) -> int:
         from aucstudio.project.runs.models.calibrating import check_kind
 
         check_kind(options.calibrate)
-    method, given = options.method, options.set
+    method, given, source = options.method, options.set, None
     if options.score_column is not None:
+        from aucstudio.project.runs.given_scores import MARKER, ScoreSource
+
+        if options.score_file is not None:
+            source = ScoreSource(options.score_file, options.score_id)
         method, given = MARKER, [f"direction={options.direction or 'found'}"]
-    read = choose_reader(options, options.data, [method])
     plan = plan_run(
         options.data,
         method,
         given,
         **read_said(options),
-        dialect=read_dialect(options),
-        validation=read_validation(options),
+        validation=_read_validation(options),
         band=read_band(options.fpr_range),
-        tuning=read_tuning(options),
+        tuning=None if options.tune is None else Tuning(options.tune, seed=options.seed),
         preparation=read_preparation(options),
-        read=read,
+        read=choose_reader(options, options.data, [method]),
         score_column=options.score_column,
-        score_file=read_score_file(options),
+        score_file=source,
     )
     if plan.remark:
         note(plan.remark)
@@ -92,19 +224,9 @@ def run(options: argparse.Namespace) -> int:
         )
         model = None if trouble else options.save_model
     judged = _judged(records[0], options.calibrate) if model and options.calibrate else None
-    if options.json:
-        ran = [outcome.record for outcome in outcomes]
-        document = result_document(plan.table, ran, plan.experiment.band, model)
-        if judged is not None:
-            document["calibration"] = judged.as_json()
-        say_json(with_unsaved(document, outcomes))
-    elif records:
-        say(f"{data_sentence(plan.table)}\n")
-        say(results_table(records, plan.experiment.band))
-        for search in records[0].searches:
-            say(f"tuned: {search_result(search)}")
-        for remark in records[0].notes:
-            say(f"note: {remark}")
+    more = {} if judged is None else {"calibration": judged.as_json()}
+    first = f"{data_sentence(plan.table)}\n\n"
+    show(options, plan.table, outcomes, plan.experiment.band, model, first=first, more=more)
     if judged is not None:
         for sentence in filter(None, (judged.sentence(), judged.caution)):
             note(sentence)
@@ -112,7 +234,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _judged(record: RunRecord, kind: str) -> JudgedMaps | None:
-    """Estimate how well the probabilities hold, or say why that cannot be."""
+    """Estimate the accuracy of the probabilities, or state why it cannot be estimated."""
     from aucstudio.project.results.calibration import judge
 
     try:

@@ -1,4 +1,4 @@
-"""``aucstudio verify``: the runs of a project held against independent routes."""
+"""``aucstudio verify``: check the runs of a project with independent solvers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.commands.values import add_json, positive_int
+from aucstudio.commands.options import JSON, PROJECT, add, whole
 from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError
 
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
-    parser.add_argument("run", metavar="RUN", nargs="?", help="a run by name or id; else all")
-    parser.add_argument(
-        "--split", metavar="N", type=positive_int, default=1, help="which split (default 1)"
-    )
-    add_json(parser)
+    add(parser, {"project PROJECT": PROJECT})
+    add(parser, {"run RUN": "a run by name or id; else all"}, nargs="?")
+    add(parser, {"--split N": "which split (default 1)"}, type=whole(1), default=1)
+    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Verify one run of a project, or all of them; gives the exit status."""
+    """Verify one run of a project, or all of them; return the exit status."""
     from aucstudio.project.results.documents import named_runs
     from aucstudio.project.runs.verification import open_table, verify_run
     from aucstudio.project.store.project.project_file import ProjectFile
@@ -44,8 +42,7 @@ def run(options: argparse.Namespace) -> int:
     for k, (name, record) in enumerate(chosen):
 
         def tell(stage: str, share: float, k: int = k, name: str = name) -> None:
-            if bar is not None:
-                bar((k + share) / (len(chosen) + 1), f"{name}: {stage}")
+            bar((k + share) / (len(chosen) + 1), f"{name}: {stage}")
 
         key = record.experiment.data
         try:
@@ -63,8 +60,7 @@ def run(options: argparse.Namespace) -> int:
             file.keep_verification(verification)
         except InputError as error:
             unsaved = str(error)
-    if bar is not None:
-        bar(1.0, "")
+    bar(1.0, "")
     _print(found, options)
     if unsaved:
         complain(f"what was found is not kept: {unsaved}")

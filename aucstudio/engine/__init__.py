@@ -1,4 +1,4 @@
-"""Methods that train for the ROC curve, and the curve itself; usable without any window.
+"""Methods that train for the ROC curve, and ROC analysis; independent of the window.
 
 Nothing is loaded before it is asked for: who wants the name of a method, or the area under a
 curve, does not wait for the modules of all of them.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aucstudio.engine.methods import modules
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
@@ -45,7 +45,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for; methods go by the names of their classes: ``AUCRLS``."""
+    """Load a name on access; methods go by the names of their classes: ``AUCRLS``."""
     if name in _MODULES:
         return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     for key in METHODS if name[0].isupper() else ():
@@ -57,14 +57,14 @@ def __getattr__(name: str) -> Any:
 class _Declared(Mapping[str, "type[AUCClassifier]"]):
     """Every method by its id, as it is declared; a class is loaded when it is looked up.
 
-    It is the class of a method's module whose ``key`` is that id.
+    It is the class of a method's module that has its name, but for hyphens and capitals.
     """
 
     def __getitem__(self, key: str) -> type[AUCClassifier]:
         module = importlib.import_module(modules()[key])
-        for found in vars(module).values():
-            if isinstance(found, type) and vars(found).get("key") == key:
-                return found
+        for name, found in vars(module).items():
+            if name.lower() == key.replace("-", ""):
+                return cast("type[AUCClassifier]", found)
         raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
 
     def __contains__(self, key: object) -> bool:
@@ -90,7 +90,7 @@ class _Methods(_Declared):
 
 METHODS: Mapping[str, type[AUCClassifier]] = _Methods()
 DECLARED: Mapping[str, type[AUCClassifier]] = _Declared()
-"""The same methods for their class attributes and settings; loads no scikit-learn."""
+"The same methods, for reading class attributes and settings; does not import scikit-learn."
 
 
 def describe_methods() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The face that every method shows: a scikit-learn classifier that ranks.
+"""Base class of all methods: a scikit-learn classifier with a score.
 
 A method subclasses :class:`AUCClassifier`, declares its settings with
 :func:`~aucstudio.engine.params.param` and implements ``_fit``.
@@ -11,14 +11,13 @@ import functools
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
-from aucstudio.engine.declared import MethodText
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
@@ -26,10 +25,10 @@ from aucstudio.engine.features.precomputed import (
     row_numbers,
 )
 from aucstudio.engine.fit import Context, Fit, Shared
-from aucstudio.engine.labels import check_groups, two_classes
 from aucstudio.engine.leave_pair_out import LeavesPairsOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
+from aucstudio.engine.predictor import check_groups, two_classes
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
@@ -62,6 +61,7 @@ def _blank(method: type[AUCClassifier]) -> AUCClassifier:
     return method.__new__(method)
 
 
+@dataclass_transform(eq_default=False, kw_only_default=True)
 class AUCClassifier(LeavesPairsOut):
     """A two-class classifier trained to rank positives above negatives.
 
@@ -98,10 +98,12 @@ class AUCClassifier(LeavesPairsOut):
     """
 
     def __init_subclass__(cls, **details: Any) -> None:
+        """Make the settings of a method, and what its docstring says, its attributes."""
         super().__init_subclass__(**details)
-        text = vars(cls).get("__doc__")
-        if isinstance(text, str):
-            cls.__doc__ = MethodText(text)  # type: ignore[assignment]
+        if "_method" in vars(cls):  # joined with scikit-learn's bases
+            return
+        dataclasses.dataclass(cls, eq=False, repr=False, kw_only=True)
+        cls.read_declaration()
 
     def __new__(cls, *settings: Any, **named: Any) -> Self:
         """Create an instance of the class that :func:`estimator_class` returns."""
@@ -333,7 +335,8 @@ class AUCClassifier(LeavesPairsOut):
 
             warnings.warn(f"{self.title}: {shortfall}", ConvergenceWarning, stacklevel=3)
         if done.intercept is None:
-            self.intercept_ = -roc.equal_error_threshold(positive, scores, weights=weights)
+            curve = roc.roc_curve(positive, scores, weights=weights)
+            self.intercept_ = -roc.equal_error_threshold(curve)
         else:
             self.intercept_ = done.intercept
         self.train_scores_ = scores + self.intercept_

@@ -1,4 +1,4 @@
-"""Tables beyond memory: rows that come in blocks, as often as a method has to see them.
+"""Out-of-memory tables: blocks of rows that can be read several times.
 
 What is kept of a row is its class, and a number or two such as its score; its features are in
 memory only while their block is.
@@ -55,7 +55,7 @@ class SpreadBlocks(RowBlocks, Protocol):
     def spread(
         self, work: Work[Result], columns: Sequence[NDArray[Any]], look: Look
     ) -> Iterator[Result]:
-        """Do the work on each block where it lies; what it gives, in the order of the blocks.
+        """Apply the work to each block where it is stored; return the results in order.
 
         Of each of ``columns``, shape (N,), a block needs what belongs to its rows; ``look`` is
         told the fraction that is done, and may raise to stop.
@@ -92,7 +92,7 @@ class Passes:
 
     @classmethod
     def watched(cls, blocks: RowBlocks, monitor: Monitor) -> Passes:
-        """Make passes that tell the monitor of the stage "reading rows"."""
+        """Make passes that report the stage "reading rows" to the monitor."""
         return cls(blocks, lambda fraction: monitor.stage("reading rows", fraction))
 
     def __len__(self) -> int:
@@ -114,13 +114,13 @@ class Passes:
         """
         rows, X = self._blocks.block(k)
         if X.shape != (len(rows), self.features) or not (rows < len(self)).all():
-            raise ValueError("the table has changed while it was read: start again")
+            raise ValueError("the table changed while it was being read: start again")
         if not np.isfinite(X).all():
             raise ValueError("Input X contains NaN or infinity.")
         return rows, X
 
     def unwatched(self) -> Passes:
-        """Return passes over the same rows that tell nobody and hear of no stop."""
+        """Return passes over the same rows without monitor."""
         return Passes(self._blocks, lambda _: None)
 
     def pieces(self, order: Index | None = None, width: int = 0) -> Pieces:
@@ -150,7 +150,7 @@ class Passes:
             done += len(rows)
             del rows, X  # else two blocks are in memory while the next one is read
         if done != len(self):
-            raise ValueError("the table has changed while it was read: start again")
+            raise ValueError("the table changed while it was being read: start again")
 
     def over(self, work: Work[Result], *columns: NDArray[Any]) -> Iterator[Result]:
         """Do some work on all rows, where they are; one pass.

@@ -1,4 +1,4 @@
-"""How methods are sorted and told apart: families, what each trains for, what its scorer is."""
+"""Families, aims and shapes of methods."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
 
 FAMILIES = {
-    "least squares": "Least squares, solved at once",
+    "least squares": "Least squares in closed form",
     "pair SVMs": "Support vector machines on pairs",
     "partial AUC": "For part of the ROC curve",
     "RankSVM": "Ranking machines for many rows",
-    "stochastic": "Step by step, for very many rows",
+    "stochastic": "Stochastic training for very many rows",
     "boosting and trees": "Boosting and trees",
-    "combination": "Several methods as one",
-    "baselines": "What most people use, to compare with",
+    "combination": "Combinations of methods",
+    "baselines": "Baselines for comparison",
 }
 """Every family, in the order of a list, and its title in words."""
 
@@ -25,7 +25,7 @@ AIMS = {
     "AUC": "the area under the whole ROC curve",
     "pAUC": "the area under the ROC curve in a range of false-positive rates",
     "low FPR": "the ranking at one low false-positive rate",
-    "accuracy": "few errors of classification",
+    "accuracy": "accuracy of the predicted class",
     "labels": "the labels themselves, as numbers",
     "probabilities": "the probability of the positive class",
 }

@@ -1,4 +1,4 @@
-"""Machine code that is kept on disk, and made anew where what was kept is damaged.
+"""Cache of compiled machine code; damaged entries are compiled again.
 
 The compiler's own cache believes its files: an empty one, as a power cut leaves, ends every start
 in a traceback, and a changed bit is run. Here each file ends with a digest of the rest.

@@ -1,4 +1,4 @@
-"""How loops that numpy cannot express are compiled: without the interpreter's lock."""
+"""Compilation of loops by numba, without the interpreter's lock."""
 
 from __future__ import annotations
 

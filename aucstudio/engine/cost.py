@@ -1,7 +1,7 @@
-"""How much memory and time a fit will take here, from counts of its work and this machine's speed.
+"""Estimate memory and time of a fit from operation counts and the speed of this machine.
 
-Counts are those of one thread; they leave out what no table tells beforehand, such as how hard
-the classes are to part: a typical number of steps stands for that.
+Counts of work are those of one thread; they leave out what no table tells beforehand, such as how
+hard the classes are to separate: a typical number of steps takes its place.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine.features.nystrom import ROWS_TO_CLUSTER
+from aucstudio.engine.params import InvalidSetting
 
 NUMBER = 8
 """Bytes of a number in double precision."""
@@ -37,8 +38,10 @@ NO_KERNEL: Advice = (
     "sample of the rows",
 )
 NEIGHBOURS: Advice = ("n_neighbors", "pair each positive with, say, its 10 nearest negatives")
-FEWER_FEATURES: Advice = ("method", "take fewer features, or a method that visits row by row")
-FEWER_LANDMARKS: Advice = ("n_landmarks", "take fewer landmarks or a sample of the rows")
+FEWER_FEATURES: Advice = ("method", "use fewer features or a stochastic method")
+FEWER_LANDMARKS: Advice = ("n_landmarks", "use fewer landmarks or a sample of the rows")
+_MOST_OF_MEMORY = 0.8
+_SMALLER = "take the linear kernel or train on a sample of the rows"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,3 +184,65 @@ def cluster_bytes(rows: int, features: int, at_once: int) -> float:
 def cutting_planes(rows: int, features: int, count: int) -> Work:
     """Count what so many cuts on a risk that sorts all scores take."""
     return Work(numbers=3.0 * rows * features + 250.0 * rows, steps=20).times(count)
+
+
+def largest_memory(memory: float) -> float:
+    """Return the bytes that runs may take of a machine's memory."""
+    return _MOST_OF_MEMORY * memory
+
+
+def machine_memory() -> float:
+    """Return the bytes of memory that the machine has.
+
+    All of it, not what is free: much of what is taken at a moment is a cache that gives way.
+    """
+    import psutil
+
+    return float(psutil.virtual_memory().total)
+
+
+def machine_processors() -> int:
+    """Count the processors, on each of which a fit may have memory of its own."""
+    import psutil
+
+    return psutil.cpu_count() or 1
+
+
+def refuse_beyond_memory(cost: Cost, what: str) -> None:
+    """Refuse what would take more than the machine may give.
+
+    Raises
+    ------
+    InvalidSetting
+        With what it would take, what there is, and what to do instead.
+    """
+    memory = machine_memory()
+    if cost.bytes > largest_memory(memory):
+        raise InvalidSetting(
+            cost.setting,
+            f"{what} would take about {_words(cost.bytes)} of memory, and this machine has "
+            f"{_words(memory)}: {cost.advice}",
+        )
+
+
+def refuse_kernel_matrix(
+    rows: int, most: int, setting: str = "kernel", advice: str = _SMALLER, *, factored: bool = False
+) -> None:
+    """Refuse more rows than their kernel matrix has room for.
+
+    Raises
+    ------
+    InvalidSetting
+        In the name of a setting, with the size of the matrix and the advice.
+    """
+    if rows > most:
+        size = f"{8 * (1 + factored) * rows**2 / 1e9:.1f} GB" + " with its factor" * factored
+        raise InvalidSetting(
+            setting,
+            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, {size}; beyond "
+            f"{most:,} rows {advice}",
+        )
+
+
+def _words(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e8 else f"{max(size / 1e6, 0.1):.1f} MB"

@@ -1,4 +1,4 @@
-"""What a method says of itself: all lists, forms, help pages, tests and exports follow from it."""
+"""Declaration of a method, from which forms, help, command line, tests and exports follow."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ from aucstudio.engine.params import Param, declared_params
 
 _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _VECTORS = 100  # as long as the features are many: planes, gradients
-_SECTION = re.compile(r"^(Attributes|Raises|References|Notes|Examples)\n-+$", re.MULTILINE)
+_SECTION = re.compile(r"^([A-Z][a-z ]+)\n-+\n", re.MULTILINE)
+_SENTENCES = {"References": "source", "Use when": "use_when"}
 
 
 class Declared:
-    """A method as it is declared, by class attributes.
+    """A method as it is declared, by its module's name, its docstring and class attributes.
 
     Attributes
     ----------
-    key, title, family, source, summary : str
-        Identity of the method, where it comes from, what it does.
-    in_words, use_when : str
-        The title for who does not know the name; one or two sentences on when the method is the
-        one to take.
+    key : str
+        The method's id, which is the name of its module.
+    title, family : str
+    in_words : str
+        The title for who does not know the name.
+    summary : str
+        What it does: the first line of the docstring.
+    source : str
+        Where it comes from: the first paragraph of the docstring's References.
+    use_when : str
+        One or two sentences on when the method is the one to take: the docstring's section of
+        that name.
     trains_for : str
         A key of :data:`aucstudio.engine.catalogue.AIMS`.
     shape : str
@@ -101,6 +109,23 @@ class Declared:
     path_setting: ClassVar[str] = ""
 
     @classmethod
+    def read_declaration(cls) -> None:
+        """Set what follows from the module's name and the docstring; unless it is inherited."""
+        text = vars(cls).get("__doc__")
+        if not isinstance(text, str):
+            return
+        cls.__doc__ = MethodText(text)  # type: ignore[assignment]
+        if "title" in vars(cls):
+            cls.key = cls.__module__.rpartition(".")[2].replace("_", "-")
+            cls.summary = text.partition("\n")[0].strip()
+            _, *sections = _SECTION.split(inspect.cleandoc(text))
+            for name, content in zip(sections[::2], sections[1::2], strict=True):
+                if name in _SENTENCES:
+                    words = " ".join(content.partition("\n\n")[0].split())
+                    setattr(cls, _SENTENCES[name], words)
+            cls.source = cls.source.removesuffix(".")
+
+    @classmethod
     def weights_kind(cls) -> str:
         """Return how the method takes row weights: ``exact``, ``approximate`` or ``none``."""
         if not cls.takes_weights:
@@ -166,7 +191,7 @@ class Declared:
 
 
 class MethodText:
-    """A method's docstring with a Parameters section, made when somebody reads it.
+    """Docstring of a method with its Parameters section, built on access.
 
     Not before, because the settings are known only after the class has become a dataclass.
     """

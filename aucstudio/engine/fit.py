@@ -1,4 +1,4 @@
-"""What the training of a method is given beside its rows, and what it hands back."""
+"""Inputs and results of training: the context and the fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel functions and the settings that choose one.
+"""Kernel functions and their settings.
 
 Symbols: k(x, z) kernel; gamma of scikit-learn's Gaussian exp(-gamma |x - z|^2), that is
 sigma = 1 / sqrt(2 gamma); K Gram matrix.
@@ -118,7 +118,7 @@ class KernelSettings:
 
     kernel: str = param(
         "linear",
-        "How two rows are compared.",
+        "Kernel function.",
         label="Kernel",
         symbol="k",
         choices={
@@ -150,14 +150,14 @@ class KernelSettings:
     def settle_kernel(
         self, X: Array, given: Kernel | None = None, weights: Array | None = None
     ) -> Kernel:
-        """Return the kernel with the words 'scale' and 'auto' worked out on the rows of X.
+        """Return the kernel with 'scale' and 'auto' resolved for the rows of X.
 
         The caller's own kernel values, if there are ``given`` ones, go before the settings.
         """
         return given or self.settle_kernel_by(X.shape[1], lambda: _variance(X, weights))
 
     def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
-        """Return the same where the rows are not at hand; ``variance()`` is that of all numbers."""
+        """Resolve without the rows; ``variance()`` returns that of all values."""
         gamma = self.gamma
         if self.kernel == "linear":
             gamma = 1.0

@@ -1,4 +1,4 @@
-"""Leave-pair-out: every pair of a positive and a negative, ordered by training without the two.
+"""Leave-pair-out cross-validation.
 
 Nearly unbiased on small tables, where pooled leave-one-out scores are not. Methods that know the
 outcome in closed form count it here.
@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine.features.precomputed import given_kernel, row_numbers
 from aucstudio.engine.fit import Context
-from aucstudio.engine.labels import two_classes
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
-from aucstudio.engine.predictor import Predictor
-from aucstudio.engine.roc import equal_error_threshold
+from aucstudio.engine.predictor import Predictor, two_classes
+from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.types import Array, Mask
 
 _PAIRS_PER_CHUNK = 65_536
@@ -63,7 +62,7 @@ class PairsHeldOut:
         scores[positive] = self.beaten + 0.5
         order = np.argsort(-self.above, kind="stable")
         scores[np.flatnonzero(~positive)[order]] = np.arange(1.0, len(order) + 1.0)
-        return scores - equal_error_threshold(positive, scores)
+        return scores - equal_error_threshold(roc_curve(positive, scores))
 
 
 def count_outcomes(

@@ -1,4 +1,4 @@
-"""Linear algebra over LAPACK in the memory of the matrix, and the one way to cut work into chunks.
+"""In-place linear algebra with LAPACK, and work in chunks.
 
 LAPACK through scipy holds the interpreter's lock for as long as a call takes. Fits run in a process
 of their own, which is ended if it has to be; those over blocks, which share the window's, solve

@@ -1,4 +1,4 @@
-"""What a running fit tells the outside, and how the outside stops it."""
+"""Progress reports of a fit, and requests to stop it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aucstudio.engine.scorers import Scorer
+
+INTERVAL = 0.1
 
 
 class Stopped(Exception):  # noqa: N818  (an outcome, not an error)
@@ -56,10 +58,10 @@ Check = Callable[[], bool]
 """Whether to stop; asked often, by whatever does a part of the work."""
 
 Spread = Callable[[Callable[[Any, Check], Any], Sequence[Any], Callable[[], bool]], Iterator[Any]]
-"""Does independent tasks: ``spread(work, tasks, check)`` gives ``(task, work(task, check))`` of
-each as it is done, in any order. ``check`` is called on the caller's thread meanwhile, several
-times a second if it can be; once it answers True, ``work`` is told so, and no other task is
-begun."""
+"""Runs independent tasks: ``spread(work, tasks, check)`` yields ``(task, work(task, check))`` of
+each as it finishes, in any order. ``check`` is called on the caller's thread meanwhile, several
+times a second if possible; once it returns True, ``work`` is notified and no other task is
+started."""
 
 
 def one_by_one(
@@ -146,3 +148,35 @@ class Monitor:
         if self._callback is not None and bool(self._callback(step)):
             self.stopped = True
         return self.stopped
+
+
+class Reporter:
+    """Schedule of reports to the monitor, and its request to stop.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    tell : callable
+        Tells it of the best point; True if it wants to stop.
+    """
+
+    def __init__(self, monitor: Monitor, tell: Callable[[], bool]) -> None:
+        self._monitor, self._tell = monitor, tell
+        self._last = time.perf_counter()
+
+    def report(self) -> bool:
+        """Return the monitor; True if it wants to stop."""
+        if self._monitor.stopped:
+            return True
+        self._last = time.perf_counter()
+        return self._tell()
+
+    def stop(self) -> bool:
+        """Report from within an iteration, if nothing was reported for a while."""
+        if time.perf_counter() - self._last < INTERVAL:
+            return self._monitor.stopped
+        self._monitor.is_partial = True
+        try:
+            return self.report()
+        finally:
+            self._monitor.is_partial = False

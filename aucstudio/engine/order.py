@@ -1,4 +1,4 @@
-"""The ascending order of many numbers, in time that grows with their count."""
+"""Sort permutations of long arrays in linear time."""
 
 from __future__ import annotations
 

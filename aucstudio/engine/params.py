@@ -1,4 +1,4 @@
-"""Declared parameters: one declaration from which form, command line, help and checks derive.
+"""Declared parameters, from which forms, command line, help and checks are derived.
 
 A method is a dataclass whose fields are made by :func:`param`. What a field may hold is data
 (:class:`Param`), so that nothing about a setting has to be written down twice.

@@ -1,4 +1,4 @@
-"""What a fitted method answers, and the threshold from which it predicts positive."""
+"""Scores and predicted classes of a fitted method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,49 @@ from numpy.typing import ArrayLike, NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array
+from aucstudio.engine.types import Array, Mask
+
+
+def check_groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
+    """Return one group for each row.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer.
+    """
+    found = np.asarray(groups)
+    if found.shape != (rows,):
+        raise ValueError(f"groups must name one group for each of the {rows} rows.")
+    return found
+
+
+def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    """Return the two classes, sorted, and which rows are of the second.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer classes.
+    """
+    if y.dtype == np.bool_:  # nothing to sort
+        classes = np.flatnonzero(np.array([not y.all(), y.any()])).astype(bool)
+    else:
+        classes = np.unique(y)
+    if len(classes) == 2 and y.dtype.kind in "biuUS":
+        return classes, y == classes[1]
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes[0]!r}); two are needed to rank.")
+    return classes, y == classes[1]
+
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -60,7 +102,7 @@ class Predictor(Declared, _Estimator):
         alerts: float = 0.01,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Choose anew where ``predict`` begins to say positive; the scorer stays as it is.
+        """Set the decision threshold of ``predict``; scores do not change.
 
         Parameters
         ----------
@@ -86,7 +128,7 @@ class Predictor(Declared, _Estimator):
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
         positive = labels == self.classes_[1]
-        place = chosen.place(positive, self.scorer_(rows), weights=sample_weight)
+        place = chosen.place(roc.roc_curve(positive, self.scorer_(rows), weights=sample_weight))
         self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
         self.intercept_ = -place  # not by steps: rounded, it could miss the score it lies beside
         return self

@@ -1,4 +1,4 @@
-"""Scorers from what files hold: nothing is believed that was not checked."""
+"""Restore scorers from files, with every value checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of
-from aucstudio.engine.ensembles.viewed import View, ViewedScorer, of_inner
+from aucstudio.engine.ensembles.remapped import View, ViewedScorer, of_inner
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (
@@ -98,7 +98,7 @@ def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | No
     shapes = {shape for name, (_, shape) in found.items() if name in CombinationScorer.layout}
     parts = _count_parts(settings)
     if shapes != {(parts,)}:
-        raise ValueError("the parts of the combination do not fit together")
+        raise ValueError("the parts of the combination are inconsistent")
     for k in range(parts):
         of_this = of_part(k, settings)
         if of_this["scorer"] == CombinationScorer.kind:
@@ -115,7 +115,7 @@ def _check_behind(settings: Mapping[str, Any], found: Sizes) -> Sizes:
     inner, behind = of_inner(settings), of_inner(found)
     own = {name: size for name, size in found.items() if name in ViewedScorer.layout}
     if inner.get("scorer") in (None, ViewedScorer.kind, CombinationScorer.kind):
-        raise ValueError("there is no scorer behind a view")
+        raise ValueError("a view has no scorer")
     if len(own) + len(behind) < len(found):
         raise ValueError("a view has arrays that belong to no scorer")
     width = own["columns"][1] if "columns" in own else ()
@@ -127,7 +127,7 @@ def _count_parts(settings: Mapping[str, Any]) -> int:
     names = [name.split(".") for name in settings]
     numbers = {name[0] for name in names if len(name) == 2 and name[1] == "scorer"}
     if not numbers or numbers != {str(k) for k in range(len(numbers))}:
-        raise ValueError("the parts of the combination are not numbered")
+        raise ValueError("the parts of the combination are not numbered consecutively")
     return len(numbers)
 
 
@@ -186,9 +186,9 @@ def _viewed(settings: Mapping[str, Any], arrays: Arrays, n_features: int | None)
     for name in ("factors", "shifts"):
         _require_numbers(ViewedScorer.kind, name, arrays[name])
     if np.isinf(fills).any() or (np.abs(fills) > LARGEST).any() or (arrays["factors"] < 0).any():
-        raise ValueError("a view shows numbers that are not finite, or turned round")
+        raise ValueError("a view has limits that are not finite or are reversed")
     if (columns < 0).any() or (n_features is not None and (columns >= n_features).any()):
-        raise ValueError("a view shows columns that are not there")
+        raise ValueError("a view refers to columns that do not exist")
     inner = of_inner(settings)
     if len(inner) < len(settings):
         raise ValueError("a view has settings that belong to no scorer")
@@ -223,7 +223,7 @@ def _kernel(kind: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
         and coef0 >= 0
     )
     if not sound:
-        raise ValueError("the scorer has no kernel that we know")
+        raise ValueError("the kernel of the scorer is unknown")
     return Kernel(kind, float(gamma), degree, float(coef0))
 
 
@@ -240,7 +240,7 @@ def _trees(base: Any, arrays: Arrays, n_features: int | None) -> EnsembleScorer:
     leaf = (trees.left == nodes) & (trees.right == nodes)
     children = np.concatenate((trees.left[~leaf], trees.right[~leaf], trees.roots))
     if np.bincount(children, minlength=1).max() > 1:
-        raise ValueError("a node of the trees belongs to several others")
+        raise ValueError("a node of the trees has several parents")
     level = trees.roots
     for _ in range(_MOST_DEPTH):
         level = level[~leaf[level]]
@@ -257,12 +257,12 @@ def _require_features(feature: NDArray[Any], n_features: int | None) -> None:
 
 def _additive(arrays: Arrays, n_features: int | None) -> AdditiveScorer:
     if (arrays["n_breaks"] > len(arrays["breaks"])).any():  # their sum might overflow
-        raise ValueError("the pieces of the additive model do not fit together")
+        raise ValueError("the arrays of the additive model are inconsistent")
     scorer = AdditiveScorer(**arrays)
     last = np.cumsum(scorer.n_breaks)[:-1]
     rises = np.diff(scorer.breaks) >= 0
     rises[last[(last > 0) & (last < len(scorer.breaks))] - 1] = True  # between two functions
     if not rises.all() or len(np.unique(scorer.feature)) < len(scorer.feature):
-        raise ValueError("the pieces of the additive model do not fit together")
+        raise ValueError("the arrays of the additive model are inconsistent")
     _require_features(scorer.feature, n_features)
     return scorer

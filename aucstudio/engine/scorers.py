@@ -1,4 +1,4 @@
-"""Scorers: what training leaves behind, as arrays and plain settings that a file can hold.
+"""Scorers: the result of training, as arrays and plain settings.
 
 A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 """

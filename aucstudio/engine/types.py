@@ -1,4 +1,4 @@
-"""Names for the arrays that the engine works on."""
+"""Array types of the engine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Methods whose training weighs rows."""
+"""Base class of methods that take row weights."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -12,7 +11,6 @@ from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Callback, Spread, one_by_one
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class WeighsRows(AUCClassifier):
     """A method that can let some rows count more than others.
 

@@ -1,1 +1,1 @@
-"""The window. Only this package knows Qt."""
+"""The window. The only package that imports Qt."""

@@ -1,8 +1,9 @@
-"""The application: theme, uncaught errors, the one window."""
+"""The application: theme, uncaught errors, first window."""
 
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import os
 import sys
@@ -10,14 +11,13 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.state.garbage import Collector
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import ticking
 from aucstudio.gui.windows import the_windows
@@ -26,8 +26,48 @@ from aucstudio.project.resources import resource_path
 from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
-from aucstudio.project.work.place import Place
 from aucstudio.project.work.processes import the_processes
+from aucstudio.project.work.submit import Place
+
+_MILLISECONDS = 1000
+
+
+class Collector(QObject):
+    """Switches the automatic collector off, and collects by a timer what it would have collected.
+
+    Parameters
+    ----------
+    parent : QObject
+        Lives as long as there is something to collect: the application.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        gc.disable()
+        self._modules = 0
+        self._keep()
+        ticking(self, _MILLISECONDS, self.collect_what_is_due).start()
+
+    def collect_what_is_due(self) -> None:
+        """Collect the oldest generation that is due."""
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        due = max((age for age in range(3) if counts[age] > thresholds[age]), default=-1)
+        if due == 2 and len(sys.modules) > self._modules:
+            self._keep()
+        elif due >= 0:
+            gc.collect(due)
+
+    def collect_all(self) -> None:
+        """Look through everything, as it may be once a window with all its data has gone."""
+        gc.unfreeze()
+        gc.collect()
+        self._keep()
+
+    def _keep(self) -> None:
+        # To look through all that libraries have brought takes longer than a window may pause.
+        self._modules = len(sys.modules)
+        gc.freeze()
+
 
 _SWITCH_SECONDS = 0.0005
 
@@ -70,7 +110,7 @@ def create_window(path: str | Path | None = None, place: Place | None = None) ->
 
 
 def run_application(path: str | None = None, *, sample: bool = False) -> int:
-    """Open the window and run until it is closed; gives the exit status."""
+    """Open the window and run until it is closed; return the exit status."""
     application = make_application()
     collector = Collector(application)
     window = MainWindow(the_processes())
@@ -152,7 +192,7 @@ def _show_uncaught_errors() -> None:
         if isinstance(error, DamagedError) and error.run is not None:
             holding = [one for one in windows if error.run in one.session.records]
             for window in holding:
-                window.session.leave_out({error.run: str(error)})
+                window.session.files.leave_out({error.run: str(error)})
             if holding:
                 return
         details = "".join(traceback.format_exception(kind, error, trace))

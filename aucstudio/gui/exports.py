@@ -1,4 +1,4 @@
-"""What leaves the window: models, scores, pictures and their numbers, reports, experiments."""
+"""Save models, scores, pictures, numbers, reports and experiments."""
 
 from __future__ import annotations
 
@@ -83,22 +83,16 @@ class Exports(QObject):
         chosen = self._session.run(self._session.selected)
         if chosen is None or not chosen.record.splits:
             return
-        dialog = ExportModelDialog(self._session, chosen, self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ExportModelDialog(self._session, chosen, self._window).ask()
 
     def _on_score(self) -> None:
         chosen = self._session.run(self._session.selected)
         if chosen is None or not chosen.record.splits:
             return
-        dialog = ScoreTableDialog(self._session, chosen, self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
+        ScoreTableDialog(self._session, chosen, self._window).ask(modal=False)
 
     def _on_figure(self) -> None:
-        dialog = ExportFigureDialog(self._session, self._deck.active(), self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ExportFigureDialog(self._session, self._deck.active(), self._window).ask()
 
     def _on_figure_data(self) -> None:
         view, columns = self._deck.active(), self._columns()
@@ -169,7 +163,7 @@ class Exports(QObject):
             return
         path = prompts.ask_save_path(
             self._window,
-            "Save what repeats this run",
+            "Save a file that repeats this run",
             "run.toml",
             "Experiment (*.toml);;Shell script (*.sh)",
         )
@@ -178,7 +172,7 @@ class Exports(QObject):
             self._write(lambda: write_atomically(Path(path), text), path)
 
     def _write(self, write: Callable[[], object], path: str) -> None:
-        """Write beside the window: a report of many runs takes a while."""
+        """Write in the background: a report of many runs takes a while."""
         self._writing.finish()
         self._writing.start(path, lambda _post: write())
 

@@ -1,4 +1,4 @@
-"""Opens, saves and leaves studies for a window, which never waits for a disk."""
+"""Open, save and close studies without blocking the window."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.plain import menu_text, plain_tooltip
+from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.under_way import what_is_under_way
-from aucstudio.gui.windows import LOSE, SAVE, STOP, StudyWindow, the_windows
+from aucstudio.gui.windows import LOSE, SAVE, STOP, StudyWindow, the_windows, what_is_under_way
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.readers.several import join
+from aucstudio.project.data.paths import join
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_since
 from aucstudio.project.words import day_words
@@ -68,9 +67,9 @@ class Files(QObject):
         verbs.close.triggered.connect(self._on_close)
         verbs.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
         verbs.example_chosen.connect(self.open_example)
-        session.opened.connect(self._on_opened)
-        session.refused.connect(self._on_refused)
-        session.not_saved.connect(self._on_not_saved)
+        session.files.opened.connect(self._on_opened)
+        session.files.opener.refused.connect(self._on_refused)
+        session.files.saver.refused.connect(self._on_not_saved)
 
     # ------------------------------------------------------------- opening
 
@@ -99,11 +98,11 @@ class Files(QObject):
 
         def answered(choice: str | None) -> None:
             if choice not in (None, ELSEWHERE):
-                self._session.begin_open(path, kind, choices)
+                self._session.files.begin_open(path, kind, choices)
             elif self._previewing is not None:
                 self._previewing.stay() if choice is None else self._previewing.accept()
             if choice == ELSEWHERE:
-                the_windows().new(self._window).session.begin_open(path, kind, choices)
+                the_windows().new(self._window).session.files.begin_open(path, kind, choices)
 
         elsewhere = (ELSEWHERE, "Open in a &new window")
         self._ask_to_leave("Open another study", answered, elsewhere)
@@ -114,11 +113,13 @@ class Files(QObject):
         """Ask whether to leave the study where runs go on or would be lost."""
         session = self._session
         if session.study.busy:
-            text = f"{what_is_under_way([session])} Runs that go on end in their own project."
+            text = (
+                f"{what_is_under_way([session])} Runs that continue are saved in their own project."
+            )
             choices = [*first, (GO_ON, "&Keep them running in this project"), (STOP, "&Stop them")]
-        elif lost := session.unsaved_words():
+        elif lost := session.files.unsaved_words():
             text = f"{lost}."
-            choices = [(SAVE, "&Save as…"), *first, (LOSE, "&Leave without them")]
+            choices = [(SAVE, "&Save as…"), *first, (LOSE, "&Discard them")]
         else:
             answered(GO_ON)
             return
@@ -179,10 +180,9 @@ class Files(QObject):
 
         dialog = ImportPreview(self._session, path, choices, self._window)
         dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))
-        dialog.finished.connect(dialog.deleteLater)
         self._previewing = dialog
         dialog.finished.connect(self._on_previewed)
-        dialog.open()
+        dialog.ask()
 
     def _on_previewed(self) -> None:
         self._previewing = None
@@ -221,7 +221,7 @@ class Files(QObject):
 
             def answered(choice: str | None) -> None:
                 if choice is not None:
-                    session.close_study()
+                    session.files.close_study()
 
             self._ask_to_leave("Close the study", answered)
 
@@ -229,8 +229,8 @@ class Files(QObject):
 
     def _on_save(self) -> None:
         self.saving.emit()
-        if self._session.is_saved:
-            self._session.begin_save_again()
+        if self._session.study.is_saved:
+            self._session.files.begin_save_again()
         else:
             self.save_as()
 
@@ -242,7 +242,7 @@ class Files(QObject):
         if not path:
             return
         try:
-            self._session.begin_save(prompts.with_ending(path, ".aucproj"))
+            self._session.files.begin_save(prompts.with_ending(path, ".aucproj"))
         except InputError as error:
             self._window.messages.tell(str(error))
 

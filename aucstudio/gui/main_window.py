@@ -1,4 +1,4 @@
-"""One window: set up at the left, look in the middle, compare at the right."""
+"""The main window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.offers import offer_combination
+from aucstudio.gui.common.conditional_actions import offer_combination
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
@@ -24,17 +24,17 @@ from aucstudio.gui.files import Files
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.opening import PROJECT, TABLE, OpenedStudy, kind_of
-from aucstudio.gui.window_preferences import WindowPreferences
-from aucstudio.gui.windows import StudyWindow
+from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples.studies import STUDIES
-from aucstudio.project.work.place import Place
+from aucstudio.project.words import as_sentence
+from aucstudio.project.work.submit import Place
 
 if TYPE_CHECKING:
     from aucstudio.gui.common.view import PageView
     from aucstudio.gui.desk.deck import Deck
-    from aucstudio.gui.desk.sides import Sides
+    from aucstudio.gui.desk.side_columns import Sides
     from aucstudio.gui.desk.tiles import Tile
     from aucstudio.gui.panels.data_panel import DataPanel
     from aucstudio.gui.panels.method_panel import MethodPanel
@@ -120,7 +120,7 @@ class MainWindow(StudyWindow):
 
     @property
     def views(self) -> list[PageView]:
-        """Every page; those that nobody has seen are made now."""
+        """All pages; unopened ones are created."""
         return [self.deck.made(page) for page in list(self.deck.pages)]
 
     @property
@@ -151,8 +151,8 @@ class MainWindow(StudyWindow):
         verbs.cluster.triggered.connect(self._on_cluster)
         verbs.find_best.triggered.connect(self._on_find_best)
         verbs.add_scores.triggered.connect(self._on_add_scores)
-        verbs.combine.triggered.connect(session.combine_checked)
-        verbs.at_once_chosen.connect(session.run_at_once)
+        verbs.combine.triggered.connect(session.runs.combine_checked)
+        verbs.at_once_chosen.connect(session.runs.run_at_once)
         for side in (verbs.show_setup, verbs.show_runs):
             side.triggered.connect(self.keep_layout)
         verbs.theme_chosen.connect(self.set_theme)
@@ -160,17 +160,14 @@ class MainWindow(StudyWindow):
         self.welcome.open_project_asked.connect(verbs.open_project.trigger)
         self.welcome.example_asked.connect(self.open_example)
         self.welcome.path_asked.connect(self.open_path)
-        session.table_changed.connect(self._refresh_state)
-        session.tournament_changed.connect(self._on_live)
-        session.runs_changed.connect(self._refresh_state)
-        session.selection_changed.connect(self._refresh_state)
-        session.live_changed.connect(self._on_live)
+        session.listen(self._refresh_state, "table", "runs", "selection")
+        session.listen(self._refresh_starts, "plan")
+        session.listen(self._on_live, "live", "best")
         session.told.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.tell)
         self.files.opened.connect(self._on_opened)
         self.files.table_refused.connect(lambda words: self.data_panel.show_problem(words))
         self.files.saving.connect(self.keep_layout)
-        session.reported.connect(self.messages.tell)
 
     def _connect_workplace(self) -> None:
         verbs = self.actions_
@@ -179,8 +176,6 @@ class MainWindow(StudyWindow):
         self.deck.obey(verbs)
         self.data_panel.open_asked.connect(verbs.open_data.trigger)
         self.data_panel.import_asked.connect(self.files.import_again)
-        self.session.best_asked.connect(verbs.find_best.trigger)
-        self.session.export_asked.connect(verbs.export_model.trigger)
         self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
@@ -192,38 +187,39 @@ class MainWindow(StudyWindow):
         shows_views = self.shows_study
         if not shows_views:
             self.welcome.refresh()
-        for start in (verbs.run, verbs.tune, verbs.find_best, verbs.add_scores):
-            start.setEnabled(self._can_run())
+        self._refresh_starts()
         verbs.stop.setEnabled(session.busy)
         offer_combination(verbs.combine, session)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
-        name = session.project.path.stem if session.project and session.is_saved else ""
+        name = session.project.path.stem if session.project and session.study.is_saved else ""
         title = name or (session.table.path.name if session.table else "")
         self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
-        self.statusBar().showMessage(session.status)
+        self.statusBar().showMessage(session.study.status)
         if shows_views or self.is_furnished:
             self.workplace.exports.refresh()
             self.sides.at_work(shows_views)
             self.centre.setCurrentWidget(self.deck if shows_views else self.welcome)
-            self.deck.withhold(() if session.tournaments() else {BEST})
+            self.deck.withhold(() if session.best.standings() else {BEST})
             self.deck.refresh_verbs(verbs, shows_views)
             self.deck.name_windows(title or "AUC Studio")
 
-    def _can_run(self) -> bool:
-        table = self.session.table
-        if table is None:
-            return False
-        try:
-            table.require_two_classes()
-        except InputError:
-            return False
-        return True
+    def _refresh_starts(self) -> None:
+        """Offer runs only where one can succeed; else say why not beside the button."""
+        session, verbs = self.session, self.actions_
+        of_plan = session.runs.why_not(session.plan.validation)
+        of_table = session.runs.why_not()
+        for start, why in (
+            *((verbs.run, of_plan), (verbs.tune, of_plan)),
+            *((verbs.find_best, of_table), (verbs.add_scores, of_table)),
+        ):
+            start.setStatusTip(as_sentence(why) if why else "")
+            start.setEnabled(not why)
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
         if self.is_furnished:
-            self.deck.withhold(() if self.session.tournaments() else {BEST})
+            self.deck.withhold(() if self.session.best.standings() else {BEST})
         self.leave_if_done()
 
     def current_view(self) -> PageView:
@@ -283,7 +279,7 @@ class MainWindow(StudyWindow):
         """Open a file and wait for it; None if it cannot be read, which is said in the window."""
         kind = kind or kind_of(path)
         try:
-            return self.session.open_now(path, kind)
+            return self.session.files.open_now(path, kind)
         except Exception as error:  # noqa: BLE001  (a reader may fail in any way; all ends here)
             self.files.refuse(kind, error)
         return None
@@ -304,14 +300,14 @@ class MainWindow(StudyWindow):
         try:
             self.validation_panel.check()
             self.method_panel.check()
-            planned = self.session.planned(tuned=tuned)
-            same = None if again else self.session.twin_of(planned)
+            planned = self.session.runs.planned(tuned=tuned)
+            same = None if again else self.session.runs.twin_of(planned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)
                 self.sides.show_runs(True)  # in front, where it is a page
                 self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
                 return
-            self.session.start([planned])
+            self.session.runs.start([planned])
         except InvalidSetting as error:
             self.method_panel.show_problem(error.setting, str(error))
         except InputError as error:
@@ -332,18 +328,13 @@ class MainWindow(StudyWindow):
             return
         dialog = FindBestDialog(self.session, self)
         dialog.accepted.connect(lambda: self.deck.visit(BEST))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        dialog.ask()
 
     def _on_add_scores(self) -> None:
-        dialog = GivenScoresDialog(self.session, self)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        GivenScoresDialog(self.session, self).ask()
 
     def _on_cluster(self) -> None:
-        dialog = ClusterDialog(self.session, self)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ClusterDialog(self.session, self).ask()
 
     # ------------------------------------------------------------- Qt
 

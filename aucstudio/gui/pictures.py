@@ -1,4 +1,4 @@
-"""Pictures of the window and its views, painted without a display."""
+"""Render the window and its views without a display."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def choose_tuned(session: Session, view: PageView) -> bool:
 
     A search is seen of a tuned run alone, and the best model only after a search for it.
     """
-    if isinstance(view, BestView) and not session.tournaments():
+    if isinstance(view, BestView) and not session.best.standings():
         return False
     tuned = [run.record.id for run in session.shown_runs() if run.record.searches]
     chosen = session.run(session.selected)

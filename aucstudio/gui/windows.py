@@ -1,25 +1,29 @@
-"""The windows of the program: each has a study of its own; closing the last one ends it."""
+"""The windows of the program."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import redress
-from aucstudio.gui.common.theme import apply_theme
+from aucstudio.gui.common.theme import apply_theme, set_text_size
+from aucstudio.gui.common.window_positions import FRAME, on_some_screen
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.panels.message_bar import MessageBar
+from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.under_way import what_is_under_way
-from aucstudio.project.work.place import Place
+from aucstudio.gui.state.study import Study
+from aucstudio.project.words import runs_words
 from aucstudio.project.work.processes import the_processes
+from aucstudio.project.work.submit import Place
 
 _OFFSET = QPoint(32, 32)  # of a new window from the one it was asked for in
 
@@ -84,7 +88,7 @@ class StudyWindow(QMainWindow):
 
     def leave_if_done(self) -> None:
         """Close if that was asked for and nothing is under way."""
-        if self._waits_to_leave and not self.session.has_work:
+        if self._waits_to_leave and not self.session.files.has_work:
             self._waits_to_leave = False
             QTimer.singleShot(0, self, self.leave)
 
@@ -101,7 +105,9 @@ class StudyWindow(QMainWindow):
         the_windows().add(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._may_leave and (self.session.has_work or self.session.unsaved_words()):
+        if not self._may_leave and (
+            self.session.files.has_work or self.session.files.unsaved_words()
+        ):
             event.ignore()
             the_windows().close([self])
             return
@@ -150,8 +156,8 @@ class Windows:
         return next(found, None)
 
     def close(self, windows: Sequence[StudyWindow]) -> None:
-        """Close windows; what is under way, or would be lost, is asked about once."""
-        working = [window for window in windows if window.session.has_work]
+        """Close windows; ask once about running work and unsaved results."""
+        working = [window for window in windows if window.session.files.has_work]
         if not working:
             self._leave(windows)
             return
@@ -175,7 +181,7 @@ class Windows:
 
     def _leave(self, windows: Sequence[StudyWindow]) -> None:
         """Close windows in which nothing is under way."""
-        losing = next((window for window in windows if window.session.unsaved_words()), None)
+        losing = next((window for window in windows if window.session.files.unsaved_words()), None)
 
         def answered(choice: str | None) -> None:
             if choice == LOSE:
@@ -191,7 +197,7 @@ class Windows:
         prompts.ask_choice(
             losing,
             self._title(windows),
-            f"{losing.session.unsaved_words()}.",
+            f"{losing.session.files.unsaved_words()}.",
             ((SAVE, "&Save as…"), (LOSE, "&Close without them")),
             answered,
         )
@@ -205,3 +211,113 @@ class Windows:
 def the_windows() -> Windows:
     """Return the windows of this program."""
     return Windows()
+
+
+def what_is_under_way(sessions: Sequence[Session]) -> str:
+    """Describe running, waiting and kept runs of all studies that have any."""
+    sentences = []
+    for session in sessions:
+        for study in (session.study, *session.left):
+            if study.busy:
+                sentences.append(_study_words(study))
+        for files in (session.files.opener, session.files.saver):
+            if files.words:
+                sentences.append(f"{files.words[:1].upper()}{files.words[1:]}.")
+    sentences.append("Stopped runs keep their finished splits.")
+    if any(study.tournament.busy for one in sessions for study in (one.study, *one.left)):
+        sentences.append("Find the best keeps its finished models.")
+    return " ".join(sentences)
+
+
+def _study_words(study: Study) -> str:
+    flying = [live.look.name for live in study.runner.flights]
+    waiting, kept = len(study.runner.queue), len(study.records)
+    parts = []
+    if flying:
+        parts.append(f"{', '.join(flying)} {'is' if len(flying) == 1 else 'are'} training")
+    if study.tournament.busy:
+        parts.append("a search for the best model is running")
+    if waiting:
+        parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
+    there = f"; {runs_words(kept)} finished and kept" if kept else ""
+    return f"In {study.name}, {' and '.join(parts)}{there}."
+
+
+_SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)
+_MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
+
+
+class WindowPreferences(QObject):
+    """Applies the preferences to a window, and notes there what a person does to it.
+
+    Parameters
+    ----------
+    window : StudyWindow
+    """
+
+    def __init__(self, window: StudyWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        verbs = window.actions_
+        verbs.theme_chosen.connect(lambda choice: preferences().put(theme=choice))
+        verbs.at_once_chosen.connect(lambda count: preferences().put(runs_at_once=count))
+        verbs.preferences.triggered.connect(self._ask)
+        kept = preferences()
+        kept.changed.connect(self._on_changed)
+        self._theme = kept.now.theme
+        self._check(f"theme_{kept.now.theme}")
+        verbs.theme = kept.now.theme
+        if kept.now.runs_at_once > 1:
+            self._on_changed("runs_at_once")
+        self._on_changed("fpr_range")
+        if kept.problem:
+            window.session.told.emit(kept.problem)
+        self._take_place()
+        window.installEventFilter(self)
+
+    def _take_place(self) -> None:
+        window, place = self._window, preferences().now.windows.get("main_window")
+        if place is None:
+            window.resize(_SIZE.boundedTo(window.screen().availableSize() - FRAME))
+            return
+        window.setGeometry(on_some_screen(QRect(*place.rect), _LEAST_SIZE))
+        if place.maximised:
+            window.showMaximized()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _MOVED and self._window.isVisible() and not self._window.isMinimized():
+            rect = self._window.normalGeometry()
+            where = (rect.left(), rect.top(), rect.width(), rect.height())
+            place = WindowPlace(where, self._window.isMaximized())
+            preferences().put_in("windows", "main_window", place)
+        elif event.type() == QEvent.Type.Close:
+            preferences().flush()
+        return super().eventFilter(watched, event)
+
+    def _on_changed(self, name: str) -> None:
+        window, now = self._window, preferences().now
+        if name == "text_size":
+            application = QApplication.instance()
+            if isinstance(application, QApplication):
+                set_text_size(application, now.text_size)
+            window.set_theme(now.theme)
+        elif name == "theme" and now.theme != self._theme:
+            self._theme = window.actions_.theme = now.theme
+            self._check(f"theme_{now.theme}")
+            window.set_theme(now.theme)
+        elif name == "runs_at_once":
+            self._check(f"at_once_{now.runs_at_once}")
+            window.session.runs.run_at_once(now.runs_at_once)
+        elif name == "fpr_range" and window.session.table is None:
+            plan = dataclasses.replace(window.session.plan, band=now.fpr_range)
+            window.session.put_plan(plan)
+
+    def _check(self, name: str) -> None:
+        action = self._window.findChild(QAction, f"action_{name}")
+        if action is not None:
+            action.setChecked(True)
+
+    def _ask(self) -> None:
+        from aucstudio.gui.dialogs.preferences import PreferencesDialog
+
+        PreferencesDialog(preferences(), self._window).ask()

@@ -1,4 +1,4 @@
-"""Where a study is worked on: set up at the left, look in the middle, compare at the right.
+"""Page area and side columns of a study.
 
 All that is slow to load hangs on this module; a window that shows its start page has not loaded it.
 """
@@ -6,17 +6,18 @@ All that is slow to load hangs on this module; a window that shows its start pag
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from aucstudio.gui.common.boxes import STRETCH, down, holding
+from aucstudio.gui.common.layouts import STRETCH, down, holding, scrolled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.pages import VIEWS, ViewDeclaration
-from aucstudio.gui.desk.sides import Sides
-from aucstudio.gui.desk.stand_in import StandIn
+from aucstudio.gui.desk.side_columns import Sides
+from aucstudio.gui.desk.tiles import StandIn
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
@@ -46,9 +47,14 @@ class Workplace:
         self.method_panel = MethodPanel(session, verbs.run, verbs.tune, verbs.find_best)
         self.runs_panel = RunsPanel(session)
         self.deck = Deck([_stand_in(session, view) for view in VIEWS])
-        session.rows_asked.connect(self._show_rows)
-        session.row_asked.connect(self._explain_row)
-        session.back_asked.connect(self.deck.go_back)
+        answers: Mapping[str, Callable[..., object]] = {
+            "data": self._show_rows,
+            "row": self._explain_row,
+            "back": self.deck.go_back,
+            "best": verbs.find_best.trigger,
+            "export": verbs.export_model.trigger,
+        }
+        session.asked.connect(lambda what, about: answers[what](*about))
         self.exports = Exports(window, session, self.deck, verbs)
         self.sides = Sides(self._setup_column(), middle, self.runs_panel)
 
@@ -71,11 +77,8 @@ class Workplace:
     def _setup_column(self) -> QScrollArea:
         panels = (self.data_panel, self.validation_panel, self.method_panel)
         column = holding(down(*panels, STRETCH, around=(0, 0, 6, 0)))
-        area = QScrollArea()
+        area = scrolled(column)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
-        area.setWidget(column)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         return area
 
 

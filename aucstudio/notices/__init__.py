@@ -1,4 +1,4 @@
-"""Facts that a person should know about a result: a code, a severity and values.
+"""Notices: facts about a result as code, severity and values.
 
 The texts are in one catalogue a language, ``en.toml`` beside this module.
 """

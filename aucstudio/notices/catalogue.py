@@ -1,4 +1,4 @@
-"""The texts of notices, read from a file, and how values are written in them."""
+"""Texts of notices, and the formatting of their values."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from typing import Any, TypedDict
 _FILE = Path(__file__).with_name("en.toml")
 
 
-class Entry(TypedDict):
-    """An entry of the catalogue: ``text`` is a format string."""
+class CatalogueEntry(TypedDict):
+    """An entry of the catalogue: ``text`` is a format string, ``kind`` that of a finding."""
 
     severity: str
     text: str
+    kind: str
 
 
 @functools.cache
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, CatalogueEntry]:
     """Return the catalogue by code."""
     return {
-        code: Entry(severity=found.get("severity", "note"), text=found["text"])
+        code: CatalogueEntry(
+            severity=found.get("severity", "note"), text=found["text"], kind=found.get("kind", "")
+        )
         for code, found in tomllib.loads(_FILE.read_text("utf-8")).items()
     }
 
 
-def entry(code: str) -> Entry:
+def entry(code: str) -> CatalogueEntry:
     """Return the entry of a code; raises KeyError where there is none."""
     return entries()[code]
 
@@ -37,8 +40,9 @@ def entry(code: str) -> Entry:
 def written(code: str, values: Mapping[str, Any]) -> str:
     """Return the text of a code with values filled in.
 
-    Beside Python's own, format specifications are ``count NOUN`` (3 rows), ``range``
-    ([0, 0.1]), ``percent`` (2.5 %), ``and`` and ``or`` (lists).
+    Beside Python's own, format specifications are ``count NOUN`` (3 rows), ``one IS|ARE`` (by
+    whether there is one), ``yes WORDS`` (if it is true), ``range`` ([0, 0.1]), ``percent``
+    (2.5 %), ``and`` and ``or`` (lists).
     """
     return _WRITER.vformat(entry(code)["text"], (), values)
 
@@ -70,8 +74,15 @@ def _joined(word: str) -> Callable[[Sequence[Any], str], str]:
     return write
 
 
+def _by_number(value: float, words: str) -> str:
+    one, several = words.split("|")
+    return one if value == 1 else several
+
+
 _FORMATS: dict[str, Callable[[Any, str], str]] = {
     "count": _count,
+    "one": _by_number,
+    "yes": lambda value, words: words if value else "",
     "range": _range,
     "percent": _percent,
     "and": _joined("and"),

@@ -1,4 +1,4 @@
-"""A notice as data, as a document and as a text."""
+"""A notice as data, document and text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read_notice(document: Mapping[str, Any]) -> Notice:
     """
     code, values = document.get("code"), document.get("values")
     if not isinstance(code, str) or not isinstance(values, Mapping):
-        raise ValueError("a notice has a code and values")
+        raise ValueError("a notice must have a code and values")
     try:
         found = Notice(code, tuple((str(name), _read(value)) for name, value in values.items()))
         found.text  # noqa: B018  (fails here what could not be shown later)

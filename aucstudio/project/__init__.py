@@ -1,1 +1,1 @@
-"""Tables, splits, experiments, jobs, records, files: everything between engine and window."""
+"""Tables, experiments, jobs, records and files: everything between engine and window."""

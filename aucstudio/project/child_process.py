@@ -1,4 +1,4 @@
-"""Functions called in child processes, which report as they go and can be stopped or killed.
+"""Call functions in child processes, with reports and cancellation.
 
 A call in a child process holds up neither the window nor other threads of this process, and a
 library call that cannot be interrupted ends with its process. A packaged program has no interpreter
@@ -77,7 +77,7 @@ class _Answer(Sendable):
     error: Exception | None = None
 
 
-class Reporter:
+class CallReporter:
     """Sends reports of a call to the process that made it; the last argument of every function."""
 
     def __init__(self, outbox: queue.SimpleQueue[tuple[Any, ...] | _Answer]) -> None:
@@ -223,7 +223,7 @@ class ChildProcess:
                 self._orders.put("stop")
         from aucstudio.engine.monitor import Stopped
 
-        raise Stopped("given up: nobody waits for this any more")
+        raise Stopped("cancelled: the result is no longer needed")
 
     def close(self) -> None:
         """Kill the process, whatever it is doing."""
@@ -248,8 +248,8 @@ class ChildProcess:
         if self._failure is not None:
             how = f"{type(self._failure).__name__}: {self._failure}"
         return ChildEndedError(
-            f"the process that did the work ended unexpectedly ({how}): there may not be enough "
-            "memory for this method on this table",
+            f"the worker process ended unexpectedly ({how}): there may not be enough memory "
+            "for this method on this table",
             code,
             no_memory=code == _OUT_OF_MEMORY or isinstance(self._failure, MemoryError),
         )
@@ -399,7 +399,7 @@ class _Service:
         self._in, self._out = orders, answers
         self._calls: queue.SimpleQueue[_Call | Callable[[], object]] = queue.SimpleQueue()
         self._outbox: queue.SimpleQueue[tuple[Any, ...] | _Answer] = queue.SimpleQueue()
-        self._reporter = Reporter(self._outbox)
+        self._reporter = CallReporter(self._outbox)
 
     def run(self) -> None:
         for work in (self._read, self._send):

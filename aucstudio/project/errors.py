@@ -1,4 +1,4 @@
-"""What can go wrong with what people give us, said in sentences that they can act on."""
+"""Errors of user input, with a sentence that says what to do."""
 
 from __future__ import annotations
 

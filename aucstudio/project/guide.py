@@ -1,4 +1,4 @@
-"""The user guide: chapters from ``resources/help``, and a chapter for each method.
+"""The user guide: chapters from ``resources/help`` and one per method.
 
 The help window and the static site show the same pages.
 """

@@ -1,4 +1,4 @@
-"""What files that others wrote may be: regular files, within one set of limits.
+"""Limits of input files.
 
 Readers of foreign formats work in a process of their own (:mod:`~.data.readers.apart`) under
 :func:`limits_of`; the numbers here hold for every reader.
@@ -26,7 +26,7 @@ _BASE_WRITTEN, _WRITTEN_PER_BYTE = 2_000_000_000, 250
 
 
 @dataclasses.dataclass(frozen=True)
-class Limits:
+class InputLimits:
     """What the reader of a file may take.
 
     Attributes
@@ -44,7 +44,7 @@ class Limits:
     written: int
 
 
-def limits_of(size: int) -> Limits:
+def limits_of(size: int) -> InputLimits:
     """Return what the reader of a file of ``size`` bytes may take.
 
     Damaged sizes can ask for anything, so the limits depend on the size of the file alone.
@@ -52,7 +52,7 @@ def limits_of(size: int) -> Limits:
     import psutil
 
     memory = int(_SHARE_OF_MEMORY * psutil.virtual_memory().total)
-    return Limits(
+    return InputLimits(
         min(memory, _BASE_MEMORY + _MEMORY_PER_BYTE * size),
         _BASE_SECONDS + size // _BYTES_PER_SECOND,
         _BASE_WRITTEN + _WRITTEN_PER_BYTE * size,

@@ -1,4 +1,4 @@
-"""Objects written to and read from a pipe; large arrays travel as their bytes alone."""
+"""Send objects through a pipe, arrays as raw bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the program's own files are: beside the package when installed, one up in a checkout."""
+"""Location of resource files, installed or in a checkout."""
 
 from __future__ import annotations
 

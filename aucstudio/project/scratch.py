@@ -1,4 +1,4 @@
-"""Folders for what is put down only while the program runs.
+"""Temporary folders.
 
 All of a process lie in one, beside which a lock is held for as long as the process lives. A
 process that was killed leaves its folder behind; the next one that needs a folder removes it.

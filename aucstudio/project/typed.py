@@ -1,4 +1,4 @@
-"""Plain data made into what it must be, checked on the way; safe from any number of threads."""
+"""Convert plain data to declared types, with checks."""
 
 from __future__ import annotations
 

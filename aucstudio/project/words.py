@@ -1,4 +1,4 @@
-"""How numbers are written for people, with as many digits as they deserve; names they may mean."""
+"""Number formatting for people, and spelling suggestions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,18 +58,25 @@ def interval_words(low: float, high: float) -> str:
     return f"{figure_words(low)}{between}{figure_words(high)}"
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out rows of text in columns of equal width; a rule is drawn below the first."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return [lines[0], "-" * max(map(len, lines)), *lines[1:]]
+
+
 def titled(name: str, run: str) -> str:
     """Return the name of a run followed by its id, unless the name contains it."""
     return name if run in name else f"{name} ({run})"
 
 
 def class_words(name: str) -> str:
-    """Write the name of a class in a sentence; one without letters stands between quotes: “+”."""
+    """Format the name of a class; one without letters is quoted: “+”."""
     return name if any(letter.isalpha() for letter in name) else f"“{name}”"
 
 
 def as_sentence(words: str) -> str:
-    """Write what was noticed as a sentence that stands alone."""
+    """Format a notice as a stand-alone sentence."""
     ended = words if words.endswith(("…", "?")) else words.rstrip(".") + "."
     return ended[:1].upper() + ended[1:]
 

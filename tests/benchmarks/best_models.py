@@ -43,8 +43,8 @@ from aucstudio.engine.types import Array, Mask
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.tournament.contest import Budget
-from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.candidate_comparison import Budget
+from aucstudio.project.tournament.search import find_best
 
 RANGE = (0.0, 0.1)
 TAKE_MISSING = ("tuned boosting", "careful analyst", "lightgbm", "catboost", "flaml", "autogluon")

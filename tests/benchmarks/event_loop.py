@@ -100,8 +100,8 @@ def train(application, window, gaps, seconds):
     """Press Run; give (gaps, run seconds, stop seconds or NaN, pictures seen)."""
     session = window.session
     pictures = set()
-    session.live_changed.connect(
-        lambda: pictures.add(id(session.live.picture)) if session.live else None
+    session.changed.connect(
+        lambda _fields: pictures.add(id(session.live.picture)) if session.live else None
     )
     gaps.start()
     began = time.perf_counter()

@@ -123,7 +123,7 @@ def tied_coverage(m, n, mu, fpr, draws, level=0.95):
     for _ in range(draws):
         y, score = drawn(rng, m, n, mu)
         levels = np.searchsorted(CUTS, score).astype(float)
-        band = inference.pointwise_band(y, levels, level, grid=[fpr])
+        band = inference.pointwise_band(roc.Ranking.of(y, levels), level, grid=[fpr])
         low, high = float(band.low[0]), float(band.high[0])
         found.append((low <= true <= high, high - low))
     return np.mean(found, axis=0)

@@ -198,10 +198,11 @@ def bands_table(draws):
         true = np.r_[0.0, base.sf(base.isf(grid[1:]) - mu)]
         true[-1] = 1.0
         for y, (score,) in samples(4, model, [mu], m, n, draws):
+            ranking = roc.Ranking.of(y, score)
             found = (
-                inference.bootstrap_band(y, score, grid=grid, draws=300),
-                inference.kolmogorov_band(y, score, grid=grid),
-                inference.pointwise_band(y, score, grid=grid[grid > 0]),
+                inference.bootstrap_band(ranking, grid=grid, draws=300),
+                inference.kolmogorov_band(ranking, grid=grid),
+                inference.pointwise_band(ranking, grid=grid[grid > 0]),
             )
             # Neighbouring points of a fine grid differ by rounding at most.
             inside = [
@@ -212,26 +213,6 @@ def bands_table(draws):
             held.append([inside[0].all(), inside[1].all(), inside[2].mean()])
         shares = " ".join(f"{share:.3f}" for share in np.mean(held, axis=0))
         print(f"{m:5}{n:5}  {model:9} {mu}   {shares}", flush=True)
-
-
-def power_table(draws):
-    print("   m    n  band          forecast from a pilot of half the rows, share that rejects")
-    mus, rho = (1.6, 1.0), 0.6
-    for (m, n), band in itertools.product(
-        [(50, 50), (100, 100), (100, 400)], [(0.0, 0.1), (0.0, 0.3), (0.0, 1.0)]
-    ):
-        true = abs(np.subtract(*(true_area(NORMAL, mu, *band) for mu in mus)))
-        spreads = []
-        for y, (a, b) in samples(5, NORMAL, mus, m // 2, n // 2, draws, rho):
-            found = inference.pauc_test(y, a, b, *band)
-            spreads.append((found.high - found.low) / 2 / stats.norm.ppf(0.975))
-        forecast = [inference.power_of(true, se / math.sqrt(2)) for se in spreads if se > 0]
-        said = f"{np.mean(forecast):.3f}" if forecast else "  –  "
-        met = [
-            inference.pauc_test(y, a, b, *band).p < 0.05
-            for y, (a, b) in samples(6, NORMAL, mus, m, n, draws, rho)
-        ]
-        print(f"{m:5}{n:5}  [{band[0]:4}, {band[1]:4}]  {said} {np.mean(met):.3f}")
 
 
 def held_out(rng, y, fraction, repeats):
@@ -314,7 +295,6 @@ TABLES = {
     "test-ties": functools.partial(level_table, rounded=True),
     "difference": difference_table,
     "bands": bands_table,
-    "power": power_table,
     "splits": splits_table,
 }
 

@@ -102,9 +102,9 @@ def samples(name, draws):
 
 def point_interval(y, score, groups):
     """Bound the TPR at one FPR."""
-    curve = roc.roc_curve(y, score)
-    found = inference.pointwise_band(y, score, grid=[POINT], groups=groups)
-    return float(roc.tpr_at(curve, POINT)), float(found.low[0]), float(found.high[0])
+    ranking = roc.Ranking.of(y, score, groups=groups)
+    found = inference.pointwise_band(ranking, grid=[POINT])
+    return float(roc.tpr_at(ranking.curve, POINT)), float(found.low[0]), float(found.high[0])
 
 
 def measured(y, group, scores, band):

@@ -117,14 +117,16 @@ def bootstraps(share, draws):
     others = {
         "partial AUC to 0.1": lambda: inference.bootstrap_interval(y, score, 0, 0.1, draws=draws),
         "paired": lambda: inference.bootstrap_test(y, score, other, draws=draws),
-        "band of the curve": lambda: inference.bootstrap_band(y, score, draws=draws),
+        "band of the curve": lambda: inference.bootstrap_band(
+            roc.Ranking.of(y, score), draws=draws
+        ),
     }
     for what, call in others.items():
         call()
         taken = seconds(call, 3)[0]
         print(f"{what}, {rows}: {1000 * taken / draws:.3f} ms a draw", flush=True)
     for band in (inference.kolmogorov_band, inference.pointwise_band):
-        taken = seconds(lambda band=band: band(y, score), 3)[0]
+        taken = seconds(lambda band=band: band(roc.Ranking.of(y, score)), 3)[0]
         print(f"{band.__name__}, {rows}: {taken:.3f} s", flush=True)
 
 

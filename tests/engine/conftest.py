@@ -9,4 +9,4 @@ import pytest
 def no_clock(monkeypatch):
     """Leave out what is told only because time has passed; tests that want it set it to 0."""
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", math.inf)
-    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", math.inf)
+    monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", math.inf)

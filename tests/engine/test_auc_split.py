@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.engine.methods.trees import _cells as tree_cells
 from aucstudio.engine.methods.trees import _growth as tree_growth
 from aucstudio.engine.methods.trees.auc_split import AUCSplit, laplace, misranked
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -397,13 +396,13 @@ def test_a_node_of_one_class_is_a_leaf():
 
 def test_reordered_cells_stay_sorted_on_both_sides():
     X, y = sample(9, N=80)
-    cells = tree_cells.sort(X, y == 1, Monitor())
+    cells = tree_growth.sort_cells(X, y == 1, Monitor())
     before = cells.copy()
     left = np.random.default_rng(0).random(80) < 0.4
-    tree_cells.reorder(cells, (1, 3), (0, 80), left, np.empty(80, dtype=np.int64))
+    tree_growth.reorder_cells(cells, (1, 3), (0, 80), left, np.empty(80, dtype=np.int64))
     np.testing.assert_array_equal(cells[0], before[0])
     for f in (1, 2):
-        rows = [tree_cells.row_of(cell) for cell in before[f].tolist()]
+        rows = [tree_growth.row_of(cell) for cell in before[f].tolist()]
         assert sorted(rows) == list(range(80))
         expected = np.r_[before[f][left[rows]], before[f][~left[rows]]]
         np.testing.assert_array_equal(cells[f], expected)

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from aucstudio.engine import SVM, InvalidSetting, Logistic
 from aucstudio.engine.methods.baselines import svm
-from aucstudio.engine.quiet import without_convergence_warnings
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 
 WEIGHTS = [None, "balanced", {0: 1.0, 1: 3.0}]
 
@@ -177,12 +177,12 @@ def test_logistic_of_rare_levels_is_the_librarys_optimum_in_few_steps(rare_level
     ours = Logistic(C=1e3).fit(X, y, callback=steps.append)
     library = LogisticRegression(C=1e3, solver="newton-cholesky", tol=1e-10).fit(X, y)
     np.testing.assert_allclose(ours.coef_, library.coef_, atol=1e-5)
-    assert 60 < ours.n_iter_ == len(steps) < 80
+    assert ours.n_iter_ == len(steps) < 20
     assert ours.gap_ < 1e-9 * ours.objective_
     np.testing.assert_array_equal(Logistic(C=1e3).fit(X, y).coef_, ours.coef_)
 
 
-@pytest.mark.parametrize("last", [61, 63])
+@pytest.mark.parametrize("last", [8, 9])
 def test_logistic_of_rare_levels_ends_where_it_is_told_to(last, rare_levels):
     X, y = rare_levels
     stopped = Logistic(C=1e3).fit(X, y, callback=lambda step: step.iteration == last)

@@ -7,7 +7,7 @@ import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped
 from aucstudio.engine.blocks import Passes, mean_variance
-from aucstudio.engine.methods.least_squares._block_moments import block_moments
+from aucstudio.engine.methods.least_squares._moments import block_moments
 from aucstudio.engine.roc import auc
 from tests.engine.array_blocks import ArrayBlocks
 
@@ -208,7 +208,7 @@ def test_rows_that_change_between_passes_are_refused(key, rows):
             rows, X = super().block(k)
             return (rows, X) if self.read <= 8 or k < 7 else (rows[:-1], X[:-1])
 
-    with pytest.raises(ValueError, match="changed while it was read"):
+    with pytest.raises(ValueError, match="changed while it was being read"):
         METHODS[key]().fit_blocks(Shrinking(X, positive, 50))
 
 

@@ -172,7 +172,7 @@ def test_numbers_that_are_no_increasing_map_are_refused(spoil):
     [
         ([True, True], [0.0, 1.0], "both classes"),
         ([False, True], [0.0, np.nan], "finite"),
-        ([False, True], [0.0, 1.0, 2.0], "one score a row"),
+        ([False, True], [0.0, 1.0, 2.0], "one score per row"),
         ([], [], "both classes"),
     ],
 )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
-from aucstudio.engine.inference.resampling import resamples
+from aucstudio.engine.inference import cost_threshold_interval, resamples
 from aucstudio.engine.monitor import Stopped
 
 
@@ -27,7 +26,7 @@ def test_bounds_are_percentiles_of_cost_thresholds(ties, miss, prior):
             drawn = np.append(found, missed)
             curve = roc.roc_curve(np.arange(len(drawn)) < len(found), drawn)
             placed.append(roc.cost_threshold(curve, 1.0, miss, prior))
-    found = cost_threshold_interval(y, scores, 1.0, miss, prior, draws=60)
+    found = cost_threshold_interval(roc.Ranking.of(y, scores), 1.0, miss, prior, draws=60)
     np.testing.assert_allclose((found.low, found.high), np.quantile(placed, [0.025, 0.975]))
     assert found.value == roc.cost_threshold(roc.roc_curve(y, scores), 1.0, miss, prior)
     assert found.se == pytest.approx(np.std(placed, ddof=1))
@@ -35,11 +34,13 @@ def test_bounds_are_percentiles_of_cost_thresholds(ties, miss, prior):
 
 def test_it_can_be_stopped():
     with pytest.raises(Stopped):
-        cost_threshold_interval(*table(False), 1.0, 1.0, 0.3, progress=lambda _: True)
+        cost_threshold_interval(
+            roc.Ranking.of(*table(False)), 1.0, 1.0, 0.3, progress=lambda _: True
+        )
 
 
 @pytest.mark.parametrize("wrong", [{"prior": 0.0}, {"cost_fn": -1.0}, {"level": 1.0}, {"draws": 1}])
 def test_values_out_of_range_are_refused(wrong):
     settings = {"cost_fp": 1.0, "cost_fn": 1.0, "prior": 0.3} | wrong
     with pytest.raises(ValueError, match="must"):
-        cost_threshold_interval(*table(False), **settings)
+        cost_threshold_interval(roc.Ranking.of(*table(False)), **settings)

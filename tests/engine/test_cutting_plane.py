@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers import simplex_qp
-from aucstudio.engine.solvers.cuts import Cuts
+from aucstudio.engine.solvers.cuts import Cuts, solve_simplex
 from aucstudio.engine.solvers.cutting_plane import minimise
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
@@ -253,7 +252,7 @@ def value(G, b, lam):
 def test_the_simplex_qp_matches_an_interior_point(cuts, features, C):
     rng = np.random.default_rng(cuts)
     A, b = rng.normal(size=(cuts, features)), 2 * rng.random(cuts)
-    lam = simplex_qp.solve(A @ A.T, b, C, np.zeros(cuts))
+    lam = solve_simplex(A @ A.T, b, C, np.zeros(cuts))
     best = value(A @ A.T, b, simplex_by_interior_point(A @ A.T, b, C))
     assert lam.min() >= 0
     assert lam.sum() <= C * (1 + 1e-14)
@@ -265,7 +264,7 @@ def test_the_simplex_qp_satisfies_its_optimality_conditions():
     A, b = rng.normal(size=(30, 8)), rng.random(30)
     G = A @ A.T
     for C in (0.5, 50.0):
-        lam = simplex_qp.solve(G, b, C, np.zeros(30))
+        lam = solve_simplex(G, b, C, np.zeros(30))
         slope = G @ lam - b
         price = min(slope.min(), 0.0)
         assert_allclose(slope[lam > 0], price, atol=1e-8)
@@ -278,7 +277,7 @@ def test_equal_and_nearly_parallel_cuts_do_no_harm(noise):
     A = np.tile(rng.normal(size=(5, 4)), (6, 1)) + noise * rng.normal(size=(30, 4))
     b = np.tile(rng.random(5), 6) + noise * rng.random(30)
     for C in (1.0, 1000.0):
-        lam = simplex_qp.solve(A @ A.T, b, C, np.zeros(30))
+        lam = solve_simplex(A @ A.T, b, C, np.zeros(30))
         best = value(A @ A.T, b, simplex_by_interior_point(A @ A.T, b, C))
         assert value(A @ A.T, b, lam) <= best + 1e-8 * abs(best)
         assert (lam.min() >= 0, lam.sum() <= C * (1 + 1e-14)) == (True, True)
@@ -288,9 +287,9 @@ def test_a_warm_start_gives_the_same_optimum():
     rng = np.random.default_rng(5)
     A, b = rng.normal(size=(40, 12)), rng.random(40)
     G = A @ A.T
-    cold = simplex_qp.solve(G, b, 10.0, np.zeros(40))
+    cold = solve_simplex(G, b, 10.0, np.zeros(40))
     for start in (cold, np.full(40, 10 / 40), np.full(40, 1e-3)):
-        warm = simplex_qp.solve(G, b, 10.0, start)
+        warm = solve_simplex(G, b, 10.0, start)
         assert_allclose(value(G, b, warm), value(G, b, cold), rtol=1e-9)
 
 
@@ -298,27 +297,27 @@ def test_a_tolerance_and_a_stop_save_steps():
     rng = np.random.default_rng(6)
     A, b = rng.normal(size=(60, 40)), rng.random(60)
     G = A @ A.T
-    best = value(G, b, simplex_qp.solve(G, b, 1.0, np.zeros(60)))
+    best = value(G, b, solve_simplex(G, b, 1.0, np.zeros(60)))
     asked, counts = [], []
     for tolerance in (0.0, 0.5 * abs(best)):
         asked.clear()
-        lam = simplex_qp.solve(G, b, 1.0, np.zeros(60), tolerance, lambda: bool(asked.append(None)))
+        lam = solve_simplex(G, b, 1.0, np.zeros(60), tolerance, lambda: bool(asked.append(None)))
         assert value(G, b, lam) <= best + tolerance + 1e-9
         counts.append(len(asked))
     assert counts[0] > counts[1] > 1
     start = np.full(60, 0.01)
-    assert_allclose(simplex_qp.solve(G, b, 1.0, start, stop=lambda: True), start, rtol=1e-14)
+    assert_allclose(solve_simplex(G, b, 1.0, start, stop=lambda: True), start, rtol=1e-14)
 
 
 def test_cuts_without_a_direction():
-    assert_array_equal(simplex_qp.solve(np.zeros((1, 1)), np.ones(1), 3.0, np.zeros(1)), [3.0])
-    lam = simplex_qp.solve(np.zeros((3, 3)), np.array([0.2, 0.5, -1.0]), 2.0, np.zeros(3))
+    assert_array_equal(solve_simplex(np.zeros((1, 1)), np.ones(1), 3.0, np.zeros(1)), [3.0])
+    lam = solve_simplex(np.zeros((3, 3)), np.array([0.2, 0.5, -1.0]), 2.0, np.zeros(3))
     assert_array_equal(lam, [0.0, 2.0, 0.0])
-    assert_array_equal(simplex_qp.solve(np.eye(2), -np.ones(2), 2.0, np.zeros(2)), [0.0, 0.0])
+    assert_array_equal(solve_simplex(np.eye(2), -np.ones(2), 2.0, np.zeros(2)), [0.0, 0.0])
 
 
 def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     X, positive = overlapping(150, 6)
     full, calls, risks = [], [], []
     minimise(X, PairHinge(positive), 1e3, tol=1e-6, monitor=Monitor(full.append))

@@ -19,9 +19,9 @@ from aucstudio.engine.ensembles.combined import (
     seen_through,
 )
 from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.remapped import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import choose_weights, select, select_in_bags, stack
-from aucstudio.engine.ensembles.viewed import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.notices import notice

@@ -14,7 +14,7 @@ def settled_by_chance(m, n, scorers=8, reps=400):
         shared = rng.normal(size=m + n)
         scores = shared + rng.normal(size=(scorers, m + n))
         first, *others = (
-            inference.Placements.of(roc.Ranking.of(y, score), 0.0, 1.0) for score in scores
+            inference.Placements(roc.Ranking.of(y, score), (0.0, 1.0)) for score in scores
         )
         p = inference.holm([first.test(other).p for other in others])
         found += any(inference.settled(one) for one in p)
@@ -35,8 +35,10 @@ def test_students_t_stands_for_the_normal_law_where_rows_are_few():
     plain, few = inference.delong_test(y, a, b), inference.auc_test(y, a, b)
     assert (few.difference, few.se, few.z) == (plain.difference, plain.se, plain.z)
     assert few.p > plain.p
-    one, other = (inference.Placements.of(roc.Ranking.of(y, s), 0.0, 1.0) for s in (a, b))
-    of_s, of_t = ((x - z).var(ddof=1) / len(x) for x, z in zip(one.psi, other.psi, strict=True))
+    one, other = (inference.Placements(roc.Ranking.of(y, s), (0.0, 1.0)) for s in (a, b))
+    of_s, of_t = (
+        (x - z).var(ddof=1) / len(x) for x, z in zip(one.paired[1], other.paired[1], strict=True)
+    )
     degrees = (of_s + of_t) ** 2 / (of_s**2 / 11 + of_t**2 / 47)
     assert few.p == pytest.approx(2 * stats.t.sf(abs(few.z), degrees), rel=1e-9)
     assert few.high - few.difference == pytest.approx(stats.t.ppf(0.975, degrees) * few.se)

@@ -9,9 +9,10 @@ import pytest
 
 from aucstudio.engine import InvalidSetting, Stopped
 from aucstudio.engine.methods.combination.greedy_pauc import GreedyPAUC
-from aucstudio.engine.roc import auc, partial_auc, rank_pauc
+from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.engine.solvers import angle_search
 from aucstudio.engine.solvers.angle_search import AngleSearch, PartialArea, direction
+from tests.engine.oracles import rank_pauc
 
 pytestmark = pytest.mark.slow
 

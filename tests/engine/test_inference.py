@@ -8,12 +8,6 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.bootstrap import resampled_areas
-from aucstudio.engine.inference.components import (
-    components_of,
-    rank_standard_error,
-)
-from aucstudio.engine.inference.sampling import standard_error
 from aucstudio.engine.monitor import Stopped
 
 EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
@@ -111,16 +105,13 @@ def test_many_rows_take_the_logit_scale():
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
-def test_delong_covariance_on_any_table(rows):
+def test_variances_and_covariances_on_any_table(rows):
     y, a, b = columns(rows)
-    found = inference.delong_covariance(y, np.column_stack([a, b]))
-    np.testing.assert_allclose(found, brute_covariance(y, a, b), atol=1e-15)
-
-
-def test_delong_covariance_of_one_column_is_a_matrix():
-    y, a, _ = random_table(2)
-    variance = inference.delong_interval(y, a).se ** 2
-    assert inference.delong_covariance(y, a) == pytest.approx(np.array([[variance]]))
+    one, other = (inference.Placements(roc.Ranking.of(y, of), (0.0, 1.0)) for of in (a, b))
+    expected = brute_covariance(y, a, b)
+    assert one.variance.se**2 == pytest.approx(expected[0, 0], abs=1e-14)
+    apart = expected[0, 0] + expected[1, 1] - 2 * expected[0, 1]
+    assert one.difference_variance(other).se ** 2 == pytest.approx(apart, abs=1e-14)
 
 
 @pytest.mark.parametrize("levels", [None, 1])
@@ -201,7 +192,6 @@ def test_one_row_in_a_class_leaves_the_bounds_open(y):
         found = test(y, a, b)
         assert found.difference == roc.auc(y, a) - roc.auc(y, b)
         assert np.isnan([found.low, found.high, found.se, found.z, found.p]).all()
-    assert np.isnan(inference.delong_covariance(y, np.column_stack([a, b]))).all()
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95, math.nan])
@@ -248,7 +238,7 @@ def test_partial_variance_follows_its_definition(levels, band):
     y, score, _ = random_table(8, levels=levels)
     found = inference.pauc_interval(y, score, *band)
     assert found.value == roc.partial_auc(y, score, *band).normalized
-    se = standard_error(*components_of(roc.Ranking.of(y, score), *band))
+    se = inference.Placements(roc.Ranking.of(y, score), band).variance.se
     assert se**2 == pytest.approx(brute_pauc_variance(y, score, *band), rel=1e-10)
 
 
@@ -267,21 +257,8 @@ def test_partial_variance_matches_repeated_sampling(band, tolerance):
     y = np.repeat([True, False], [100, 150])
     rankings = [roc.Ranking.of(y, score) for score in rng.normal(size=(1500, 250)) + y]
     values = np.array([roc.partial_auc_of(one.curve, *band).normalized for one in rankings])
-    estimates = [rank_standard_error(one.below, one.at_most, 150, *band) for one in rankings]
+    estimates = [inference.Placements(one, band).variance.se for one in rankings]
     assert np.mean(np.square(estimates)) == pytest.approx(values.var(ddof=1), rel=tolerance)
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(tables, st.sampled_from([(0.0, 1.0), (0.0, 0.25), (0.1, 0.5), (0.3, 0.31), (0.9, 1.0)]))
-def test_error_from_ranks_is_that_of_the_components(rows, band):
-    y, score, _ = columns(rows)
-    expected = standard_error(*components_of(roc.Ranking.of(y, score), *band))
-    ranking = roc.Ranking.of(y, score)
-    found = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), *band)
-    assert found == pytest.approx(expected, abs=1e-14)
-    whole = standard_error(*components_of(roc.Ranking.of(y, score), 0.0, 1.0))
-    assert inference.delong_interval(y, score).se == pytest.approx(whole, abs=1e-14)
 
 
 @pytest.mark.parametrize("levels", [None, 1])
@@ -329,21 +306,18 @@ def test_partial_test_matches_repeated_sampling():
 @pytest.mark.parametrize("levels", [None, 1])
 def test_resampled_area_is_the_area_of_the_drawn_rows(levels, band):
     y, score, _ = random_table(12, size=40, levels=levels)
-    s, t = score[y], score[~y]
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(0, len(of), (20, len(of)), dtype=np.int32) for of in (s, t)]
-    ranking = roc.Ranking.of(y, score)
-    times = [
-        np.array([np.bincount(one, minlength=draw.shape[1]) for one in draw]) for draw in drawn
-    ]
-    of_s, of_t = times[0][:, ranking.order_s], times[1][:, ranking.order_t]
-    found = resampled_areas(ranking, of_s.astype(np.int32), of_t.astype(np.int32), *band)
-    label = np.repeat([True, False], [len(s), len(t)])
-    expected = [
-        roc.partial_auc(label, np.append(s[i], t[j]), *band).normalized
-        for i, j in zip(*drawn, strict=True)
-    ]
-    np.testing.assert_allclose(found, expected, atol=1e-13)
+    found = inference.bootstrap_interval(y, score, *band, draws=20, seed=3)
+    sizes = int(y.sum()), int((~y).sum())
+    areas = []
+    for _, positives, negatives in inference.resamples(*sizes, 20, 3, None):
+        for of_s, of_t in zip(positives, negatives, strict=True):
+            drawn = np.append(
+                np.repeat(np.sort(score[y]), of_s), np.repeat(np.sort(score[~y]), of_t)
+            )
+            label = np.arange(len(drawn)) < of_s.sum()
+            areas.append(roc.partial_auc(label, drawn, *band).normalized)
+    assert found.se == pytest.approx(np.std(areas, ddof=1), rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(np.quantile(areas, [0.025, 0.975]), rel=1e-9)
 
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])

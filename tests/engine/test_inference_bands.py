@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.bands import _largest_deviations, _thinned
+from aucstudio.engine.inference.bands import _largest_deviations
 from aucstudio.engine.monitor import Stopped
 
 BANDS = [inference.kolmogorov_band, inference.bootstrap_band, inference.pointwise_band]
@@ -27,8 +27,8 @@ def true_tpr(fpr, shift):
 @pytest.mark.parametrize("shape", [(30, 50, 1.0, None), (5, 9, 1.0, 1), (20, 10, 50.0, None)])
 def test_bands_hold_the_estimate_and_do_not_fall(band, shape):
     y, score = binormal(1, *shape)
-    grid = np.linspace(0, 1, 31)
-    found = band(y, score, grid=grid)
+    ranking, grid = roc.Ranking.of(y, score), np.linspace(0, 1, 31)
+    found = band(ranking, grid=grid)
     assert found.low.shape == found.high.shape == (31,)
     assert (np.diff(found.low) >= 0).all()
     assert (np.diff(found.high) >= 0).all()
@@ -37,7 +37,7 @@ def test_bands_hold_the_estimate_and_do_not_fall(band, shape):
     inside = roc.tpr_at(roc.roc_curve(y, score), found.fpr[1:-1])
     assert (found.low[1:-1] <= inside).all()
     assert (inside <= found.high[1:-1]).all()
-    wider = band(y, score, 0.99, grid=grid)
+    wider = band(ranking, 0.99, grid=grid)
     assert wider.low.sum() < found.low.sum()
     assert wider.high.sum() >= found.high.sum()
 
@@ -50,8 +50,8 @@ def test_simultaneous_bands_hold_the_whole_true_curve(shape, shift):
     for seed in range(150):
         y, score = binormal(seed, *shape, shift)
         found = [
-            inference.kolmogorov_band(y, score, 0.9, grid=DENSE),
-            inference.bootstrap_band(y, score, 0.9, grid=DENSE, draws=100),
+            inference.kolmogorov_band(roc.Ranking.of(y, score), 0.9, grid=DENSE),
+            inference.bootstrap_band(roc.Ranking.of(y, score), 0.9, grid=DENSE, draws=100),
         ]
         held += [((b.low <= true) & (true <= b.high)).all() for b in found]
     assert (held / 150 >= 0.87).all()
@@ -63,7 +63,9 @@ def test_pointwise_band_holds_each_point():
     true = true_tpr(grid, 1.2)
     left = np.zeros((2, 5))
     for seed in range(400):
-        found = inference.pointwise_band(*binormal(seed, 60, 80, 1.2), 0.9, grid=grid)
+        found = inference.pointwise_band(
+            roc.Ranking.of(*binormal(seed, 60, 80, 1.2)), 0.9, grid=grid
+        )
         left += [true < found.low, true > found.high]
     # Each side may err 20 times; three standard deviations more are 33.
     assert left.max() <= 33
@@ -74,7 +76,7 @@ def test_pointwise_band_with_a_known_threshold_is_the_mid_p_interval():
     y = np.repeat([True, False], [20, 200_000])
     positives = np.where(np.arange(20) < 13, 1.0, -1.0)
     score = np.append(positives, stats.norm.ppf((np.arange(200_000) + 0.5) / 200_000))
-    found = inference.pointwise_band(y, score, 0.9, grid=[0.5])
+    found = inference.pointwise_band(roc.Ranking.of(y, score), 0.9, grid=[0.5])
 
     def mid_p(share):
         return stats.binom.sf(13, 20, share) + stats.binom.pmf(13, 20, share) / 2
@@ -87,7 +89,7 @@ def test_kolmogorov_band_is_the_union_of_the_rectangles():
     y, score = binormal(2, 40, 60, 1.0, levels=2)
     curve = roc.roc_curve(y, score)
     dx, dy = (stats.kstwo.ppf(math.sqrt(0.95), k) for k in (60, 40))
-    found = inference.kolmogorov_band(y, score, grid=[0.05, 0.3, 0.5, 0.9])
+    found = inference.kolmogorov_band(roc.Ranking.of(y, score), grid=[0.05, 0.3, 0.5, 0.9])
     along = np.linspace(0, 1, 20_001)  # every segment, finely
     place = along * (len(curve.fpr) - 1)
     x = np.interp(place, np.arange(len(curve.fpr)), curve.fpr)
@@ -103,7 +105,7 @@ def test_deviation_is_the_least_half_width_that_holds_the_resampled_curve():
     y, score = binormal(3, 12, 15, 1.0)
     curve = roc.roc_curve(y, score)
     m, n = 12, 15
-    found = _largest_deviations(roc.Ranking.of(y, score), curve, 20, 7, None)
+    found = _largest_deviations(roc.Ranking.of(y, score), 20, 7, None)
     rng = np.random.default_rng(7)
     drawn = [rng.integers(0, size, (20, size), dtype=np.int32) for size in (m, n)]
     s, t = np.sort(score[y])[::-1], np.sort(score[~y])[::-1]
@@ -137,12 +139,12 @@ def inside(curve, x, tpr, sign):
 
 def test_separated_classes_leave_room_for_what_was_not_seen():
     y, score = binormal(4, 50, 30, 100.0)
-    found = inference.bootstrap_band(y, score)
+    found = inference.bootstrap_band(roc.Ranking.of(y, score))
     c = math.log(40) / math.sqrt(30)
     expected = np.where(found.fpr > c / math.sqrt(30), 1 - c / math.sqrt(50), 0.0)
     assert found.low == pytest.approx(expected)
     assert (found.high == 1).all()
-    point = inference.pointwise_band(y, score, grid=[0.0, 0.5])
+    point = inference.pointwise_band(roc.Ranking.of(y, score), grid=[0.0, 0.5])
     assert point.low[0] == 0.0
     assert point.low[1] == pytest.approx(0.05 ** (1 / 50), abs=1e-5)
 
@@ -150,32 +152,32 @@ def test_separated_classes_leave_room_for_what_was_not_seen():
 def test_long_curves_are_thinned_without_a_change_that_matters():
     y, score = binormal(5, 3000, 5000, 1.0)
     curve = roc.roc_curve(y, score)
-    few = _thinned(curve)
+    few = curve.thinned(1000)
     assert len(few.fp) <= 1000
     assert (few.fp[0], few.fp[-1], few.tp[-1]) == (0, 5000, 3000)
-    c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), curve, 500, 0, None), 0.95)
+    c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), 500, 0, None), 0.95)
     # Twice the quantile of Kolmogorov's limit would hold any curve, one half of it none.
     assert 0.6 < c < 1.36
 
 
 def test_bootstrap_band_is_seeded_and_stops():
-    y, score = binormal(6, 300, 300, 1.0)
+    ranking = roc.Ranking.of(*binormal(6, 300, 300, 1.0))
     once, again, other = (
-        inference.bootstrap_band(y, score, draws=300, seed=seed).low for seed in (1, 1, 2)
+        inference.bootstrap_band(ranking, draws=300, seed=seed).low for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(once, again)
     assert (once != other).any()
     heard = []
-    inference.bootstrap_band(y, score, draws=1000, progress=heard.append)
+    inference.bootstrap_band(ranking, draws=1000, progress=heard.append)
     assert len(heard) > 1
     assert heard[-1] == 1.0
     with pytest.raises(Stopped):
-        inference.bootstrap_band(y, score, progress=lambda fraction: True)
+        inference.bootstrap_band(ranking, progress=lambda fraction: True)
 
 
 def test_one_row_in_a_class_leaves_the_band_wide():
     for band in BANDS:
-        found = band([1, 0, 0, 0], [2.0, 1.0, 3.0, 0.0])
+        found = band(roc.Ranking.of([1, 0, 0, 0], [2.0, 1.0, 3.0, 0.0]))
         assert found.fpr.shape == (201,)
         assert (found.high - found.low)[1:-1].min() > 0.5
 
@@ -183,13 +185,8 @@ def test_one_row_in_a_class_leaves_the_band_wide():
 @pytest.mark.parametrize("band", BANDS)
 def test_bad_input_is_refused(band):
     y, score = binormal(7, 20, 20, 1.0)
+    ranking = roc.Ranking.of(y, score)
     with pytest.raises(ValueError, match="level"):
-        band(y, score, 1.0)
+        band(ranking, 1.0)
     with pytest.raises(ValueError, match="within"):
-        band(y, score, grid=[0.5, 1.5])
-    with pytest.raises(ValueError, match="one class"):
-        band(np.ones(3), np.ones(3))
-    named = np.where(y, "a", "b")
-    grid = [0.2, 0.5]
-    found, expected = band(named, score, grid=grid, positive="a"), band(y, score, grid=grid)
-    np.testing.assert_array_equal(found.low, expected.low)
+        band(ranking, grid=[0.5, 1.5])

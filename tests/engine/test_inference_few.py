@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.spacings import Descending, Spacings
-from aucstudio.engine.inference.staircases import (
+from aucstudio.engine.inference.drawn_curves import (
+    Descending,
+    Spacings,
     _areas,
     deciding,
     drawn_areas,
@@ -198,7 +199,7 @@ def test_a_test_of_few_rows_follows_from_the_joint_draws(band):
     z = (middles[0] - middles[1]).mean() / (middles[0] - middles[1]).std(ddof=1)
     assert found.z == pytest.approx(z)
     areas = [roc.partial_auc(y, of, *band).normalized for of in (a, b)]
-    rows = deciding(60, 60, *band, np.mean(areas))
+    rows = deciding(roc.Ranking.of(y, a), *band, np.mean(areas), (60, 60))
     degrees = 2 * min(rows.negatives, rows.positives)
     assert found.p == pytest.approx(2 * stats.t.sf(abs(z), degrees))
     assert (found.low > 0 or found.high < 0) == (found.p < 0.05)

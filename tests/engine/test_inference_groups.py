@@ -7,8 +7,7 @@ import pytest
 import scipy
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference import GroupArea, equality_test
-from aucstudio.engine.inference.components import rank_standard_error
+from aucstudio.engine.inference import GroupArea, Placements, equality_test
 from tests.benchmarks.inference_folds import equality_rejections
 
 BAND = (0.0, 0.1)
@@ -52,7 +51,7 @@ def test_a_row_adds_at_least_as_much_as_in_all_groups_together():
 def test_an_area_and_its_variance_are_those_of_the_ranks(weights, band):
     one = ranking(np.random.default_rng(0), 80, 900, weights=weights)
     found = GroupArea.of([one], *band)
-    se = rank_standard_error(one.below, one.at_most, 900, *band)
+    se = Placements(one, band).variance.se
     assert found.value == pytest.approx(roc.partial_auc_of(one.curve, *band).normalized)
     assert math.sqrt(sum(found.variances)) == pytest.approx(se, rel=1e-9)
     assert found.sizes == pytest.approx((80, 900))

@@ -10,11 +10,10 @@ import pytest
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
 from aucstudio.engine.features.precomputed import GivenKernel, row_numbers
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
-from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
+from aucstudio.engine.methods.least_squares._hold_out import HoldOut, rls_leave_pair_out
 from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.roc import auc, equal_error_threshold
+from aucstudio.engine.roc import auc, equal_error_threshold, roc_curve
 
 pytestmark = pytest.mark.slow
 
@@ -239,7 +238,7 @@ def test_the_curve_of_the_placements_has_the_area_of_the_pairs(table):
     (found,) = AUCRLS().leave_pair_out(X, positive)
     scores = found.placements(positive)
     assert auc(positive, scores) == pytest.approx(found.auc, abs=1e-14)
-    assert equal_error_threshold(positive, scores) == 0.0
+    assert equal_error_threshold(roc_curve(positive, scores)) == 0.0
 
 
 def test_only_closed_forms_leave_pairs_out():
@@ -262,7 +261,7 @@ def test_only_closed_forms_leave_pairs_out():
 def test_each_class_needs_a_row_more_than_are_held_out():
     X, _ = overlapping()
     for labels in (np.arange(14) == 4, np.arange(14) != 4):
-        with pytest.raises(ValueError, match="row more than are held out"):
+        with pytest.raises(ValueError, match="at least two rows of each class"):
             leave_pair_out_auc(X, labels, [0.1], LINEAR)
 
 

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine import Stopped
-from aucstudio.engine.features.fourier import FourierScorer, fourier_map
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.fit import Context
@@ -17,7 +16,7 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import MOST_BYTES
 from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
-from aucstudio.engine.methods.ranking.rf_auc import RFAUC
+from aucstudio.engine.methods.ranking.rf_auc import RFAUC, FourierScorer, fourier_map
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc

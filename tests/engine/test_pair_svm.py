@@ -443,7 +443,7 @@ def test_support_pairs_come_strongest_first_and_capped(monkeypatch):
 
 @pytest.mark.parametrize("settings", [{"kernel": "rbf"}, {"kernel": "poly"}])
 def test_too_much_for_the_machine_is_refused_before_any_work(settings, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e9)
+    monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e9)
     X, method = np.arange(5000, dtype=float)[:, None], AUCSVM(**settings)
     needed = method.estimate(3000, 2000, 1).bytes
     with pytest.raises(InvalidSetting) as caught:
@@ -459,13 +459,13 @@ def test_what_fits_the_machine_is_not_refused(monkeypatch):
     method, size = AUCSVM(kernel="rbf"), (3100, 2000, 10)
     needed = method.estimate(*size).bytes
     for memory, fits in ((needed / 0.79, True), (needed / 0.81, False)):
-        monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda memory=memory: memory)
+        monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda memory=memory: memory)
         with contextlib.nullcontext() if fits else pytest.raises(InvalidSetting):
             method.check_size(*size)
 
 
 def test_too_many_neighbour_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e6)
+    monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e6)
     X, positive = sample()
     with pytest.raises(InvalidSetting, match=r"fewer neighbours, or the linear") as caught:
         AUCSVM(n_neighbors=10).fit(X, positive)

@@ -14,8 +14,8 @@ from aucstudio.engine.losses.structural import StructuralRisk
 from aucstudio.engine.methods.settings import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc import rank_pauc
 from aucstudio.notices import notice
+from tests.engine.oracles import rank_pauc
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.5, 0.8)]

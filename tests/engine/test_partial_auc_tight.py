@@ -12,8 +12,8 @@ from aucstudio.engine.losses.structural import DifferenceRisk, StructuralRisk, T
 from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
-from aucstudio.engine.roc import rank_pauc
 from aucstudio.notices import notice
+from tests.engine.oracles import rank_pauc
 
 pytestmark = pytest.mark.slow
 

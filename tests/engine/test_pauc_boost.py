@@ -10,8 +10,9 @@ from aucstudio.engine.features.splines import basis
 from aucstudio.engine.losses.smooth_pauc import derivatives, fan, smooth_area
 from aucstudio.engine.methods.boosting.pauc_boost import PAUCBoost
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.roc import auc, partial_auc, rank_pauc
+from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.notices import notice
+from tests.engine.oracles import rank_pauc
 
 pytestmark = pytest.mark.slow
 

@@ -271,7 +271,7 @@ def test_a_stop_keeps_the_point_reached():
 
 @pytest.mark.parametrize("features", [4, 300])
 def test_a_stop_before_the_first_step_leaves_the_difference_of_the_means(features, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     X, y = cloud(50, 80, features)
     found = solve(X, y, 2.0, callback=lambda step: True)
     delta = X[y].mean(axis=0) - X[~y].mean(axis=0)

@@ -37,8 +37,8 @@ def test_every_figure_is_that_of_the_whole_curve(band):
 def test_one_scorers_components_do_for_all_its_tests(band):
     for y, score in tables():
         other = score[::-1].copy()
-        a, b = (inference.Placements.of(roc.Ranking.of(y, of), *band) for of in (score, other))
-        (a10, a01), (b10, b01) = a.psi, b.psi
+        a, b = (inference.Placements(roc.Ranking.of(y, of), band) for of in (score, other))
+        (a10, a01), (b10, b01) = a.paired[1], b.paired[1]
         variance = sum((x - z).var(ddof=1) / len(x) for x, z in ((a10, b10), (a01, b01)))
         se = a.difference_variance(b).se
         assert se == pytest.approx(np.sqrt(variance), rel=1e-9, abs=1e-15)

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._class_moments import class_moments
+from aucstudio.engine.methods.least_squares._moments import class_moments
 from aucstudio.engine.methods.least_squares._training import LeastSquares
 from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor

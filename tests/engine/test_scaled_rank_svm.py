@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped, roc
-from aucstudio.engine.methods.ranking._importance import importance_factors
+from aucstudio.engine.methods.ranking.scaled_rank_svm import importance_factors
 from aucstudio.engine.monitor import Monitor
 
 

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.fourier import fourier_map
 from aucstudio.engine.features.maps import Identity, Shifted
 from aucstudio.engine.features.nystrom import nystrom_map
 from aucstudio.engine.features.spaces import (
@@ -19,6 +18,7 @@ from aucstudio.engine.features.spaces import (
     mapped,
 )
 from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.methods.ranking.rf_auc import fourier_map
 from aucstudio.engine.monitor import Monitor
 from tests.engine.array_blocks import ArrayBlocks
 

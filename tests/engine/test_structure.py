@@ -247,13 +247,13 @@ def test_cutting_planes_can_be_stopped_and_know_auc_svm(monkeypatch):
 
 
 def test_neighbour_pairs_do_not_make_the_covariance_smaller(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e6)
+    monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e6)
     X, positive = sample(N=40)
     settings = {"kernel": "rbf", "n_neighbors": 2}
     with pytest.raises(InvalidSetting, match="40 rows") as refused:
         SAUCSVM(**settings).fit(X, positive)
     assert refused.value.setting == "kernel"
-    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e9)
+    monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e9)
     assert SAUCSVM(structure=0.0, **settings).fit(X, positive).converged_
 
 

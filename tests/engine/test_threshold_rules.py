@@ -5,8 +5,7 @@ import pytest
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc import ThresholdRule, UnreachableTargetError
-from aucstudio.engine.roc.thresholds import cut_at, cuts
+from aucstudio.engine.roc import ThresholdRule, UnreachableTargetError, cut_at, cuts
 
 
 def every(y, scores, prior):
@@ -43,7 +42,7 @@ PRIORS = pytest.mark.parametrize("prior", [None, 0.01, 0.6])
 @pytest.mark.parametrize("bound", [0.0, 0.02, 0.1, 0.4, 1.0])
 def test_fpr_at_most_finds_all_it_may(seed, ties, bound):
     y, scores = draw(seed, ties)
-    found = reached(y, scores, ThresholdRule("fpr", fpr=bound).place(y, scores), 0.5)
+    found = reached(y, scores, ThresholdRule("fpr", fpr=bound).place(roc.roc_curve(y, scores)), 0.5)
     allowed = every(y, scores, 0.5)
     allowed = allowed[allowed[:, 1] <= bound + 1e-12]
     assert found[1] <= bound + 1e-12
@@ -54,7 +53,7 @@ def test_fpr_at_most_finds_all_it_may(seed, ties, bound):
 @pytest.mark.parametrize("bound", [0.0, 0.3, 22 / 23, 0.9, 1.0])
 def test_tpr_at_least_costs_as_few_alarms_as_can_be(seed, ties, bound):
     y, scores = draw(seed, ties)
-    found = reached(y, scores, ThresholdRule("tpr", tpr=bound).place(y, scores), 0.5)
+    found = reached(y, scores, ThresholdRule("tpr", tpr=bound).place(roc.roc_curve(y, scores)), 0.5)
     allowed = every(y, scores, 0.5)
     allowed = allowed[allowed[:, 0] >= bound - 1e-12]
     assert found[0] >= bound - 1e-12
@@ -71,10 +70,10 @@ def test_precision_at_least_finds_most_or_says_the_best(seed, ties, prior, bound
     allowed = known[known[:, 2] >= bound - 1e-12]
     if not len(allowed):
         with pytest.raises(UnreachableTargetError, match="no threshold on these rows") as told:
-            rule.place(y, scores)
+            rule.place(roc.roc_curve(y, scores))
         assert told.value.best == pytest.approx(np.nanmax(known[:, 2]))
         return
-    found = reached(y, scores, rule.place(y, scores), share)
+    found = reached(y, scores, rule.place(roc.roc_curve(y, scores)), share)
     assert found[2] >= bound - 1e-12
     assert found[0] == allowed[:, 0].max()
     assert found[1] == pytest.approx(allowed[allowed[:, 0] == found[0]][:, 1].min())
@@ -87,7 +86,7 @@ def test_alerts_at_most_call_as_many_as_they_may(seed, ties, prior, bound):
     y, scores = draw(seed, ties)
     share = y.mean() if prior is None else prior
     rule = ThresholdRule("alerts", alerts=bound, prior=prior)
-    found = reached(y, scores, rule.place(y, scores), share)
+    found = reached(y, scores, rule.place(roc.roc_curve(y, scores)), share)
     allowed = every(y, scores, share)
     allowed = allowed[allowed[:, 3] <= bound + 1e-12]
     assert found[3] == pytest.approx(allowed[:, 3].max())
@@ -103,7 +102,7 @@ def test_nothing_is_cheaper_than_least_cost(seed, ties, prior, miss):
     def cost(rates):
         return (1 - share) * rates[..., 1] + miss * share * (1 - rates[..., 0])
 
-    t = ThresholdRule("cost", cost_fn=miss, prior=prior).place(y, scores)
+    t = ThresholdRule("cost", cost_fn=miss, prior=prior).place(roc.roc_curve(y, scores))
     found = np.array(reached(y, scores, t, share))
     assert cost(found) == pytest.approx(cost(every(y, scores, share)).min())
 
@@ -111,7 +110,7 @@ def test_nothing_is_cheaper_than_least_cost(seed, ties, prior, miss):
 @CASES
 def test_no_errors_are_more_equal(seed, ties):
     y, scores = draw(seed, ties)
-    tpr, fpr, *_ = reached(y, scores, ThresholdRule().place(y, scores), 0.5)
+    tpr, fpr, *_ = reached(y, scores, ThresholdRule().place(roc.roc_curve(y, scores)), 0.5)
     known = every(y, scores, 0.5)
     assert abs(fpr - (1 - tpr)) == pytest.approx(np.abs(known[:, 1] - (1 - known[:, 0])).min())
 
@@ -119,7 +118,7 @@ def test_no_errors_are_more_equal(seed, ties):
 @CASES
 def test_midway_is_between_the_extremes(seed, ties):
     y, scores = draw(seed, ties)
-    t = ThresholdRule("min-max").place(y, scores)
+    t = ThresholdRule("min-max").place(roc.roc_curve(y, scores))
     assert t == pytest.approx((scores[y].min() + scores[~y].max()) / 2)
 
 
@@ -135,7 +134,7 @@ def test_the_cuts_of_all_vertices_are_those_of_each(seed, ties):
 def test_a_row_that_scores_the_threshold_itself_is_never_called(rule):
     # Between two scores, so that no rounding moves a row across it.
     y, scores = draw(1, True)
-    t = ThresholdRule(rule, precision=0.3).place(y, scores)
+    t = ThresholdRule(rule, precision=0.3).place(roc.roc_curve(y, scores))
     called = scores > t
     assert (called == (scores >= t)).all() or not called.any() or rule == "min-max"
 
@@ -143,27 +142,27 @@ def test_a_row_that_scores_the_threshold_itself_is_never_called(rule):
 @pytest.mark.parametrize("rule", roc.RULES)
 def test_scores_that_are_all_equal_call_all_or_none(rule):
     y = np.arange(9) < 3
-    t = ThresholdRule(rule, precision=0.2, alerts=0.5).place(y, np.ones(9))
+    t = ThresholdRule(rule, precision=0.2, alerts=0.5).place(roc.roc_curve(y, np.ones(9)))
     assert (np.ones(9) > t).sum() in (0, 9)
 
 
 def test_a_precision_above_what_equal_scores_have_is_told():
     y = np.arange(9) < 3
     with pytest.raises(UnreachableTargetError, match=r"precision ≥ 0\.5; the best is 0\.333"):
-        ThresholdRule("precision", precision=0.5).place(y, np.ones(9))
+        ThresholdRule("precision", precision=0.5).place(roc.roc_curve(y, np.ones(9)))
 
 
 @pytest.mark.parametrize("rule", roc.RULES)
 @pytest.mark.parametrize("y", [np.ones(4, bool), np.zeros(4, bool)])
 def test_one_class_has_no_threshold(rule, y):
     with pytest.raises(ValueError, match="one class only"):
-        ThresholdRule(rule).place(y, np.arange(4.0))
+        ThresholdRule(rule).place(roc.roc_curve(y, np.arange(4.0)))
 
 
 @pytest.mark.parametrize("rule", roc.RULES)
 def test_one_positive_is_enough(rule):
     y, scores = np.arange(6) == 4, np.arange(6.0)
-    t = ThresholdRule(rule, precision=0.5, alerts=0.4).place(y, scores)
+    t = ThresholdRule(rule, precision=0.5, alerts=0.4).place(roc.roc_curve(y, scores))
     assert np.isfinite(t)
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from aucstudio.engine import METHODS, declared_params, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.verification import problems, space
 from aucstudio.engine.verification.counting import counted_area
 from aucstudio.engine.verification.optimum import by_cutting_planes
-from aucstudio.engine.verification.problems import PROBLEMS, Trained
+from aucstudio.engine.verification.problems import PROBLEMS, Convex, Trained
 from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 
 BAND = (0.0, 0.3)
 # Small enough to be quick; a kernel where there is one.
@@ -27,7 +27,7 @@ QUICK = {
     "n_epochs": 2,
     "max_leaf_nodes": 5,
 }
-CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex and METHODS[key].solves]
+CONVEX = [key for key in METHODS if issubclass(PROBLEMS[METHODS[key].solves], Convex)]
 
 
 def silent(_stage, _share):
@@ -196,7 +196,7 @@ def test_a_fit_that_cannot_be_repeated_is_found_out_where_the_program_is_the_sam
     good = as_trained(fitted("rankboost", X, positive), X, positive)
     other = dataclasses.replace(good, params={**good.params, "n_rounds": 3})
     held = HeldOutRows(positive, good.scores, BAND)
-    assert any("done once more" in fault for fault in verify(other, held, silent).faults)
+    assert any("Repeating the same fit" in fault for fault in verify(other, held, silent).faults)
     found = verify(other, held, silent, same_program=False)
     assert found.faults == ()
     assert any("other versions" in reason for reason in found.reasons)

@@ -76,7 +76,7 @@ def test_whole_weights_are_so_many_rows_in_every_measure(seed):
         assert ours[name] == pytest.approx(theirs[name], rel=1e-12), name
     for rule in ("equal-error", "fpr=0.2", "tpr=0.7", "precision=0.6", "alerts=0.3", "cost=1:3"):
         made = roc.ThresholdRule.parse(rule)
-        assert made.place(y, score, weights=weights) == made.place(y[again], score[again])
+        assert made.place(one) == made.place(other)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,9 @@ def test_the_bootstrap_draws_rows_with_their_weights(band):
     better = inference.bootstrap_test(y, score + 2 * y, score, *band, draws=200, weights=weights)
     assert better.p < 0.01
     costs = [
-        inference.cost_threshold_interval(y, score, 1, 3, 0.3, draws=200, weights=of)
+        inference.cost_threshold_interval(
+            roc.Ranking.of(y, score, weights=of), 1, 3, 0.3, draws=200
+        )
         for of in (None, np.full(240, 5.0), weights)
     ]
     assert (costs[0].low, costs[0].high) == (costs[1].low, costs[1].high)

@@ -141,7 +141,7 @@ def train(qtbot, session, method="auc-rls", **params):
     session.study.plan = dataclasses.replace(
         plan, method=method, params={**plan.params, method: params}
     )
-    session.run_planned()
+    session.runs.run_methods()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     return session.shown_runs()[-1].record
 
@@ -161,10 +161,15 @@ class _Resting:
         return []
 
 
+def on(session, field, answer):
+    """Call a function whenever a field of a session changes."""
+    session.changed.connect(lambda fields: answer() if field in fields else None)
+
+
 def put_in_flight(session, live):
     """Have a run in progress as far as the pages know, or none; they have followed it on return."""
     session.study.runner._flights = {} if live is None else {live: _Resting()}
-    session.live_changed.emit()
+    session.tell({"live"})
     while session.turns._waiting:
         session.turns._take()
 

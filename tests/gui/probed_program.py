@@ -80,7 +80,7 @@ class Probe(QObject):
             "title": window.windowTitle(),
             "status": window.statusBar().currentMessage(),
             "table": None if session.table is None else str(session.table.path),
-            "saved": session.is_saved,
+            "saved": session.study.is_saved,
             "method": session.plan.method,
             "band": list(session.plan.band),
             "threshold": session.focus.threshold,

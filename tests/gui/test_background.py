@@ -41,7 +41,7 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
 
 def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
     class Page(PageView):
-        listens_to: ClassVar = {**PageView.listens_to, "focus_changed": "on_focus"}
+        listens_to: ClassVar = {**PageView.listens_to, "focus": "on_focus"}
         moved = stale = 0
 
         def on_focus(self):
@@ -55,5 +55,5 @@ def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot)
     before = page.stale
     session.point_at(row=3)
     assert (page.moved, page.stale) == (1, before)
-    session.selection_changed.emit()
+    session.tell({"selection"})
     assert page.stale == before + 1

@@ -12,13 +12,13 @@ from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
-from aucstudio.gui.state.under_way import what_is_under_way
+from aucstudio.gui.windows import what_is_under_way
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.background import TournamentOrder
-from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import held_out_once
+from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
@@ -79,7 +79,7 @@ class Ended:
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)
-        session.tournament_changed.emit()
+        session.tell({"best"})
         return standings
 
 
@@ -110,8 +110,8 @@ def listed(session):
 def test_the_page_says_what_there_is_to_do(view, qtbot):
     assert "press Find the best" in shown(view, qtbot)
     assert view.hint.isVisible()
-    assert not view.all.isVisible()
-    with qtbot.waitSignal(view.session.best_asked):
+    assert not view.content.isVisible()
+    with qtbot.waitSignal(view.session.asked, check_params_cb=lambda what, _: what == "best"):
         press(qtbot, view.begin)
 
 
@@ -181,7 +181,7 @@ def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
 
 def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
     view.session.study.tournament.live = RUNNING
-    view.session.tournament_changed.emit()
+    view.session.tell({"best"})
     assert "RankBoost leads with 0.700" in shown(view, qtbot)
     assert [row.cells[-1] for row in view.board.sheet.rows] == [
         "ready, 3 tried",
@@ -203,7 +203,7 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
     press(qtbot, view.stop)
     assert session.study.tournament.stopping
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    (standings,) = session.tournaments()
+    (standings,) = session.best.standings()
     assert standings.ended == "stopped"
     assert session.selected == standings.best
     assert "best model found" in shown(view, qtbot)
@@ -219,11 +219,11 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
     for record in ended.runs:
         session.study.home.add_run_once(record)
     end = ended.enter(session)
-    session.save_as(path)
+    session.files.save_as(path)
     window.open_data(table_file)
-    assert session.tournaments() == []
+    assert session.best.standings() == []
     window.open_project(path)
-    (again,) = session.tournaments()
+    (again,) = session.best.standings()
     assert again.verdict == end.verdict
     assert set(listed(session)) == {run for run in (end.best, end.simpler) if run}
     page, _ = window.deck.visit("best_view")
@@ -238,13 +238,13 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
 def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, qtbot):
     window.open_data(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
-    session.save_as(path)
+    session.files.save_as(path)
     session.study.home.keep_standings(RUNNING)
     window.open_project(path)
-    (again,) = session.tournaments()
+    (again,) = session.best.standings()
     assert again.ended == "failed"
     page, _ = window.deck.visit("best_view")
-    assert "had not ended" in shown(page, qtbot)
+    assert "had not finished" in shown(page, qtbot)
 
 
 @pytest.mark.slow
@@ -267,8 +267,8 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
 
 def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session):
     table_session.study.table = table_session.table.with_roles(roles={"x3": "weight"})
-    with pytest.raises(InputError, match="weighs the rows"):
-        table_session.find_best((0.0, 0.1), 1.0)
+    with pytest.raises(InputError, match="cannot be weights"):
+        table_session.best.begin((0.0, 0.1), 1.0)
     assert not table_session.busy
 
 
@@ -281,19 +281,19 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
         TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
     )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
-    (standings,) = session.tournaments()
+    (standings,) = session.best.standings()
     assert standings.ended == "done"
     split = session.records[standings.best].splits[0]
     assert len(split.train_rows) == len(split.test_rows) == session.table.rows
-    assert "tested on the rows of later.csv, which took no part in any choice" in shown(view, qtbot)
+    assert "tested on the rows of later.csv, which no choice has used" in shown(view, qtbot)
     live = dataclasses.replace(RUNNING, validation=tested)
-    assert "of later.csv are held out for the end" in statement(live).text
+    assert "of later.csv are held out for the final test" in statement(live).text
     later.unlink()
     session.study.tournament.begin(
         TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
     )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
-    assert "later.csv" in session.tournaments()[0].error
+    assert "later.csv" in session.best.standings()[0].error
 
 
 def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_session, qtbot):
@@ -313,7 +313,7 @@ def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_ses
     assert "7 folds (as under Validation)" in dialog.rows.text()
     orders = []
     table_session.study.tournament.begin = orders.append
-    table_session.find_best((0.0, 0.1), 1.0)
+    table_session.best.begin((0.0, 0.1), 1.0)
     assert orders[0].folds == 7
     assert orders[0].validation.scheme == "holdout"
 
@@ -345,16 +345,16 @@ def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
 def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp_path, qtbot):
     window.open_data(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
-    session.save_as(path)
+    session.files.save_as(path)
     begin(session, QUICK, 4.0)
     other = write_table(tmp_path / "other.csv")
     window.open_data(other)
     assert session.left
     qtbot.waitUntil(lambda: not session.left, timeout=PATIENCE)
-    assert session.tournaments() == []
+    assert session.best.standings() == []
     session.save_plan()
     window.open_project(path)
-    (again,) = session.tournaments()
+    (again,) = session.best.standings()
     assert again.best in listed(session)
 
 
@@ -376,7 +376,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     assert page.objectName() == "best_view"
     assert session.plan.band == (0.0, 0.3)
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
-    (standings,) = session.tournaments()
+    (standings,) = session.best.standings()
     assert standings.best in listed(session)
     shown(page, qtbot)
     press(qtbot, page.verdict.export)

@@ -11,7 +11,7 @@ from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
 from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
-from aucstudio.project.results.choosing import Target
+from aucstudio.project.results.threshold_choice import Target
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import choose, make_record, points, put, shown
 
@@ -93,7 +93,7 @@ def test_a_run_without_held_out_rows_says_why(view, session, qtbot):
     put(session, make_record(session.table, validation=Validation("leave-pair-out")))
     assert "holds out no rows" in shown(view, qtbot)
     assert view.hint.isVisible()
-    assert not view.pictures.isVisible()
+    assert not view.content.isVisible()
 
 
 def test_nothing_is_promised_without_a_run(view, qtbot):

@@ -14,6 +14,7 @@ from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster
+from tests.gui.conftest import on
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
@@ -38,7 +39,7 @@ def dialog(qtbot, session):
 
 
 def settled(qtbot, session):
-    qtbot.waitUntil(lambda: not session.cluster.connecting, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.runs.cluster.connecting, timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -47,8 +48,8 @@ def test_runs_go_there_and_a_lost_scheduler_is_told_of(
 ):
     dask.worker()
     dask.wait_for_workers(1)
-    session.open_data(table_file)
-    assert dialog.words.text() == "Not connected: runs are done on this machine."
+    session.files.open_now(table_file, "table")
+    assert dialog.words.text() == "Not connected: runs use this machine."
     assert not dialog.toggle.isEnabled()
     dialog.address.setText(dask.address)
     dialog.toggle.click()
@@ -60,8 +61,8 @@ def test_runs_go_there_and_a_lost_scheduler_is_told_of(
     plan = dataclasses.replace(session.plan, method="svm-pauc", validation=FOLDS)
     session.put_plan(plan)
     said = []
-    session.live_changed.connect(lambda: said.append(window_strip.words.toolTip()))
-    session.run_planned(tuned=True)
+    on(session, "live", lambda: said.append(window_strip.words.toolTip()))
+    session.runs.run_methods(tuned=True)
     assert not dialog.toggle.isEnabled()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     record = session.records[session.selected]
@@ -76,10 +77,10 @@ def test_runs_go_there_and_a_lost_scheduler_is_told_of(
     assert any("tuning" in words for words in said)
 
     dask.end(dask.scheduler)
-    qtbot.waitUntil(lambda: session.cluster.workers is None, timeout=PATIENCE)
-    assert f"The connection to the Dask scheduler at {dask.address} was lost" in dialog.words.text()
+    qtbot.waitUntil(lambda: session.runs.cluster.workers is None, timeout=PATIENCE)
+    assert f"Connection to the Dask scheduler at {dask.address} lost" in dialog.words.text()
     assert (dialog.toggle.text(), dialog.words.property("role")) == ("&Connect", "error")
-    session.run_planned()
+    session.runs.run_methods()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records[session.selected].status == "done"
 
@@ -104,18 +105,18 @@ def test_a_wrong_address_is_one_sentence(qtbot, session, dialog, monkeypatch):
 
 def test_a_missing_package_is_one_sentence(qtbot, session, dialog, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    session.cluster.connect_to("tcp://127.0.0.1:1")
+    session.runs.cluster.connect_to("tcp://127.0.0.1:1")
     settled(qtbot, session)
     assert "pip install 'aucstudio[dask]'" in dialog.words.text()
 
 
 @pytest.mark.slow
 def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
-    session.cluster.connect_to(dask.address)
-    if session.cluster.connecting:
+    session.runs.cluster.connect_to(dask.address)
+    if session.runs.cluster.connecting:
         assert dialog.toggle.text() == "&Cancel"
         dialog.toggle.click()
-    assert (session.cluster.workers, session.cluster.connecting) == (None, False)
+    assert (session.runs.cluster.workers, session.runs.cluster.connecting) == (None, False)
     assert dialog.toggle.text() == "&Connect"
 
 
@@ -124,6 +125,6 @@ def test_the_window_has_it_in_the_menu(window, qtbot):
     window.actions_.cluster.trigger()
     dialog = window.findChild(ClusterDialog, "cluster_dialog")
     assert dialog.isVisible()
-    assert dialog.words.text() == "Not connected: runs are done on this machine."
+    assert dialog.words.text() == "Not connected: runs use this machine."
     dialog.reject()
     qtbot.waitUntil(lambda: window.findChild(ClusterDialog, "cluster_dialog") is None)

@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.dialogs.columns_model import HEADS
+from aucstudio.gui.dialogs.columns import HEADS, ColumnsDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.project.data.table import Column, Dialect, Table
 

@@ -1,4 +1,4 @@
-"""Run ▸ Combine checked runs: the runs of the list as one, without training again."""
+"""Run ▸ Combine checked runs: the runs of the list as one, without refitting."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ from tests.gui.conftest import PATIENCE, make_record, put
 def session(window, table_file, qtbot):
     window.open_data(table_file)
     made = window.session
-    made.run_methods(["auc-rls", "logistic"])
+    made.runs.run_methods(["auc-rls", "logistic"])
     qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2, timeout=PATIENCE)
     return made
 
@@ -36,7 +36,7 @@ def menu_action(window, name):
 def test_checked_runs_become_one_more_run(window, session, qtbot):
     action = window.actions_.combine
     assert action.isEnabled()
-    assert "without training again" in action.toolTip()
+    assert "without refitting" in action.toolTip()
     assert menu_action(window, "menu_combine") == (True, action.toolTip())
     action.trigger()
     qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
@@ -66,7 +66,7 @@ def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
     assert action.isEnabled()
     folds = Validation(scheme="folds", folds=3)
     session.edit(dataclasses.replace(session.plan, validation=folds), "Folds")
-    session.run_methods(["auc-rls"])
+    session.runs.run_methods(["auc-rls"])
     qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
     assert "shares no held-out rows with" in action.toolTip()
     assert not action.isEnabled()
@@ -94,11 +94,11 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     left.kinds.button(ANEW).setChecked(True)
     again = left.making()(lambda _progress: False)
     assert again.scorer.members == model.scorer.members
-    session.leave_out({runs[0][1].id: "it is damaged"})
+    session.files.leave_out({runs[0][1].id: "it is damaged"})
     lost = ExportModelDialog(session, session.run(session.selected), parent)
     gone = lost.choice.kinds.button(ANEW)
     assert not gone.isEnabled()
-    assert "in the project any more" in gone.toolTip()
+    assert "no longer in the project" in gone.toolTip()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView
-from aucstudio.gui.pages.compare.saving import table_text
+from aucstudio.gui.pages.compare.export import table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.project import words
 from aucstudio.project.data.splitting.validation import Validation
@@ -23,7 +23,7 @@ from aucstudio.project.results import comparison, comparison_sheets
 from aucstudio.project.results.comparison import PairComparison
 from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
-from tests.gui.conftest import choose, make_record, points, put, shown
+from tests.gui.conftest import choose, make_record, on, points, put, shown
 
 BAND = (0.0, 0.1)
 
@@ -61,13 +61,13 @@ def texts(model):
 
 def test_models_keep_the_rules(view, three, qtbot, qtmodeltester):
     shown(view, qtbot)
-    qtmodeltester.check(view.tables.runs_model)
-    qtmodeltester.check(view.tables.pairs_model)
+    qtmodeltester.check(view.tables.runs_table.sheet)
+    qtmodeltester.check(view.tables.pairs_table.sheet)
 
 
 def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
     shown(view, qtbot)
-    rows = texts(view.tables.runs_model)
+    rows = texts(view.tables.runs_table.sheet)
     ranked = sorted(three, key=lambda name: auc_summary(three[name]).value, reverse=True)
     assert [row[0] for row in rows] == ranked
     for row in rows:
@@ -90,11 +90,11 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
 def test_pairs_are_the_engines(view, three, qtbot, measure):
     choose(view.findChild(QComboBox, "measure_combo"), measure)
     text = shown(view, qtbot)
-    names = [row[0] for row in texts(view.tables.runs_model)]
+    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
     expected = comparison.compare_runs([(n, three[n]) for n in names], BAND, measure)
     assert view.shown.found.pairs == expected
     assert all(pair.difference >= 0 for pair in expected)
-    first = texts(view.tables.pairs_model)[0]
+    first = texts(view.tables.pairs_table.sheet)[0]
     assert first[4] == words.p_number(expected[0].p)
     assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
@@ -138,7 +138,7 @@ def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot
     heard = []
     session.select(view.shown.looks[2].record.id)
     session.compare_with(view.shown.looks[0].record.id)
-    session.selection_changed.connect(lambda: heard.append(1))
+    on(session, "selection", lambda: heard.append(1))
     assert "significant" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
@@ -268,7 +268,7 @@ def test_training_for_another_range_is_marked(view, session, qtbot):
         record = make_record(session.table, "svm-pauc", {"fpr_range": range_})
         put(session, record, name)
     shown(view, qtbot)
-    names = {row[0] for row in texts(view.tables.runs_model)}
+    names = {row[0] for row in texts(view.tables.runs_table.sheet)}
     assert names == {"here", "elsewhere †"}
     assert view.footnote() == (
         "† Not trained for the FPR range shown, 0 … 0.1: elsewhere for 0 … 0.5"
@@ -282,8 +282,8 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     shown(view, qtbot)
     session.set_look(three["b"].id, "Hide", visible=False)
     shown(view, qtbot)
-    assert sorted(row[0] for row in texts(view.tables.runs_model)) == ["a", "c"]
-    assert view.tables.pairs_model.rowCount() == 1
+    assert sorted(row[0] for row in texts(view.tables.runs_table.sheet)) == ["a", "c"]
+    assert view.tables.pairs_table.sheet.rowCount() == 1
     session.set_look(three["a"].id, "Hide", visible=False)
     assert "Tick a second run" in shown(view, qtbot)
     assert not view.picture.table.isVisible()
@@ -297,7 +297,7 @@ def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
     add("b", validation=Validation(seed=5))
     text = shown(view, qtbot)
     assert "cannot be compared: split differently" in text
-    row = texts(view.tables.pairs_model)[0]
+    row = texts(view.tables.pairs_table.sheet)[0]
     assert row[2:6] == ["–"] * 4
     assert "seed 5" in row[6]
 
@@ -307,14 +307,14 @@ def test_several_splits(view, add, qtbot):
     records = [add("a", 0.01, scheme), add("b", 1e4, scheme)]
     assert "on these 3 splits" in shown(view, qtbot)
     named = dict(zip("ab", records, strict=True))
-    names = [row[0] for row in texts(view.tables.runs_model)]
+    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
     assert view.shown.found.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
 
 
 def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     shown(view, qtbot)
     view.show_switch.choose(TABLES)
-    place = view.tables.runs_table.visualRect(view.tables.runs_model.index(0, 0)).center()
+    place = view.tables.runs_table.visualRect(view.tables.runs_table.sheet.index(0, 0)).center()
     qtbot.mouseClick(view.tables.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == view.shown.looks[0].record.id
 
@@ -370,12 +370,12 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
     record = add(name="One")
     put(session, dataclasses.replace(record, id="again"), "Same")
     text = shown(view, qtbot)
-    assert "rank these 40 rows alike. Both runs order every pair identically" in text
+    assert "rank these 40 rows identically. Both runs order every pair identically" in text
     assert "95 %" not in text
     (pair,) = view.shown.found.pairs
     assert pair.alike
-    assert view.tables.pairs_model.rows[0].cells[3] == "–"
-    assert view.tables.pairs_model.rows[0].cells[-1] == "alike"
+    assert view.tables.pairs_table.sheet.rows[0].cells[3] == "–"
+    assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "alike"
 
 
 def test_copy(view, three, qtbot):
@@ -476,7 +476,7 @@ def test_tallies():
     assert tally_words(comparison.corrected(pairs, comparison.BONFERRONI)) == (
         "1 of 3 pairs differ after Bonferroni's correction."
     )
-    assert "one in 20 may by chance" in tally_words(
+    assert "one in 20 would differ by chance" in tally_words(
         comparison.corrected(pairs, comparison.UNCORRECTED)
     )
     assert tally_words(pairs[:1]) == ""

@@ -1,11 +1,11 @@
 """The second run: chosen, or the other one of exactly two that are checked."""
 
-from tests.gui.conftest import make_record, put
+from tests.gui.conftest import make_record, on, put
 
 
 def test_the_other_of_two_checked_runs_is_compared(table_session):
     session, seen = table_session, []
-    session.selection_changed.connect(lambda: seen.append(session.compared))
+    on(session, "selection", lambda: seen.append(session.compared))
     a, b, c = (
         put(session, make_record(session.table, params={"regularization": r}))
         for r in (0.1, 1.0, 10.0)

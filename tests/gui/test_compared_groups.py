@@ -39,11 +39,13 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     assert page.by_combo.currentData() == "town"
     expected = subgroups(record, table_session.table, "town", BAND, thresholds=[0.0])
     assert [group.level for group in page.found.groups] == ["north", "south"]
-    for line, group, wanted in zip(page.lines, page.found.groups, expected.groups, strict=True):
+    for line, group, wanted in zip(
+        page.picture.lines, page.found.groups, expected.groups, strict=True
+    ):
         np.testing.assert_array_equal(points(line), np.column_stack(wanted.curve))
         assert group.auc == wanted.auc
         assert group.tpr == wanted.tpr
-    cells = [page.sheet.index(0, c).data() for c in range(page.sheet.columnCount())]
+    cells = [page.table.sheet.index(0, c).data() for c in range(page.table.sheet.columnCount())]
     assert cells[0] == "north"
     assert cells[2].startswith(f"{expected.groups[0].auc.value:.3f}\n")
     assert "by town" in view.sentence.text()
@@ -52,7 +54,7 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     assert not view.measure_combo.isVisible()
     assert page.by_combo.isVisible()
     page.table.selectRow(1)
-    assert page.lines[1].opts["pen"].widthF() > page.lines[0].opts["pen"].widthF()
+    assert page.picture.lines[1].opts["pen"].widthF() > page.picture.lines[0].opts["pen"].widthF()
     turn_to(view, PICTURE, qtbot)
     assert view.measure_combo.isVisible()
     assert not page.by_combo.isVisible()
@@ -73,7 +75,7 @@ def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
     assert [group.level for group in page.found.groups] == ["below 0.5", "0.5 and above"]
     page.cuts_field.setText("low")
     page.cuts_field.editingFinished.emit()
-    assert "Cuts are up to 19 numbers" in view.sentence.text()
+    assert "Cut points are up to 19 numbers" in view.sentence.text()
     assert page.found is None
     assert not view.copy_tables.isEnabled()
 
@@ -106,13 +108,13 @@ def test_figures_are_copied_and_saved(table_session, view, qtbot, tmp_path, monk
 
 def test_what_cannot_be_shown_says_so(table_session, view, qtbot):
     turn_to(view, GROUPS, qtbot)
-    assert "Choose a run" in view.sentence.text()
+    assert "Choose a finished run" in view.sentence.text()
     record = make_record(table_session.table, "rls", validation=Validation("leave-pair-out"))
     put(table_session, record)
     settle(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert "leave-pair-out orders pairs" in view.sentence.text()
     table_session.study.table = None
-    table_session.table_changed.emit()
+    table_session.tell({"table"})
     settle(qtbot, view)
     assert "Open the table" in view.sentence.text()

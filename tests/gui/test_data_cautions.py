@@ -3,6 +3,8 @@
 import dataclasses
 
 import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.project.data.splitting.validation import Validation
@@ -16,7 +18,7 @@ def card(session, tmp_path, qtbot):
         path = tmp_path / f"few{positives}.csv"
         lines = [f"{k % 13},{'yes' if k < positives else 'no'}" for k in range(200)]
         path.write_text("\n".join(["x,outcome", *lines]) + "\n")
-        session.open_data(path)
+        session.files.open_now(path, "table")
         plan = dataclasses.replace(session.plan, validation=validation or Validation())
         session.edit(plan, "Change validation")
         panel = DataPanel(session)
@@ -63,3 +65,44 @@ def test_few_positives_are_told_with_what_they_allow(card, positives, validation
     assert told.text().startswith(words)
     assert bool(told.text()) == bool(words)
     assert told.property("role") != "error"
+
+
+def few_positives(folder, positives=3):
+    path = folder / "few.csv"
+    lines = [f"{k % 13},{'yes' if k < positives else 'no'}" for k in range(200)]
+    path.write_text("\n".join(["x,outcome", *lines]) + "\n")
+    return path
+
+
+def set_folds(window, folds):
+    validation = Validation("folds", folds=folds)
+    window.session.edit(dataclasses.replace(window.session.plan, validation=validation), "Folds")
+    QApplication.processEvents()
+
+
+def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
+    window.open_data(few_positives(tmp_path, 30))
+    set_folds(window, 5)
+    assert not window.data_panel.caution.text()
+    best = window.method_panel.best
+    before = best.mapTo(window, QPoint(0, 0))
+    set_folds(window, 10)
+    set_folds(window, 40)
+    assert window.data_panel.caution.text()
+    assert best.mapTo(window, QPoint(0, 0)) == before
+
+
+def test_run_is_offered_only_where_a_run_can_succeed(window, tmp_path):
+    window.open_data(few_positives(tmp_path))
+    set_folds(window, 3)
+    run, button = window.actions_.run, window.strip.findChild(QPushButton, "strip_run")
+    assert run.isEnabled()
+    assert button.isEnabled()
+    set_folds(window, 10)
+    assert not run.isEnabled()
+    assert not window.actions_.tune.isEnabled()
+    assert "needs at least 10" in button.toolTip()
+    assert window.actions_.find_best.isEnabled()  # which holds rows out in its own way
+    window.session.undo_stack.undo()
+    assert run.isEnabled()
+    assert "needs at least" not in button.toolTip()

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
-from aucstudio.gui.pages.data.lookup import Asked, Finder, RowWish
+from aucstudio.gui.pages.data.row_query import Asked, Finder, RowWish
 from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.survey.scored import FALSE_ALARM, HELD, MISRANKED, MISSED
+from aucstudio.project.survey.row_scores import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
 from tests.gui.conftest import PATIENCE, choose, make_record, put
 
@@ -382,7 +382,7 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     assert listed.model.rowCount() == 1
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
-    assert text.startswith("town: By itself it ranks yes above no with AUC")
+    assert text.startswith("town: Alone it ranks yes above no with AUC")
     assert "in the order of their share of yes in the other half of the rows" in text
     # Another role keeps what is known; another label does not.
     known = listed.areas
@@ -489,7 +489,7 @@ def test_correlations_are_read_and_chosen(view, table, qtbot):
     assert len(written) == 12
     assert f"{pearson:+.2f}".replace("-", "−") in written
     scene = picture.plot.getViewBox().mapViewToScene(QPointF(0.5, 3.5))
-    picture._on_move(scene)
+    picture.plot.scene().sigMouseMoved.emit(scene)
     assert picture.readout.text().startswith(f"x0 and x3: {pearson:+.2f}".replace("-", "−"))
     place = picture.plot.mapFromScene(scene)
     QTest.mouseClick(picture.plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -541,7 +541,7 @@ def test_another_study_is_never_answered_with_the_old_one(view, session, table, 
     path.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,y\n", encoding="utf-8")
     filter_by(view, qtbot, "x0 > 0")
     view.sheet.sorting.emit("x0", False)
-    session.open_data(path)
+    session.files.open_now(path, "table")
     shown(view, qtbot)
     assert view.filters.field.text() == ""
     assert rows(view) == [0, 1, 2]
@@ -603,7 +603,7 @@ def worked(window, table_file, qtbot):
 @pytest.mark.slow
 def test_a_worst_row_leads_to_data_and_back(window, worked, qtbot):
     scores = worked("scores_view")
-    scores.worst.list.setCurrentIndex(scores.worst.model.index(0, 0))
+    scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     row = int(scores.worst.worst.rows[0])
     window.findChild(QPushButton, "worst_data_button").click()
     data = next(v for v in window.views if v.objectName() == "data_view")
@@ -662,7 +662,7 @@ def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, q
 
 
 def test_figures_of_a_column_fit_their_cells():
-    from aucstudio.gui.pages.data.card import _short
+    from aucstudio.gui.pages.data.column_card import _short
 
     told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "-0.00123", 3.14159: "3.142"}
     assert {value: _short(value) for value in told} == told
@@ -671,7 +671,7 @@ def test_figures_of_a_column_fit_their_cells():
 def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(session, tmp_path, qtbot):
     path = tmp_path / "three.csv"
     path.write_text("x,kind\n" + "".join(f"{k},{'abc'[k % 3]}\n" for k in range(30)))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     session.set_roles(label="kind")
     finder, model = Finder(), RowsModel(session)
     inks = []

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common.date_parts_button import DatePartsButton
 from aucstudio.gui.common.plots.date_ticks import date_ticks
-from aucstudio.gui.dialogs.columns_model import ColumnsModel
+from aucstudio.gui.dialogs.columns import ColumnsModel
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
@@ -101,14 +101,14 @@ def test_parts_are_remembered_with_the_file(window, file, qtbot, answers):
         made._on_parts("came", ("weekday",))
         qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
         QTest.mouseClick(made.open_button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
         assert window.session.table.parts == {"came": ("weekday",)}
     assert preferences().now.imports[0].choices.parts == {"came": ("weekday",)}
 
 
 @pytest.fixture
 def view(session, open_view, qtbot, file):
-    session.open_data(file)
+    session.files.open_now(file, "table")
     made = open_view(DataView, session, (1100, 700))
     shown(made, qtbot)
     return made
@@ -132,7 +132,7 @@ def test_the_page_data_shows_dates_and_is_narrowed_by_them(view, qtbot):
     view.filters.field.setText("came >= soon")
     QTest.keyClick(view.filters.field, Qt.Key.Key_Return)
     shown(view, qtbot)
-    assert "'soon' is no date, and column 'came' holds dates" in view.filters.problem.text()
+    assert "'soon' is not a date, and column 'came' holds dates" in view.filters.problem.text()
 
 
 def test_the_card_sums_dates_up_as_dates_and_changes_their_parts(view, qtbot, session):

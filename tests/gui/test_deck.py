@@ -179,10 +179,10 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, 
     for page in opened.views:
         name = page.objectName()
         monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
-    opened.session.live_changed.emit()
+    opened.session.tell({"live"})
     qtbot.waitUntil(lambda: len(heard) > 2)
     assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
-    opened.session.runs_changed.emit()
+    opened.session.tell({"runs"})
     assert all(page._stale for page in opened.views)
     qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
     assert {page.objectName() for page in opened.views if not page._stale} == set(heard)
@@ -303,14 +303,14 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
     def is_done():
         return not window.session.busy
 
-    with qtbot.waitSignal(window.session.opened, timeout=30_000):
+    with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
         window.open_example("two-gaussians")
     assert tabs(window, "view_tabs_beside") == ["difference_view"]
     assert view(window, "feature_view").isVisible()
     assert view(window, "difference_view").isVisible()
     assert len(tabs(window, ORDER)) == len(window.views) - 1
     qtbot.waitUntil(is_done, timeout=30_000)
-    with qtbot.waitSignal(window.session.opened, timeout=30_000):
+    with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
         window.open_example("two-scorers")
     assert tabs(window, ORDER) == [v.objectName() for v in window.views]
     assert window.current_view().objectName() == "roc_view"

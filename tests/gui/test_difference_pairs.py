@@ -30,37 +30,17 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def view(session, open_view):
     made = open_view(DifferenceView, session, (640, 560))
-    choose(made.pairs_combo, False)
+    choose(made.rows_combo, False)
     made.errors_check.setChecked(True)
     return made
 
 
 @pytest.fixture
 def record(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     made = train(qtbot, session)
     settle(qtbot, view)
     return made
-
-
-class Click:
-    """A click of the left button on a place of the scene."""
-
-    def __init__(self, place, double=False):
-        self.place, self.is_double = place, double
-
-    def double(self):
-        return self.is_double
-
-    def button(self):
-        return Qt.MouseButton.LeftButton
-
-    def scenePos(self):
-        return self.place
-
-
-def scene_place(view, x, y):
-    return view.plot.getViewBox().mapViewToScene(QPointF(x, y))
 
 
 def place_of(view, pair):
@@ -108,8 +88,8 @@ def test_every_misranked_pair_has_one_of_two_marks(session, view, record, qtbot)
     share = 1.0 - auc(split.train_positive, split.train_scores)
     wrong, inside = points(view.marked.wrong.marks), points(view.marked.in_band.marks)
     assert len(wrong) + len(inside) == round(share * view.picture.extra.cloud.pairs)
-    with qtbot.waitSignal(session.band_rested):
-        session.set_band(0.0, 1.0)
+    session.set_band(0.0, 1.0)
+    qtbot.waitUntil(lambda: not session.is_band_moving)
     assert not len(points(view.marked.wrong.marks))
     assert len(points(view.marked.in_band.marks)) == len(wrong) + len(inside)
     assert "these errors" not in view.sentence.text()
@@ -127,8 +107,8 @@ def test_a_hidden_page_takes_the_range_in_when_it_is_seen(qtbot, session, view, 
 
 def test_hovering_a_pair_names_both_rows(session, view, record):
     pair = worst_pair(record)
-    place = scene_place(view, *place_of(view, pair))
-    view.pointing.hover(place)
+    place = QPointF(*place_of(view, pair))
+    view.plot.hovered.emit(place)
     split = record.splits[0]
     scores = [split.train_scores[split.train_rows.tolist().index(row)] for row in pair]
     words = view.pointing.readout.text()
@@ -136,19 +116,19 @@ def test_hovering_a_pair_names_both_rows(session, view, record):
         assert f"row {row + 1:,}: score {score:.4g}".replace("-", "−") in words
     assert "ranked wrongly" in words
     assert_allclose(points(view.marked.hovered), [place_of(view, pair)])
-    view.pointing.hover(scene_place(view, -1e6, 0.0))
+    view.plot.hovered.emit(QPointF(-1e6, 0.0))
     assert not len(points(view.marked.hovered))
     assert not view.pointing.readout.isVisible()
-    view.pointing.hover(place)
+    view.plot.hovered.emit(place)
     assert view.pointing.readout.isVisible()
-    view.pointing.leave()
+    view.plot.hovered.emit(None)
     assert not view.pointing.readout.isVisible()
     assert not len(points(view.marked.hovered))
 
 
 def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, session, view, record):
     pair = worst_pair(record)
-    view._on_click(Click(scene_place(view, *place_of(view, pair))))
+    view.plot.clicked.emit(QPointF(*place_of(view, pair)))
     assert session.focus.pair == pair
     assert view.panel.isVisible()
     qtbot.waitUntil(lambda: not view.busy())
@@ -156,7 +136,7 @@ def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, sess
     expected = explain_pair(session.table, model, pair)
     # As text: what is not a number equals nothing.
     assert repr(view.panel.detail) == repr(expected)
-    shown = [row.cells for row in view.panel.model.rows]
+    shown = [row.cells for row in view.panel.table.sheet.rows]
     assert [cells[0] for cells in shown] == [part.column for part in expected.parts]
     assert [cells[1:3] for cells in shown] == [part.cells for part in expected.parts]
     assert expected.parts[0].column in view.panel.told.text()
@@ -164,7 +144,7 @@ def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, sess
 
 
 def test_a_click_beside_every_pair_changes_nothing(session, view, record):
-    view._on_click(Click(scene_place(view, -1e5, 1e5)))
+    view.plot.clicked.emit(QPointF(-1e5, 1e5))
     assert session.focus.pair is None
     assert not view.panel.isVisible()
 
@@ -242,7 +222,7 @@ def test_a_threshold_that_moves_leaves_the_picture_alone(session, view, record, 
 
 
 def test_held_out_pairs_are_those_of_the_test_rows(qtbot, session, view, record):
-    choose(view.pairs_combo, True)
+    choose(view.rows_combo, True)
     settle(qtbot, view)
     split = record.splits[0]
     s, t = split.test_scores[split.test_positive], split.test_scores[~split.test_positive]
@@ -279,7 +259,7 @@ def test_all_checked_runs_are_drawn_on_demand(qtbot, session, view, record):
 
 
 def test_gaps_of_a_method_that_takes_them_do_not_empty_the_picture(qtbot, session, view, tmp_path):
-    session.open_data(write_table(tmp_path / "gaps.csv", rows=240))
+    session.files.open_now(write_table(tmp_path / "gaps.csv", rows=240), "table")
     record = train(qtbot, session, "gradient-boosting", max_iter=10)
     for plane in ("score", "features", "components"):
         choose(view.plane_combo, plane)
@@ -317,7 +297,7 @@ def test_no_picture_has_no_numbers(view):
 def gaussians(qtbot, session, view, tmp_path):
     """AUC-SVM and SAUC-SVM on two Gaussians, tested on a file of their own."""
     trained, tested = make_sample("two-gaussians", tmp_path)
-    session.open_data(trained)
+    session.files.open_now(trained, "table")
     session.set_roles(label="class", positive="plus")
     validation = Validation(scheme="file", test_file=str(tested))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
@@ -357,7 +337,7 @@ def test_figure_2_has_both_hyperplanes_and_the_ellipse_before_and_after(view, ga
 
 def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussians):
     plain, leaning = gaussians
-    choose(view.pairs_combo, True)
+    choose(view.rows_combo, True)
     settle(qtbot, view)
     assert_array_equal(view.picture.sample.scores, leaning.test_scores)
     s, t = plain.test_scores[plain.test_positive], plain.test_scores[~plain.test_positive]
@@ -367,7 +347,7 @@ def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussian
     assert not len(points(view.marked.support.marks))
     assert not view.cloud.penalised[0].isVisible()
     # Rows of the test file are none of the table's: nothing of the session points at them.
-    view._on_click(Click(scene_place(view, *points(view.cloud.dots)[0])))
+    view.plot.clicked.emit(QPointF(*points(view.cloud.dots)[0]))
     session.point_at(row=0, pair=(0, 1))
     assert not len(points(view.marked.of_row.marks))
     assert not len(points(view.marked.chosen))
@@ -381,7 +361,7 @@ def test_a_test_file_that_changed_is_told(qtbot, session, view, gaussians):
         lines = file.readlines()
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(lines[:-5])
-    choose(view.pairs_combo, True)
+    choose(view.rows_combo, True)
     settle(qtbot, view)
     assert "two-gaussians-test.csv has changed since" in view.sentence.text()
     assert not view.cloud.dots.isVisible()
@@ -389,7 +369,7 @@ def test_a_test_file_that_changed_is_told(qtbot, session, view, gaussians):
 
 def test_the_study_of_two_gaussians_opens_on_figure_2b(qtbot, session, open_view, tmp_path):
     view = open_view(DifferenceView, session, (640, 560))
-    session.open_experiments(make_study("two-gaussians", tmp_path))
+    session.files.open_now(make_study("two-gaussians", tmp_path), "experiments")
     qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
     settle(qtbot, view)
     plain, leaning = (run.record.splits[0] for run in session.shown_runs())
@@ -433,9 +413,7 @@ def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
             font = QFont(usual)
             font.setPointSizeF(share * usual.pointSizeF())
             qapp.setFont(font)
-            view.legend.clear()
-            view.legend.explain_line("a run", pen("k"))
-            view.legend.fit()
+            view.legend.explain([("a run", pen("k"))])
             (_, text), *_others = view.legend.items
             around = 2 * text.item.document().documentMargin()  # the same at any size
             heights.append(text.itemRect().height() - around)
@@ -445,10 +423,8 @@ def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
 
 
 def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):
-    view.legend.clear()
-    for k in range(5):
-        view.legend.explain_line(f"a run with a rather long name, number {k}", pen("k"))
-    view.legend.fit()
+    names = [f"a run with a rather long name, number {k}" for k in range(5)]
+    view.legend.explain([(name, pen("k")) for name in names])
     places = [text.mapRectToScene(text.rect()) for _, text in view.legend.items]
     assert not any(a.intersects(b) for k, a in enumerate(places) for b in places[:k])
     plot = view.plot.getViewBox().sceneBoundingRect()

@@ -11,10 +11,10 @@ from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.differences.difference_view import DifferenceView
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.geometry import differences
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
@@ -22,7 +22,7 @@ from tests.gui.conftest import choose, points, put_in_flight, settle, train
 @pytest.fixture
 def view(session, open_view):
     made = open_view(DifferenceView, session, (560, 420))
-    choose(made.pairs_combo, False)
+    choose(made.rows_combo, False)
     return made
 
 
@@ -43,7 +43,7 @@ def training_differences(session, record):
 def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     settle(qtbot, view)
     assert "Open a table" in view.sentence.text()
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     settle(qtbot, view)
     assert "press Run" in view.sentence.text()
     assert not view.run_planes.chosen.line.isVisible()
@@ -59,7 +59,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
 
 
 def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     settle(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
@@ -83,7 +83,7 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
 
 
 def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     view.errors_check.setChecked(True)
     record = train(qtbot, session)
     settle(qtbot, view)
@@ -99,7 +99,7 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table
 
 
 def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "auc-svm", C=1.0)
     settle(qtbot, view)
     split = record.splits[0]
@@ -118,7 +118,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, tab
 
 @pytest.mark.slow
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -139,7 +139,7 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
 
 
 def test_the_same_feature_twice_swaps_the_two(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -151,7 +151,7 @@ def test_the_same_feature_twice_swaps_the_two(qtbot, session, view, table_file):
 
 @pytest.mark.slow
 def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
-    session.open_data(write_table(tmp_path / "more.csv", rows=320))
+    session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
     record = train(qtbot, session)
     settle(qtbot, view)
     z = training_differences(session, record)
@@ -176,7 +176,7 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
 
 
 def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     marked, cloud = view.marked, view.cloud
@@ -201,7 +201,7 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file)
 
 
 def test_the_page_says_what_a_point_is(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     assert view.caption.isVisible()
@@ -218,7 +218,7 @@ def test_the_page_says_what_a_point_is(qtbot, session, view, table_file):
 
 
 def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     settle(qtbot, view)
     split = record.splits[0]
@@ -233,7 +233,7 @@ def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view, table_file)
 
 @pytest.mark.slow
 def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     curved = train(qtbot, session, "svm", kernel="rbf")
     session.select(record.id)
@@ -260,7 +260,7 @@ def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_
     assert view.subject.run.record.id == record.id
     assert not view.live_line.isVisible()
     said = view.sentence.text()
-    assert f"The picture is of {view.subject.name}, not of {live.look.name}" in said
+    assert f"The picture shows {view.subject.name}; {live.look.name} has no line in it" in said
     view.follow_check.setChecked(True)
     settle(qtbot, view)
     put_in_flight(session, None)
@@ -270,7 +270,7 @@ def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_
 
 @pytest.mark.slow
 def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session, view, tmp_path):
-    session.open_data(write_table(tmp_path / "more.csv", rows=320))
+    session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
     train(qtbot, session)
     settle(qtbot, view)
     image, cloud = view.cloud.density, view.picture.extra.cloud
@@ -293,7 +293,7 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
 
 @pytest.mark.slow
 def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     settle(qtbot, view)
@@ -315,7 +315,7 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
 
 
 def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "svm", kernel="rbf")
     settle(qtbot, view)
     split = record.splits[0]
@@ -330,7 +330,7 @@ def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
 
 
 def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     validation = Validation(test_size=0.5, repeats=2)
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     record = train(qtbot, session)
@@ -350,7 +350,7 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
 
 def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
     monkeypatch.setattr("aucstudio.gui.state.background._WAIT_SECONDS", 0.0)
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     view.refresh()
@@ -371,7 +371,7 @@ def live_run(session, record, weights):
 
 
 def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     settle(qtbot, view)
     assert not view.live_line.isVisible()
@@ -394,7 +394,7 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, tab
 
 
 def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "auc-svm", C=1.0)
     settle(qtbot, view)
     weights = 2.0 * record.splits[0].coef
@@ -409,7 +409,7 @@ def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_f
 
 @pytest.mark.slow
 def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     live = live_run(session, record, record.splits[0].coef)
     session.set_look(record.id, "Remove", removed=True)
@@ -431,7 +431,7 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
 
 
 def test_double_click_shows_everything_again(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     home = view.plot.getViewBox().viewRange()
@@ -446,7 +446,7 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
 
 
 def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     before = view.picture
@@ -458,7 +458,7 @@ def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
 
 
 def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     view.resize(560, 900)
     settle(qtbot, view)

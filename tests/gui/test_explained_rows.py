@@ -96,13 +96,13 @@ def test_drawn_contributions_have_errors_and_can_be_stopped(qtbot, table_session
     assert not part.again_button.isVisible()
 
     # Another row, stopped at the first word of it.
-    part._work.stop()
+    part._answer.stop()
     listening = part._hear
-    part._work._hear = lambda message: (listening(message), part._work.stop())
+    part._answer._work._hear = lambda message: (listening(message), part._answer.stop())
     table_session.point_at(row=8)
     settle(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
-    part._work._hear = listening
+    part._answer._work._hear = listening
     if part.found is None or not part.found.detail.found.complete:
         assert part.again_button.isVisible()
         part.again_button.click()
@@ -114,7 +114,7 @@ def test_without_the_table_it_is_said(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     part = explained(qtbot, view, 3)
     table_session.study.table = None
-    table_session.table_changed.emit()
+    table_session.tell({"table"})
     settle(qtbot, view)
     assert "Open the table" in view.sentence.text()
     assert not part.row_box.isEnabled()
@@ -128,7 +128,7 @@ def pick(menu, name):
 
 def test_pages_lead_to_it(qtbot, table_session, open_view):
     asked = []
-    table_session.row_asked.connect(lambda: asked.append(table_session.focus.row))
+    table_session.asked.connect(lambda *_: asked.append(table_session.focus.row))
     data = open_view(DataView, table_session)
     choose(data.show_combo, ROWS)
     settle(qtbot, data)
@@ -144,7 +144,7 @@ def test_pages_lead_to_it(qtbot, table_session, open_view):
     pick(menu, "data_explain_action")
     scores = open_view(ScoresView, table_session)
     settle(qtbot, scores)
-    scores.worst.list.setCurrentIndex(scores.worst.model.index(0, 0))
+    scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     scores.worst.explain_button.click()
     worst = int(scores.worst.worst.rows[0])
     menu = scores.menu_of(scores.figure())
@@ -191,5 +191,5 @@ def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, q
     assert page.part is page.row_part
     qtbot.waitUntil(lambda: not page.busy() and page.row_part.found is not None)
     assert page.row_part.found.detail.row == 3
-    session.back_asked.emit()
+    session.asked.emit("back", ())
     assert deck._front().objectName() == "data_view"

@@ -1,16 +1,20 @@
 """The exported model decides as the picture does: its threshold is the operating point."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.engine.roc import cut_at
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.store.export import FORMATS, ExportFormat
 from aucstudio.project.store.model_file import load_model
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import PATIENCE, choose, make_record, put
 
 
 @pytest.fixture
@@ -27,8 +31,45 @@ def open_dialog(table_session, qtbot):
 
 def save(dialog, answers, path):
     answers.save_path = str(path)
+    saved = []
+    dialog.accepted.connect(lambda: saved.append(path))
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    until = time.monotonic() + 10.0
+    while not saved and time.monotonic() < until:
+        QApplication.processEvents()
     return load_model(path)
+
+
+def test_a_format_that_takes_long_holds_up_no_window(
+    table_session, open_dialog, answers, tmp_path, qtbot, monkeypatch
+):
+    go_on, path = threading.Event(), tmp_path / "slow.txt"
+
+    def slowly(_model):
+        assert go_on.wait(30)
+        return b"written"
+
+    slow = ExportFormat("slow", "Slow", ".txt", "Takes long", slowly, slowly)
+    monkeypatch.setitem(FORMATS, "slow", slow)
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog()
+    save_button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+    choose(dialog.format, "slow")
+    assert not save_button.isEnabled()  # whether it can hold the model is still asked
+    go_on.set()
+    qtbot.waitUntil(save_button.isEnabled)
+    go_on.clear()
+    answers.save_path = str(path)
+    save_button.click()
+    assert not dialog.progress.isHidden()
+    assert not path.exists()
+    dialog.progress.cancel.click()
+    assert save_button.isEnabled()
+    go_on.set()
+    assert save_button.isEnabled()
+    save_button.click()
+    qtbot.waitUntil(lambda: dialog.result() == QDialog.DialogCode.Accepted)
+    assert path.read_bytes() == b"written"
 
 
 def test_the_tabulator_follows_the_questions(table_session, open_dialog, qtbot):
@@ -58,7 +99,7 @@ def test_the_saved_model_decides_as_the_picture(
     vertex %= len(curve.tp)
     table_session.point_at(split=split, threshold=cut_at(curve, vertex))
     dialog = open_dialog()
-    assert dialog.choice.chooser.rule.currentText() == "typed or dragged"
+    assert dialog.choice.chooser.rule.currentText() == "set by hand"
     assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
     saved = save(dialog, answers, tmp_path / "m.aucmodel")
     scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]

@@ -1,23 +1,22 @@
 """The picture of feature space, against the scores and weights of the runs."""
 
 import dataclasses
-import types
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
 
-from aucstudio.engine.roc import equal_error_threshold
+from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.features import feature_view
 from aucstudio.gui.pages.features.feature_view import FeatureView
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.geometry.score_map import CELLS
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
@@ -48,7 +47,7 @@ def rows_of(session, split, held_out=True):
 def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     settle(qtbot, view)
     assert "Open a table" in view.sentence.text()
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     settle(qtbot, view)
     assert "press Run" in view.sentence.text()
     train(qtbot, session)
@@ -59,7 +58,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
 
 
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     w, X = split.coef, rows_of(session, split)
@@ -78,7 +77,7 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, 
 
 
 def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     wrong = (split.test_scores > 0) != split.test_positive
@@ -91,7 +90,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
 
 
 def test_training_rows_on_demand(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     choose(view.rows_combo, False)
     settle(qtbot, view)
@@ -100,7 +99,7 @@ def test_training_rows_on_demand(qtbot, session, view, table_file):
 
 
 def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
@@ -122,7 +121,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
 
 
 def test_principal_components(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     choose(view.plane_combo, "components")
     settle(qtbot, view)
@@ -134,7 +133,7 @@ def test_principal_components(qtbot, session, view, table_file):
 
 
 def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session, "svm", kernel="rbf").splits[0]
     settle(qtbot, view)
     assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
@@ -150,7 +149,7 @@ def on_curve(item):
 def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
     qtbot, session, view, table_file
 ):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     records = [train(qtbot, session, "svm", kernel="rbf"), train(qtbot, session, "pauc-boost")]
     records.append(train(qtbot, session))
     session.select(records[0].id)
@@ -178,7 +177,7 @@ def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
 
 
 def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
@@ -198,7 +197,7 @@ def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session
 
 
 def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "components")
     settle(qtbot, view)
@@ -220,7 +219,7 @@ def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view, table_
 
 
 def test_a_zoom_is_mapped_anew(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -233,7 +232,7 @@ def test_a_zoom_is_mapped_anew(qtbot, session, view, table_file):
 
 
 def test_positives_below_the_band_are_marked(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     session.set_band(0.0, 0.2)
     settle(qtbot, view)
@@ -246,7 +245,7 @@ def test_positives_below_the_band_are_marked(qtbot, session, view, table_file):
 
 
 def test_rows_of_support_pairs_are_ringed(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session, "svm-pauc").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -261,7 +260,7 @@ def test_rows_of_support_pairs_are_ringed(qtbot, session, view, table_file):
 
 
 def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -272,25 +271,17 @@ def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view, table_file
     assert_allclose(points(view.supports), expected)
 
 
-def pointer(view, place):
-    return view.plot.getViewBox().mapViewToScene(QPointF(*place))
-
-
 def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     place = int(split.test_scores.argmax())
     row = int(split.test_rows[place])
     where = view.picture.places[place]
-    scene = pointer(view, where)
-    view.marks.hover(scene)
+    view.plot.hovered.emit(QPointF(*where))
     assert view.marks.readout.text().startswith(f"Row {row + 1}:")
     assert view.marks.readout.isVisible()
-    event = types.SimpleNamespace(
-        double=lambda: False, button=lambda: Qt.MouseButton.LeftButton, scenePos=lambda: scene
-    )
-    view._on_click(event)
+    view.plot.clicked.emit(QPointF(*where))
     assert session.focus.row == row
     assert_allclose(points(view.marks.pointed), [where])
     assert view.panel.isVisible()
@@ -304,7 +295,7 @@ def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table
 
 
 def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     session.point_at(row=int(split.test_rows[3]))
@@ -315,7 +306,7 @@ def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view, table
 
 
 def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session, "auc-split").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -326,7 +317,7 @@ def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view, table_file)
 
 
 def test_the_numbers_behind_the_picture(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     data = view.figure_data()
@@ -337,7 +328,7 @@ def test_the_numbers_behind_the_picture(qtbot, session, view, table_file):
 
 
 def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session, "svm", kernel="rbf")
     split = record.splits[0]
     choose(view.plane_combo, "features")
@@ -358,7 +349,7 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
 def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, table_file, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
     monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     # Eleven positives are few enough to be drawn; the negatives are a region.
@@ -381,7 +372,7 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     lines = path.read_text(encoding="utf-8").splitlines()
     far = [f"{k * 1e3}" + line[line.index(",") :] for k, line in enumerate(lines[1:4], 1)]
     path.write_text("\n".join([lines[0], *far, *lines[4:]]) + "\n", encoding="utf-8")
-    session.open_data(path)
+    session.files.open_now(path, "table")
     record = train(qtbot, session)
     choose(view.plane_combo, "features")
     held = set(record.splits[0].test_rows) & {0, 1, 2}
@@ -389,7 +380,7 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     settle(qtbot, view)
     view.x_feature.setCurrentText("x0")
     settle(qtbot, view)
-    assert "far-off row" in view.sentence.text()
+    assert "distant row" in view.sentence.text()
     (low, high), _ = view.plot.getViewBox().viewRange()
     assert high < view.picture.places[:, 0].max()
     assert low < np.median(view.picture.places[:, 0]) < high
@@ -399,7 +390,7 @@ def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
     qtbot, session, view, table_file, tmp_path
 ):
     other = write_table(tmp_path / "other.csv", seed=1)
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     validation = Validation("file", test_file=str(other))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     split = train(qtbot, session).splits[0]
@@ -416,7 +407,7 @@ def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
 
 
 def test_the_live_line_moves(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     split, rng = record.splits[0], np.random.default_rng(0)
     choose(view.plane_combo, "features")
@@ -429,7 +420,7 @@ def test_the_live_line_moves(qtbot, session, view, table_file):
         live.picture = Look(split.test_positive, X @ weights, LinearScorer(weights))
         put_in_flight(session, live)
         assert view.live_line.isVisible()
-        threshold = equal_error_threshold(split.test_positive, X @ weights)
+        threshold = equal_error_threshold(roc_curve(split.test_positive, X @ weights))
         for place in on_line(view.live_line):
             x = X.mean(axis=0)
             x[[i, j]] = place
@@ -439,7 +430,7 @@ def test_the_live_line_moves(qtbot, session, view, table_file):
 
 
 def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = record.splits[0].model.preparation
@@ -462,7 +453,7 @@ def test_names_for_automation(view):
 
 
 def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_path):
-    session.open_experiments(make_study("two-gaussians", tmp_path))
+    session.files.open_now(make_study("two-gaussians", tmp_path), "experiments")
     qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
     settle(qtbot, view)
     plain, leaning = (run.record.splits[0] for run in session.shown_runs())
@@ -476,7 +467,7 @@ def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_
         settle(qtbot, view)
         assert len(view.picture.places) == len(rows)
     wrong = ((plain.train_scores > 0) != plain.train_positive).sum()
-    assert f"AUC-SVM has {wrong} of them on the wrong side" in view.sentence.text()
+    assert f"AUC-SVM puts {wrong} of them on the wrong side" in view.sentence.text()
 
 
 def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_path):
@@ -484,7 +475,7 @@ def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_p
     rng = np.random.default_rng(0)
     rows = [f"{a},{b},{'pn'[int(a + b > 0)]}" for a, b in rng.normal(size=(60, 2)).round(3)]
     two.write_text("\n".join(["a,b,class", *rows]), encoding="utf-8")
-    session.open_data(two)
+    session.files.open_now(two, "table")
     train(qtbot, session)
     settle(qtbot, view)
     assert view.picture.plane.features == (0, 1)
@@ -495,7 +486,7 @@ def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_p
 
 
 def test_many_rings_are_smaller_than_few(qtbot, session, view, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     session.point_at(threshold=1e9)

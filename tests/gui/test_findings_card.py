@@ -35,7 +35,7 @@ def awkward(tmp_path):
 
 @pytest.fixture
 def card(session, awkward, qtbot):
-    session.open_data(awkward)
+    session.files.open_now(awkward, "table")
     session.set_roles(label="y", positive="yes")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
@@ -64,8 +64,8 @@ def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
     told = sentences(card)
     assert len(told) == 4
     assert "-999" in told[1]
-    assert "several spellings" in told[2]
-    assert "patient_id seems to name 40 persons" in told[3]
+    assert "spelled in several ways" in told[2]
+    assert "patient_id seems to identify 40 persons" in told[3]
 
 
 def test_an_action_is_done_and_undone(card, session, qtbot):
@@ -94,7 +94,7 @@ def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
     codes = random.choice([101, 205, 307, 411], 100)
     rows = [f"{code},{random.normal():.3f},{k % 3 == 0:d}" for k, code in enumerate(codes)]
     path.write_text("\n".join(["product_code,x,label", *rows]))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     card.found.finish()
     press(card, "Make it a category: product_code", qtbot)
     column = session.table.column("product_code")
@@ -107,7 +107,7 @@ def test_an_ignored_column_is_not_offered_to_be_ignored(card, session, tmp_path)
     path = tmp_path / "leading.csv"
     rows = [f"{k:04d},{k % 7:03d},{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     path.write_text("\n".join(["plz,branch,x,label", *rows]))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     card.found.finish()
     offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
@@ -118,10 +118,10 @@ def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
     plain = tmp_path / "plain.csv"
     rows = [f"{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     plain.write_text("\n".join(["x,label", *rows]))
-    session.open_data(plain)
+    session.files.open_now(plain, "table")
     card.found.finish()
     assert sentences(card) == []
-    session.close_study()
+    session.files.close_study()
     assert sentences(card) == []
 
 
@@ -129,7 +129,7 @@ def test_a_name_that_is_markup_is_text(session, tmp_path, qtbot):
     rows = [f"{k},{k % 2}" for k in range(100)]
     path = tmp_path / "markup.csv"
     path.write_text("\n".join(["<b>no</b><img src=trap>,label", *rows]))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     panel.found.finish()
@@ -251,10 +251,10 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
 def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_path):
     session.set_roles(merge=True, absent={"a": [-999]})
     session.set_roles(positive=["no"])
-    session.save_as(tmp_path / "kept.aucproj")
+    session.files.save_as(tmp_path / "kept.aucproj")
     before = session.table
-    session.close_study()
-    session.open_project(tmp_path / "kept.aucproj")
+    session.files.close_study()
+    session.files.open_now(tmp_path / "kept.aucproj", "project")
     after = session.table
     assert (after.classes, after.positive, after.rule) == (
         before.classes,
@@ -277,11 +277,11 @@ def bank(tmp_path):
 
 
 def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, bank, tmp_path):
-    session.open_data(bank)
+    session.files.open_now(bank, "table")
     at_first = session.table
-    session.save_as(tmp_path / "bank.aucproj")
-    session.close_study()
-    session.open_project(tmp_path / "bank.aucproj")
+    session.files.save_as(tmp_path / "bank.aucproj")
+    session.files.close_study()
+    session.files.open_now(tmp_path / "bank.aucproj", "project")
     again = session.table
     found = find(at_first)
     assert {"encoding", "identifier", "kind", "positive", "rejected"} <= {f.kind for f in found}
@@ -297,31 +297,31 @@ def test_a_project_of_the_command_line_tells_what_was_found_at_first(session, ba
     words = ["--method", "auc-rls", "--project", str(project), "--quiet"]
     assert cli.main(["train", str(bank), *words]) == 0
     at_first = read_table(bank)
-    session.open_project(project)
+    session.files.open_now(project, "project")
     assert find(session.table) == find(at_first)
     assert set(session.table.notes) == set(at_first.notes)
     assert session.table.guessed == at_first.guessed
-    session.close_study()
+    session.files.close_study()
     # What is combined is read by the schema, and tells nothing new.
     assert cli.main(["train", str(bank), *words, "--set", "regularization=3"]) == 0
     names = [run.record.id for run in _opened(session, project).shown_runs()]
-    session.close_study()
+    session.files.close_study()
     assert cli.main(["combine", str(project), *names, "--quiet"]) == 0
     assert find(_opened(session, project).table) == find(at_first)
 
 
 def _opened(session, project):
-    session.open_project(project)
+    session.files.open_now(project, "project")
     return session
 
 
 def test_a_script_leaves_what_a_window_has_kept(session, bank, tmp_path):
-    session.open_data(bank)
+    session.files.open_now(bank, "table")
     session.set_roles(positive="nein")
     project = tmp_path / "both.aucproj"
-    session.save_as(project)
+    session.files.save_as(project)
     kept = ProjectFile(project).plan()
-    session.close_study()
+    session.files.close_study()
     words = ["--method", "auc-rls", "--project", str(project), "--quiet"]
     assert cli.main(["train", str(bank), *words]) == 0
     assert ProjectFile(project).plan() == kept
@@ -342,7 +342,7 @@ def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):
     path = tmp_path / "slips.csv"
     rows = [f"{n},{random.normal():.3f},{n % 2}" for n in random.permutation(400) + 1000]
     path.write_text("\n".join(["slip,x,label", *rows]))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
@@ -359,7 +359,7 @@ def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtb
     cities = ("Bern", "Basel", "bern")
     rows = [f"{cities[k % 3]},{random.normal():.3f},{k % 2}" for k in range(120)]
     path.write_text("\n".join(["city,x,label", *rows]))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
@@ -371,7 +371,7 @@ def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtb
     session.undo_stack.undo()
     panel.found.finish()
     assert session.table.same == {}
-    assert "several spellings" in sentences(panel)[0]
+    assert "spelled in several ways" in sentences(panel)[0]
 
 
 @pytest.mark.parametrize(("count", "told"), [(3, "one of 3"), (25, "one of 25")])
@@ -380,7 +380,7 @@ def test_what_is_still_to_be_chosen_is_said_once_beside_its_field(
 ):
     path = tmp_path / "many.csv"
     path.write_text("x,label\n" + "".join(f"{k},class {k % count}\n" for k in range(100)))
-    session.open_data(path)
+    session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     if count == 25:

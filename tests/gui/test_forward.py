@@ -81,9 +81,9 @@ def test_a_column_that_is_gone_is_still_named(panel, session):
     turn_to(panel, FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))
-    session.table_changed.emit()
+    session.tell({"table"})
     assert panel.time_box.currentText() == "visit"
     assert time_columns(session.table) == ["x"]
     session.study.table = None
-    session.table_changed.emit()
+    session.tell({"table"})
     assert time_columns(None) == []

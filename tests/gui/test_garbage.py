@@ -7,7 +7,7 @@ import threading
 import pytest
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
-from aucstudio.gui.state.garbage import Collector
+from aucstudio.gui.app import Collector
 
 
 class Loop:

@@ -37,7 +37,7 @@ def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog,
     assert run.record.status == "done"
     assert run.record.splits[0].model.feature_columns == (column,)
     assert session.table.column(column).role == "ignore"
-    assert session.undo_stack.undoText() == f"Learn nothing from {column}"
+    assert session.undo_stack.undoText() == f"Ignore {column}"
     session.undo_stack.undo()
     assert session.table.column(column).role == "number"
 
@@ -100,7 +100,8 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     choose(dialog.file.identifier, "who")
     qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
     assert dialog.matched.text() == (
-        "s.tsv gives 57 of 60 rows a score, by case = who; set aside: 3 rows without one."
+        "s.tsv has scores of 57 of 60 rows, matched by case = who; "
+        "excluded: 3 rows without a score."
     )
     add(dialog, qtbot)
     qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)

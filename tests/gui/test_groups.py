@@ -33,7 +33,7 @@ def test_the_cards_say_what_is_kept_together(qtbot, table_session):
     assert "grouped by town (2 groups)" in facts.text()
     assert not note.isHidden()
     assert note.text() == (
-        "Rows of one town are never both trained and tested on: grouped by town (2 groups)."
+        "Rows of one town are never in both training and test sets: grouped by town (2 groups)."
     )
     assert not pairs_out(panels[1].scheme).isEnabled()
     table_session.set_roles(roles={"town": "category"})
@@ -49,7 +49,7 @@ def test_nothing_is_started_that_would_tear_groups_apart(grouped, validation, se
     plan = dataclasses.replace(grouped.plan, validation=validation, method="auc-rls")
     grouped.edit(plan, "scheme")
     with pytest.raises(InputError, match="rows of one town") as caught:
-        grouped.run_planned()
+        grouped.runs.run_methods()
     assert caught.value.setting == setting
     assert not grouped.busy
     assert not grouped.queue

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.project.data import head
-from aucstudio.project.data.head import HeadReader
+from aucstudio.project.data import preview
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import reading
 from aucstudio.project.errors import InputError
 from tests.conftest import write_table
@@ -99,7 +99,7 @@ def press(qtbot, button):
 
 def open_it(qtbot, window, dialog):
     press(qtbot, dialog.open_button)
-    qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
     return window.session.table
 
 
@@ -127,10 +127,10 @@ def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_o
 def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     delimiter = dialog.findChild(QComboBox, "import_delimiter")
-    assert delimiter.currentText() == "Guess: semicolon"
+    assert delimiter.currentText() == "Detected: semicolon"
     assert delimiter.font().italic()
     name = role_combo(dialog, "рост")
-    assert dialog.findChild(QComboBox, name).currentText() == "Guess: Number"
+    assert dialog.findChild(QComboBox, name).currentText() == "Detected: Number"
     put(qtbot, dialog, "import_delimiter", ";")
     put(qtbot, dialog, name, "category")
     assert not delimiter.font().italic()
@@ -158,9 +158,9 @@ def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_
         assert dialog.findChild(QComboBox, "import_quote").currentData() == ""
         dialog.reject()
         window.open_path(again)
-        qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
         assert window.session.table.column("улица").role == "ignore"
-        assert "read by what was chosen for this file before" in window.session.table.notes
+        assert "read with the settings chosen for this file earlier" in window.session.table.notes
     assert window.open_data(path).column("улица").role != "ignore"  # scripts get guesses
     kept = preferences()
     kept.flush()
@@ -175,9 +175,9 @@ def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tm
     open_it(qtbot, window, dialog)
     write_table(path, rows=40)
     window.open_path(path)
-    qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
     (told, *_) = window.session.table.notes
-    assert told.startswith("what was chosen for this file before does not fit it any more")
+    assert told.startswith("the settings chosen for this file earlier no longer fit")
     assert "улица" in told
 
 
@@ -213,7 +213,7 @@ def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
 def test_a_choice_that_cannot_be_read_can_be_taken_back(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     put(qtbot, dialog, "import_delimiter", "|")
-    assert "one column only" in dialog.words.text()
+    assert "only one column" in dialog.words.text()
     assert not dialog.open_button.isEnabled()
     put(qtbot, dialog, "import_delimiter", None)
     assert not dialog.words.isVisible()
@@ -352,12 +352,12 @@ def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, 
     dialog = preview_of(path)
     combo = dialog.findChild(QComboBox, "import_positive")
     assert combo.accessibleName() == "Positive class"
-    assert (combo.currentText(), combo.font().italic()) == ("Guess: yes", True)
+    assert (combo.currentText(), combo.font().italic()) == ("Detected: yes", True)
     put(qtbot, dialog, "import_positive", "<b>no</b>")
     assert (combo.currentText(), combo.font().italic()) == ("<b>no</b>", False)
     assert dialog.choices.positive == "<b>no</b>"
     put(qtbot, dialog, role_combo(dialog, "z"), "label")
-    assert (dialog.choices.positive, combo.currentText()) == ("", "Guess: 1")
+    assert (dialog.choices.positive, combo.currentText()) == ("", "Detected: 1")
     put(qtbot, dialog, role_combo(dialog, "outcome"), "label")
     put(qtbot, dialog, "import_positive", "<b>no</b>")
     table = open_it(qtbot, window, dialog)
@@ -383,7 +383,7 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
         sizes.append(target.stat().st_size)
         return written
 
-    monkeypatch.setattr(head, "write_as", write_as)
+    monkeypatch.setattr(preview, "write_as", write_as)
     reader = HeadReader(path, tmp_path)
     found = reader.read(ImportChoices())
     assert sizes[0] <= 3 << 20 < len(rows)

@@ -40,6 +40,7 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words
 from aucstudio.project.work import submit
+from tests.gui.conftest import on
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -133,9 +134,8 @@ def stop_a_long_run(window, qtbot):
     field.clear()
     qtbot.keyClicks(field, "1e6")
     live = []
-    window.session.live_changed.connect(
-        lambda: live.append(window.session.live and window.session.live.picture is not None)
-    )
+    session = window.session
+    on(session, "live", lambda: live.append(session.live and session.live.picture is not None))
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: any(live), timeout=PATIENCE)
     stop = window.findChild(QAction, "action_stop")
@@ -186,6 +186,7 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
     window.session.select(records[0].id)
     dialog = ExportModelDialog(window.session, window.session.run(records[0].id), window)
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    qtbot.waitUntil((tmp_path / "taken.aucmodel").exists)
     scores = load_model(tmp_path / "taken.aucmodel").score(read_table(data, need_label=False))
     split = records[0].splits[0]
     np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
@@ -205,7 +206,9 @@ def test_a_model_can_be_trained_anew_on_all_rows(
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
 
 
-def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table_file, tmp_path):
+def test_a_threshold_is_chosen_with_the_model(
+    window, qtbot, answers, run_to_end, table_file, tmp_path
+):
     window.open_data(table_file)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
@@ -221,6 +224,7 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     split = shown.record.splits[0]
     answers.save_path = str(tmp_path / "model.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    qtbot.waitUntil((tmp_path / "model.aucmodel").exists)
     saved = load_model(tmp_path / "model.aucmodel")
     called = split.test_scores > saved.threshold
     assert saved.intercept == split.model.intercept
@@ -232,7 +236,7 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
 
 
 def test_a_model_is_taken_away_for_other_programs(
-    window, answers, run_to_end, table_file, tmp_path
+    window, qtbot, answers, run_to_end, table_file, tmp_path
 ):
     window.open_data(table_file)
     run_to_end(window)
@@ -247,6 +251,7 @@ def test_a_model_is_taken_away_for_other_programs(
         assert dialog.about.text() != before
         dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
         saved = tmp_path / f"model{dialog.chosen_format().ending}"
+        qtbot.waitUntil(saved.exists)
         assert content in saved.read_bytes()
         dialog.deleteLater()
     assert sorted(path.name for path in tmp_path.glob("model*")) == ["model.json", "model.py"]
@@ -403,7 +408,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
 
 
 def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.memory.largest_memory", lambda _: 1e6)
+    monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
     window.open_data(table_file)
     choose_method(window, "auc-svm")
     window.session.edit(

@@ -109,7 +109,7 @@ def test_a_tick_shows_wherever_the_method_stands(chooser):
 
 def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_session, monkeypatch):
     chooser.ticked = {"auc-rls", "auc-svm"}
-    monkeypatch.setattr("aucstudio.engine.memory.largest_memory", lambda _: 1e6)
+    monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
     table_session.put_plan(table_session.plan.with_setting("auc-svm", "kernel", "rbf"))
     chooser.run.click()
     assert "pairs under a kernel would take about" in chooser.problem.text()

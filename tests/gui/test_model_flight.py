@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.pages.model.live_weights import MOST_ROWS
 from aucstudio.gui.pages.model.model_view import ModelView
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.model.weights import MOST_ROWS
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle
 
 
@@ -184,7 +184,7 @@ def test_weights_that_are_no_numbers_are_passed_over(view, record, fly):
     fly(np.full(len(weights), np.nan))
     assert drawn(view) == pytest.approx(expected(record, weights))
     fly(0 * weights)
-    assert "All are still 0" in view.sentence.text()
+    assert "All weights are still 0" in view.sentence.text()
 
 
 def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tmp_path):

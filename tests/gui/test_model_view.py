@@ -135,7 +135,7 @@ def test_no_figure_stands_under_a_setting_that_it_is_not_of(qtbot, table_session
     view.refresh()
     assert part.found is None
     assert not part.data()
-    assert "Waiting" in view.sentence.text()
+    assert "Updating" in view.sentence.text()
     qtbot.waitUntil(lambda: not view.busy() and part.found is not None)
     part.repeats_box.setValue(3)
     assert part.found is None
@@ -181,7 +181,7 @@ def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view
         term = split.model.scorer.component(1, u)
         assert_allclose(curve.y, term - term.mean(), atol=1e-9)
     assert view.split_combo.isVisible()
-    view.split_combo.activated.emit(1)
+    view.split_combo.setCurrentIndex(1)
     qtbot.waitUntil(lambda: not view._stale and not view.busy())
     assert table_session.focus.split == 1
     assert view.split_combo.currentIndex() == 1

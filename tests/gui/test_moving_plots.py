@@ -9,7 +9,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
+from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import make_plot
 
 KEPT = QGraphicsItem.CacheMode.DeviceCoordinateCache

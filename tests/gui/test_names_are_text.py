@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 import aucstudio.gui
-from aucstudio.gui.common import plain, printing
+from aucstudio.gui.common import plain_text, printing
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
@@ -183,7 +183,7 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
             walk.look()
             if view.plots():
                 assert b"<b>MARK" not in printing.on_screen(view).svg()
-    session.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    session.files.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
     window.open_data(tmp_path / "absent <b>MARK<b>.csv")
     walk.look()
     chosen = session.run(session.selected)
@@ -208,7 +208,7 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
 @pytest.mark.slow
 def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path):
     window.open_data(hostile_file)
-    window.session.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    window.session.files.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
     window.welcome.refresh()
     walk = Walk()
     walk.look()
@@ -218,7 +218,7 @@ def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path)
 
 @pytest.mark.slow
 def test_a_message_is_text(window):
-    box = plain.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
+    box = plain_text.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
     assert box.textFormat() == Qt.TextFormat.PlainText
     assert box.text() == "no <b>x</b> here"
     box.deleteLater()
@@ -226,30 +226,30 @@ def test_a_message_is_text(window):
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "&lt;", "<img src='/tmp/x'>", "<i>b\nc"])
 def test_a_tooltip_shows_each_letter(name, qtbot, monkeypatch):
-    label = plain.PlainLabel("x")
+    label = plain_text.PlainLabel("x")
     qtbot.addWidget(label)
-    plain.plain_tooltip(label, name)
+    plain_text.plain_tooltip(label, name)
     tip = label.toolTip()
     document = QGraphicsTextItem()
     document.setHtml(tip)
     assert QtText.mightBeRichText(tip)
     assert document.toPlainText().replace("\u2028", "\n") == name
     shown = []
-    monkeypatch.setattr(plain.QToolTip, "showText", lambda *given: shown.append(given))
-    plain.show_tip(QPoint(1, 1), name, label)
+    monkeypatch.setattr(plain_text.QToolTip, "showText", lambda *given: shown.append(given))
+    plain_text.show_tip(QPoint(1, 1), name, label)
     assert shown == [(QPoint(1, 1), tip, label)]
 
 
 @pytest.mark.parametrize("name", ["", "plain", "AUC < .5", "a & b", "1 <2", "two\n<i>lines"])
 def test_what_qt_takes_for_text_stays_as_it_is(name):
-    assert plain.tip_text(name) == name
+    assert plain_text.tip_text(name) == name
 
 
 def test_markup_is_made_of_escaped_parts():
-    made = plain.rich("<b>{}</b>{}", "<i>", plain.rich("<u>{}</u>", "&"))
+    made = plain_text.rich("<b>{}</b>{}", "<i>", plain_text.rich("<u>{}</u>", "&"))
     assert made == "<b>&lt;i&gt;</b><u>&amp;</u>"
-    assert plain.tip_text(made) == made
-    assert plain.joined("<br>", [made, made]) == f"{made}<br>{made}"
+    assert plain_text.tip_text(made) == made
+    assert plain_text.joined("<br>", [made, made]) == f"{made}<br>{made}"
 
 
 # ------------------------------------------------------------- the source
@@ -289,6 +289,6 @@ def _is_no_text(node):
 
 @pytest.mark.slow
 def test_text_reaches_the_screen_through_one_module():
-    modules = [path for path in ROOT.rglob("*.py") if path.name != "plain.py"]
+    modules = [path for path in ROOT.rglob("*.py") if path.name != "plain_text.py"]
     found = {str(path.relative_to(ROOT)): escapes(path) for path in modules}
     assert {name: lines for name, lines in found.items() if lines} == {}

@@ -8,9 +8,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.dialogs.columns_model import COLUMNS
+from aucstudio.gui.common.plotting import BEYOND, make_plot
+from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.line_labels import CARD, LineLabels
@@ -101,7 +100,7 @@ def test_the_last_numbers_of_the_axes_are_written_and_their_titles_are_in_the_mi
             # A number at the very end is within what the axis may paint on.
             end = room.right() if lies else room.top()
             beyond = axis.boundingRect()
-            assert abs((beyond.right() if lies else beyond.top()) - end) >= axes.BEYOND - 1e-6
+            assert abs((beyond.right() if lies else beyond.top()) - end) >= BEYOND - 1e-6
 
 
 def test_counts_are_marked_at_whole_rows(qapp):
@@ -139,7 +138,7 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
     path.write_text("\n".join(["a,b,y", *lines]) + "\n")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
-    session.open_data(path)
+    session.files.open_now(path, "table")
     session.set_roles(roles={"a": "ignore"})
     facts = panel.findChild(QLabel, "data_facts")
     assert (
@@ -148,7 +147,7 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
     )
     told = panel.findChild(QLabel, "data_notes").text()
     assert told.count("no label") == 1
-    assert "1 row has no label and takes no part in training" in told
+    assert "1 row has no label and is not used in training" in told
     assert "without" not in told
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
     assert facts.text().endswith("1 missing value (numbers: left to the method)")
@@ -196,6 +195,6 @@ def test_the_card_says_what_happens_to_missing_values_of_each_kind(session, tmp_
     path.write_text("\n".join(["b,c,y", *lines]) + "\n")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
-    session.open_data(path)
+    session.files.open_now(path, "table")
     facts = panel.findChild(QLabel, "data_facts").text()
     assert facts.endswith("1 missing value (categories: a level of their own)")

@@ -22,14 +22,14 @@ def clipboard():
 @pytest.mark.slow
 def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_file):
     clipboard.setText(table_file.read_text(encoding="utf-8").replace(",", "\t"))
-    with qtbot.waitSignal(window.session.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.actions_.paste_table.trigger()
     table = window.session.table
     assert table.rows == 160
     assert table.path.parent == home() / "pasted"
     assert any("kept as pasted-" in note for note in table.notes)
     project = home() / "study.aucproj"
-    window.session.save_as(project)
+    window.session.files.save_as(project)
     window.open_project(project)
     assert window.session.table.rows == 160
 
@@ -38,7 +38,7 @@ def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_
 def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
     clipboard.clear()
     before = window.session.table
-    with qtbot.waitSignal(window.session.refused, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opener.refused, timeout=PATIENCE):
         window.actions_.paste_table.trigger()
     assert window.session.table is before
 
@@ -48,7 +48,7 @@ def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
 def test_what_the_open_dialog_offers_is_opened(window, qtbot, answers, ending):
     assert f"*{ending}" in prompts.TABLES
     answers.open_path = str(FORMATS / f"cases{ending}")
-    with qtbot.waitSignal(window.session.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.actions_.open_data.trigger()
     assert window.session.table.rows == 60
     assert window.session.table.label == "y"

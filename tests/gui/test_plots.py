@@ -290,7 +290,8 @@ def test_the_read_out_is_never_cut(plot):
     words = "Run   threshold 0.4   FPR 0.100   TPR 0.800   precision 0.500   F1 0.62   TP 8 of 10"
     inside = plot.rect()
     for place in (QPointF(1, 1), QPointF(499, 1), QPointF(1, 399), QPointF(499, 399)):
-        readout.show_at(plot, place, words)
+        there = plot.getViewBox().mapSceneToView(plot.mapToScene(place.toPoint()))
+        readout.show_at(plot, there, words)
         assert readout.isVisible()
         assert inside.contains(readout.geometry())
         assert not readout.geometry().contains(place.toPoint())

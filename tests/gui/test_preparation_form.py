@@ -38,7 +38,7 @@ def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_
     qtbot.keyClicks(rare, "0.05")
     chosen = PreparationChoice("mean", "robust", True, 0.05)
     assert session.plan.preparation == chosen
-    assert session.planned().preparation == chosen
+    assert session.runs.planned().preparation == chosen
     assert Plan.from_json(session.plan.as_json()).preparation == chosen
     assert line.text() == f"Preprocessing: {chosen.describe()}"
     qtbot.keyClicks(rare, "x")

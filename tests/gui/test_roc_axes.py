@@ -258,7 +258,7 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
     split = records["RLS"].splits[0]
     make = {"pointwise": inference.pointwise_band, "kolmogorov": inference.kolmogorov_band}[kind]
     found = bands._known[records["RLS"]][kind]
-    expected = make(split.test_positive, split.test_scores, grid=found.fpr)
+    expected = make(roc.Ranking.of(split.test_positive, split.test_scores), grid=found.fpr)
     assert np.array_equal([found.low, found.high], [expected.low, expected.high])
     assert set(inference.bands.GRID) <= set(found.fpr)
     assert len(view.confidence._items) == 1
@@ -330,13 +330,13 @@ def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, ses
 
 def test_a_run_trained_for_another_range_is_marked(view, session, records):
     show(session, records, "RLS", "SVM-pAUC")
-    assert view.canvas.legend.rows[0].cells[0] == "RLS"
-    assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC †"
+    assert view.canvas.legend.rows[0].name == "RLS"
+    assert view.canvas.legend.rows[1].name == "SVM-pAUC †"
     assert "† trained for another FPR range" in view.canvas.legend.notes
     assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in view.sentence.text()
     assert view.footnote() == "† SVM-pAUC was trained for FPR 0 … 0.3: not the range shown."
     session.set_band(0.0, 0.3)
-    assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC"
+    assert view.canvas.legend.rows[1].name == "SVM-pAUC"
     assert "trained" not in view.sentence.text()
     assert view.footnote() == ""
     assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))

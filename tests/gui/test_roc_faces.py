@@ -9,14 +9,16 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc.picture.faces import FACES
+from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
 from aucstudio.gui.pages.roc.picture.lines import shapes_of
+from aucstudio.gui.pages.roc.picture.scene import nearest
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.roc.words import readouts
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record, put_in_flight
 
@@ -133,9 +135,9 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
         curve = curves.run_curves(records[name]).curves[0]
         path = curve.corners() if key == "roc" else curve
         assert np.array_equal(drawn.item.getData(), face.path(path))
-        row = next(row for row in view.canvas.legend.rows if row.cells[0] == name)
-        assert row.cells[1] == f"{face.figure(curve):.3f}"
-    assert view.canvas.legend.header[1] == face.figure_title
+        assert name in [row.name for row in view.canvas.legend.rows]
+        assert f">{face.figure(curve):.3f}<" in view.canvas.legend.toolTip()
+    assert f">{face.figure_title}<" in view.canvas.legend.toolTip()
     is_roc = key == "roc"
     assert view.canvas.band_item.isVisible() == is_roc
     assert view.choices.axis_combo.isVisible() == is_roc
@@ -167,9 +169,9 @@ def test_several_splits_have_the_corrected_interval(view, records):
     show(view, records, "RLS x4", face="precision")
     figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
-    row = view.canvas.legend.rows[0]
-    assert row.cells[1] == f"{found.value:.3f}"
-    assert row.cells[2] == f"{found.low:.3f}–{found.high:.3f}"
+    told = view.canvas.legend.toolTip()
+    assert f">{found.value:.3f}<" in told
+    assert f">{found.low:.3f}–{found.high:.3f}<" in told
     assert "means over splits" in view.sentence.text()
 
 
@@ -202,8 +204,8 @@ def test_the_nearest_point_is_that_of_all_points(view, records):
         rng = np.random.default_rng(1)
         for at in rng.random((40, 2)) * [1.0, y.max()]:
             pixel = 0.002, 0.004
-            distance = ((x - at[0]) / pixel[0]) ** 2 + ((y - at[1]) / pixel[1]) ** 2
-            assert drawn.nearest(*at, pixel)[0] == pytest.approx(distance.min())
+            distance = np.hypot((x - at[0]) / pixel[0], (y - at[1]) / pixel[1])
+            assert nearest((x, y), at, pixel)[0] == pytest.approx(distance.min())
 
 
 @pytest.mark.parametrize("key", list(FACES))
@@ -254,6 +256,7 @@ def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
     put_in_flight(view.session, live)
     finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
     assert np.array_equal(finished, flying)  # the same order of the rows
-    assert view.canvas.legend.rows[-1].cells[1] == view.canvas.legend.rows[0].cells[1]
+    figure = readouts.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
+    assert f" {figure}" in view.canvas.legend.rows[-1].name
     put_in_flight(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

@@ -17,13 +17,13 @@ from aucstudio.gui.pages.roc.layers.costs import CostLayer, hull_of
 from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
 from aucstudio.gui.pages.roc.layers.isometrics import IsometricLayer
 from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.picture import axes, places
-from aucstudio.gui.pages.roc.picture.scene import Scene
+from aucstudio.gui.pages.roc.picture import axes
+from aucstudio.gui.pages.roc.picture.scene import Scene, height
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.operating import expected_cost
+from aucstudio.project.results.operating_points import expected_cost
 from aucstudio.project.words import p_words
-from tests.gui.conftest import make_record, points, put
+from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")
 
@@ -118,7 +118,7 @@ def test_arrow_keys_step_along_the_curve(session, plot, scene):
     split = add(session).splits[0]
     curve = roc.roc_curve(split.test_positive, split.test_scores)
     layer = OperatingPointLayer(plot, session)
-    session.focus_changed.connect(lambda: layer.show(scene()))
+    on(session, "focus", lambda: layer.show(scene()))
     layer.show(scene())
     start = layer.point.vertex
 
@@ -281,7 +281,7 @@ def test_prior_and_cost_are_read_and_shown(qtbot, session, plot, scene):
     layer = CostLayer(plot, session)
     qtbot.addWidget(layer.panel)
     layer.enabled = True
-    session.stakes_changed.connect(lambda: layer.show(scene()))
+    on(session, "stakes", lambda: layer.show(scene()))
     layer.show(scene())
     panel = layer.panel
     share = session.table.is_positive().mean()
@@ -462,7 +462,7 @@ def test_height_takes_the_upper_end_of_a_jump(session):
     curve = run_curves(add(session)).curves[0]
     trace = run_curves(session.records[session.selected]).average
     for fpr in np.unique(curve.fpr):
-        assert places.height(trace, float(fpr)) == float(roc.tpr_at(curve, [fpr])[0])
+        assert height(trace, float(fpr)) == float(roc.tpr_at(curve, [fpr])[0])
 
 
 def test_the_switches_are_in_the_menu(session, open_view, qtbot):

@@ -15,15 +15,15 @@ from aucstudio.gui.common import curves, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc.picture.axes import place
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.words import sentences
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.roc.words import readouts, sentences
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record, put_in_flight
 
@@ -104,25 +104,27 @@ def test_a_curve_is_the_engines(view, session, records):
     assert pens[0].dashPattern() != pens[1].dashPattern()
 
 
-def test_the_legend_gives_area_interval_and_partial_area(view, session, records):
+def test_the_legend_names_runs_and_its_tip_has_their_areas(view, session, records):
     show(session, records, "RLS", "Logistic")
     for row, name in zip(view.canvas.legend.rows, ("RLS", "Logistic"), strict=True):
         split = records[name].splits[0]
         found = inference.delong_interval(split.test_positive, split.test_scores)
         part = brute_partial_auc(split.test_positive, split.test_scores, *BAND) / 0.1
-        assert row.cells[:2] == (name, f"{found.value:.3f}")
-        assert row.cells[2] == f"{found.low:.3f}–{found.high:.3f}"
-        assert float(row.cells[3]) == pytest.approx(part, abs=5.1e-4)
+        assert row.name == name
+        told = view.canvas.legend.toolTip()
+        for number in (f"{found.value:.3f}", f"{found.low:.3f}–{found.high:.3f}", f"{part:.3f}"):
+            assert f">{number}<" in told
 
 
 @pytest.mark.parametrize("scale", ["normalized", "raw", "mcclish"])
 def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
     show(session, records, "RLS")
     view.choices.choose(area=scale)
+    (run,) = session.checked_runs()
     split = records["RLS"].splits[0]
     area = getattr(roc.partial_auc(split.test_positive, split.test_scores, *BAND), scale)
-    assert float(view.canvas.legend.rows[0].cells[3]) == pytest.approx(area, abs=5.1e-4)
-    assert view.canvas.legend.header[3] == curves.SCALES[scale]
+    words = readouts.band_words(run, BAND, view.choices.area)
+    assert f"{curves.SCALES[scale]} {curves.area_words(area, scale)}" in words
 
 
 def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
@@ -133,7 +135,7 @@ def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
     assert view.choices.band_high.value() == 0.23
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.23)
-    assert view.canvas.legend.rows[0].cells[3] == f"{area.normalized:.3f}"
+    assert f">{area.normalized:.3f}<" in view.canvas.legend.toolTip()
     assert view.lines.drawn[0].item is line  # the curves stay
     view.canvas.band_item.lines[0].setValue(0.9)  # against the other edge
     assert session.plan.band == (0.229, 0.23)
@@ -253,7 +255,7 @@ def test_pointing_reads_the_nearest_vertex(view, session, records):
 def test_the_origin_calls_nobody(view, session, records):
     show(session, records, "RLS")
     view.point_at(0.0, 0.0)
-    assert "threshold above all" in view.readout.text()
+    assert "threshold above all scores" in view.readout.text()
     assert "precision –" in view.readout.text()
 
 
@@ -261,7 +263,7 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     show(session, records, "RLS", "Logistic")
     session.set_look(records["RLS"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert [row.cells[0] for row in view.canvas.legend.rows] == ["Logistic"]
+    assert [row.name for row in view.canvas.legend.rows] == ["Logistic"]
     assert len(lines(view)) == 1
     assert len(view.canvas.shade_item.getData()[0]) == 0  # the selected run is the hidden one
     session.set_look(records["Logistic"].id, "Hide", visible=False)
@@ -283,14 +285,13 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     put_in_flight(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
     assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
-    name, area, interval, part = view.canvas.legend.rows[-1].cells
-    assert name == "RankSVM training"
-    assert area == f"{roc.auc(split.test_positive, split.test_scores):.3f}"
-    assert interval == ""
-    assert part == view.canvas.legend.rows[0].cells[3]
+    area = roc.auc(split.test_positive, split.test_scores)
+    part = roc.partial_auc(split.test_positive, split.test_scores, *BAND).normalized
+    told = view.canvas.legend.rows[-1].name
+    assert told == f"RankSVM training: AUC {area:.3f}, pAUC {part:.3f}"
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
     put_in_flight(session, session.live)
-    assert float(view.canvas.legend.rows[-1].cells[1]) == pytest.approx(1 - float(area), abs=1.1e-3)
+    assert f"AUC {1 - area:.3f}" in view.canvas.legend.rows[-1].name
     put_in_flight(session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0
     assert len(view.canvas.legend.rows) == 1
@@ -308,7 +309,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
     view.point_at(fpr[k], tpr[k])
     assert f"mean TPR {tpr[k]:.3f} (sd {sd[k]:.3f} over" in view.readout.text()
     areas = [roc.partial_auc_of(curve, *BAND).normalized for curve in known]
-    assert view.canvas.legend.rows[0].cells[3] == f"{np.mean(areas):.3f}"
+    assert f">{np.mean(areas):.3f}<" in view.canvas.legend.toolTip()
     view.choices.curve_combo.setCurrentIndex(1)
     QApplication.processEvents()
     drawn = lines(view)
@@ -322,7 +323,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
 def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "Open a table" in view.canvas.hint.toPlainText()
     session.study.table = table
-    session.table_changed.emit()
+    session.tell({"table"})
     QApplication.processEvents()
     assert "Press Run to train AUC-RLS" in view.canvas.hint.toPlainText()
     session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
@@ -476,7 +477,7 @@ def test_the_legend_of_many_runs_stays_small(view, session, records):
     show(session, many, *many)
     assert len(view.canvas.legend.rows) == 14
     assert len(view.canvas.legend._lines()) == 10
-    assert view.canvas.legend._lines()[-1].cells[0] == "and 5 more"
+    assert view.canvas.legend._lines()[-1].name == "and 5 more"
     assert not view.grab().isNull()
 
 
@@ -533,14 +534,14 @@ def test_curves_of_very_many_rows_are_made_beside_the_window(
     session, view, table, qtbot, monkeypatch
 ):
     record = make_record(table, "rls")
-    threads, real, gate = [], roc.roc_curve, threading.Event()
+    threads, real, gate = [], curves.curve_of, threading.Event()
 
     def traced(*data, **options):
         threads.append(threading.current_thread())
         gate.wait(5)
         return real(*data, **options)
 
-    monkeypatch.setattr(roc, "roc_curve", traced)
+    monkeypatch.setattr(curves, "curve_of", traced)
     monkeypatch.setattr(curves, "_MOST_AT_ONCE", 10)
     show(session, {"Many": record}, "Many")
     assert view.busy()

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.store.workspace import new_unsaved_project
 from aucstudio.project.work.processes import Processes
-from tests.gui.conftest import PATIENCE
+from tests.gui.conftest import PATIENCE, on
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def held(monkeypatch):
 
 
 def begin(session, table_file, *methods):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     folds = Validation(scheme="folds", folds=3)
     for method in methods:
         session.edit(dataclasses.replace(session.plan, method=method, validation=folds), "choose")
-        session.run_planned()
+        session.runs.run_methods()
 
 
 def texts(model):
@@ -59,7 +59,7 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     strip = ProgressStrip(session, QAction("&Run"), QAction("&Stop"))
     qtbot.addWidget(strip)
     strip.resize(900, 30)
-    session.run_at_once(2)
+    session.runs.run_at_once(2)
     begin(session, table_file, "auc-rls", "rls", "rank-svm")
     qtbot.waitUntil(
         lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
@@ -145,7 +145,7 @@ def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, h
 @pytest.mark.slow
 def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):
     reached, _released = held
-    session.run_at_once(2)
+    session.runs.run_at_once(2)
     begin(session, table_file, "auc-rls", "rls", "rank-svm")
     qtbot.waitUntil(
         lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
@@ -163,14 +163,14 @@ def test_one_that_would_not_fit_beside_the_other_waits(
     session, table_file, qtbot, held, monkeypatch
 ):
     reached, released = held
-    session.run_at_once(2)
+    session.runs.run_at_once(2)
     asked = []
 
     def refuse(experiments, _table, count):
         asked.append(([experiment.method for experiment in experiments], count))
         raise InputError("2 runs at once would take about 3 GB")
 
-    monkeypatch.setattr("aucstudio.gui.state.session_running.check_size_at_once", refuse)
+    monkeypatch.setattr("aucstudio.gui.state.session_runs.check_size_at_once", refuse)
     begin(session, table_file, "auc-rls", "rls")
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
     assert asked[-1] == (["rls", "auc-rls"], 2)
@@ -198,7 +198,7 @@ def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
     for method in ("rls", "rank-svm"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
-        session.run_planned()
+        session.runs.run_methods()
     assert [one.experiment.method for one in session.queue] == ["rls", "rank-svm"]
     released.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -213,7 +213,7 @@ def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
 def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
     session, table_file, qtbot, tmp_path
 ):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))
     gone = tmp_path / "gone.csv"
@@ -226,7 +226,7 @@ def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
     )
     for validation in schemes:
         session.edit(dataclasses.replace(session.plan, validation=validation), "choose")
-        session.run_planned()
+        session.runs.run_methods()
     gone.unlink()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     records = list(session.records.values())
@@ -242,7 +242,7 @@ def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, 
     reached, released = held
     begin(session, table_file, "auc-rls", "rls")
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
-    session.stop_run(session.live)
+    session.study.runner.stop(session.live)
     qtbot.waitUntil(reached["rls"].is_set, timeout=PATIENCE)
     released["rls"].set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -255,13 +255,13 @@ def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, 
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
     first, second, third = session.queue
     heard = []
-    session.live_changed.connect(lambda: heard.append(list(session.queue)))
-    session.move(second, up=True)
+    on(session, "live", lambda: heard.append(list(session.queue)))
+    session.study.runner.move(second, -1)
     assert heard[-1] == [second, first, third]
-    session.move(second, up=True)
+    session.study.runner.move(second, -1)
     assert heard[-1] == [second, first, third]
-    session.move(second, up=False)
-    session.cancel(first)  # and not the third, which has the same settings
+    session.study.runner.move(second, 1)
+    session.study.runner.cancel(first)  # and not the third, which has the same settings
     assert heard[-1] == [second, third]
     for event in released.values():
         event.set()
@@ -283,7 +283,7 @@ def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
     monkeypatch.setattr(runner, "read_test_table", read_slowly)
     begin(session, table_file, "auc-rls")
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
-    session.stop_run()
+    session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     released.set()
     assert session.records == {}
@@ -291,7 +291,7 @@ def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
 
 @pytest.mark.slow
 def test_the_menu_chooses_how_many(window, table_file, qtbot, monkeypatch):
-    place = window.session._place
+    place = window.session.runs._place
     assert isinstance(place, Processes)
     chosen = [action for action in window.findChildren(QAction) if "at_once" in action.objectName()]
     assert chosen[0].isChecked()

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
-from aucstudio.gui.dialogs.scoring import work as scoring_work
-from aucstudio.gui.dialogs.scoring.curve import outline
+from aucstudio.gui.dialogs.scoring import dialog as scoring_work
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring.report import outline
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
-from aucstudio.project.results.choosing import Target
+from aucstudio.project.results.threshold_choice import Target
 from aucstudio.project.runs.models.final_model import validated_model
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
@@ -56,7 +56,7 @@ def dialog_of(window, qtbot, table_file, table):
     """Open the dialog by its action, on a run with one split or several."""
 
     def open_dialog(**validation):
-        window.session.open_data(table_file)
+        window.session.files.open_now(table_file, "table")
         record = make_record(window.session.table, validation=Validation(**validation))
         put(window.session, record, "A run")
         assert window.actions_.score_table.isEnabled()
@@ -95,7 +95,7 @@ def found(dialog):
 @pytest.mark.slow
 def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
-    window.session.open_data(table_file)
+    window.session.files.open_now(table_file, "table")
     assert not window.actions_.score_table.isEnabled()
     train(qtbot, window.session)
     assert window.actions_.score_table.isEnabled()
@@ -125,7 +125,7 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
     assert met[1] == ("Columns ignored", "0", "–")
     assert ("    town", "2", "'west'") in met
-    assert ("    x1", "1", "'old' in line 8; counts as missing") in met
+    assert ("    x1", "1", "'old' in line 8; treated as missing") in met
     assert ("    x0", "1", "a larger share than in training") in met
     assert met[-2:] == [
         ("Rows left out", "1", ""),
@@ -167,7 +167,7 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     box.click()
     press(dialog, dialog.score)
     assert dialog.report.isVisible()
-    assert ("Columns absent, as allowed", "1", "'x0'") in found(dialog)
+    assert ("Absent columns, as allowed", "1", "'x0'") in found(dialog)
     assert ("Columns ignored", "1", "'X0'") in found(dialog)
     assert dialog.save.isEnabled()
     box.click()
@@ -192,7 +192,7 @@ def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press
     expected = scores_in(dialog)
     choose_table(dialog, later(change, name="other.csv"))
     press(dialog, dialog.score)
-    assert "not written as in training" in dialog.allowed.sentence.text()
+    assert "has another format than in training" in dialog.allowed.sentence.text()
     assert "--" not in dialog.allowed.sentence.text()
     mends = [key for key in dialog.allowed.boxes if key.startswith(("decimal", "written"))]
     assert mends == ["decimal ,", "written x3"]
@@ -212,7 +212,7 @@ def test_numbers_out_of_range_are_taken_by_a_box(dialog_of, later, choose_table,
     dialog = dialog_of()
     choose_table(dialog, later(change))
     press(dialog, dialog.score)
-    assert "far outside the range of training" in dialog.allowed.sentence.text()
+    assert "far outside the training range" in dialog.allowed.sentence.text()
     (box,) = dialog.allowed.boxes.values()
     assert "as they are" in box.text()
     box.click()
@@ -229,7 +229,7 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
     dialog = dialog_of()
     choose_table(dialog, later(change))
     press(dialog, dialog.score)
-    assert "likewise 'town'" in dialog.allowed.sentence.text()
+    assert "also 'town'" in dialog.allowed.sentence.text()
     assert list(dialog.allowed.boxes) == ["x1", "town"]
     dialog.allowed.boxes["x1"].click()
     press(dialog, dialog.score)
@@ -336,7 +336,7 @@ def test_the_table_itself_is_never_overwritten(dialog_of, later, choose_table, p
     press(dialog, dialog.score)
     answers.save_path = str(path)
     press(dialog, dialog.save)
-    assert "it would be lost" in dialog.words.text()
+    assert "would be overwritten" in dialog.words.text()
     assert path.read_bytes() == before
     assert dialog.save.isEnabled()
 
@@ -379,7 +379,7 @@ def test_what_is_given_up_stops_and_is_never_heard(
     landed = []
     monkeypatch.setattr(dialog.report, "show_report", lambda *given: landed.append(given))
     if way == "cancel":
-        press(dialog, dialog.cancel)
+        press(dialog, dialog.progress.cancel)
         assert dialog.score.isEnabled()
         assert dialog.words.text() == ""
     elif way == "close":
@@ -439,7 +439,7 @@ def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, ch
     dialog = dialog_of()
     choose_table(dialog, later(header=lambda names: ["X0", *names[1:-1], "verdict"]))
     assert dialog.report.isVisible()
-    assert "4 of 5 columns that the model knows are here" in dialog.report.sentence.text()
+    assert "4 of the model's 5 columns found" in dialog.report.sentence.text()
     assert "there is no label" in dialog.report.sentence.text()
     assert ("Columns absent", "1", "'x0'") in found(dialog)
     assert ("Columns ignored", "2", "'X0', 'verdict'") in found(dialog)

@@ -7,16 +7,16 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.engine.roc import cut_at
 from aucstudio.gui.pages.scores.plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.scores.words import threshold_sentence
-from aucstudio.gui.pages.scores.worst import Worst
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.scores.worst_rows import Worst
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.distribution import Confusion, ScoreDistribution, bin_edges
-from aucstudio.project.runs.watch import Look
+from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 
 
@@ -112,7 +112,7 @@ def test_spin_box_and_button_move_the_line(view, add, qtbot):
     assert "At threshold −0.2500, " in view.sentence.text()
     view.findChild(QPushButton, "own_threshold_button").click()
     assert view.line.value() == 0.0
-    assert not view.over.own_button.isEnabled()
+    assert not view.own_button.isEnabled()
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     split = record.splits[0]
     look = Look(split.test_positive, split.test_scores * 9, split.model.scorer)
     put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
-    view.over.follow_check.click()
+    view.follow_check.click()
     shown(view, qtbot)
     assert view.readout.isVisible()
     assert view.curves[0].xData[-1] == pytest.approx(split.test_scores.max())
@@ -215,7 +215,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
 
 def test_failed_run_says_why(view, add, qtbot):
     add(splits=(), status="failed", error="not enough memory")
-    assert shown(view, qtbot) == "Run has no scores to show. Not enough memory."
+    assert shown(view, qtbot) == "Run has no scores. Not enough memory."
 
 
 def test_bins_of_equal_and_of_spread_scores():
@@ -241,13 +241,13 @@ def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbo
     shown(view, qtbot)
     session.point_at(split=1, threshold=0.2)
     shown(view, qtbot)
-    assert view.over.split_combo.currentIndex() == 1
+    assert view.split_combo.currentIndex() == 1
     assert view.line.value() == 0.2
     assert counted(view) == brute_force(record.splits[1], 0.2)
     view.line.setValue(-0.4)
     assert session.focus.threshold == -0.4
     assert session.focus.split == 1
-    view.over.split_combo.setCurrentIndex(2)
+    view.split_combo.setCurrentIndex(2)
     assert (session.focus.split, session.focus.threshold) == (2, 0.0)
     shown(view, qtbot)
     row = int(record.splits[2].test_rows[5])
@@ -280,10 +280,10 @@ def test_the_worst_rows_are_listed_and_point(view, add, session, qtbot):
     np.testing.assert_array_equal(worst.worst.rows, split.test_rows[y][order])
     pairs = [(scores[~y] > s).sum() for s in scores[y][order]]
     np.testing.assert_array_equal(worst.worst.pairs, pairs)
-    assert worst.model.rows[0].cells[0] == f"{worst.worst.rows[0] + 1:,}"
+    assert worst.list.sheet.rows[0].cells[0] == f"{worst.worst.rows[0] + 1:,}"
     worst.list.selectRow(2)
     assert session.focus.row == worst.worst.rows[2]
-    cells = dict(row.cells for row in worst.cells.rows)
+    cells = dict(row.cells for row in worst.sheet.sheet.rows)
     assert next(iter(cells)) == "outcome"
     assert cells["outcome"] == "yes"
     assert float(cells["x0"].replace("−", "-")) == pytest.approx(
@@ -334,7 +334,7 @@ def test_few_rows_get_a_mark_each(view, add, qtbot):
 def test_counts_stand_on_a_logarithmic_axis(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
-    view.over.scale_combo.setCurrentIndex(1)
+    view.scale_combo.setCurrentIndex(1)
     for item, of_class in zip(
         view.curves, (split.test_positive, ~split.test_positive), strict=True
     ):

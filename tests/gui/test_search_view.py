@@ -9,14 +9,14 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
-from aucstudio.gui.pages.search.heat import sequential
-from aucstudio.gui.pages.search.search_view import SearchView
-from aucstudio.gui.pages.search.standing import (
+from aucstudio.gui.pages.search.pictures import sequential
+from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     over_splits,
     searched_settings,
 )
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.search.search_view import SearchView
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
@@ -156,7 +156,7 @@ def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
 
 def test_the_edge_of_the_grid_is_said(view, add, qtbot):
     add(c_search(C_AREAS[::-1] + np.arange(7)[:, None]))
-    assert "It lies on the edge of the grid: no C above 10000 was tried." in shown(view, qtbot)
+    assert "It lies on the edge of the grid: no C above 10000 was tested." in shown(view, qtbot)
 
 
 def test_no_edge_where_the_setting_itself_ends(view, add, qtbot):
@@ -180,7 +180,7 @@ def test_candidates_level_with_the_best(view, add, qtbot):
         "1 of the 6 others lies within one standard error of it, 1 of them level with it." in text
     )
     assert cells(view, "Rank")[:3] == ["1", "1", "3"]
-    assert cells(view, "Remark")[:2] == ["best", "level with the best"]
+    assert cells(view, "Remark")[:2] == ["best", "not significantly different from the best"]
 
 
 def test_leave_pair_out_has_no_spread(view, add, qtbot):
@@ -222,7 +222,7 @@ def test_the_axes_can_be_exchanged(view, add, qtbot):
     found = leaf_search()
     add(found, method="auc-split")
     shown(view, qtbot)
-    choose(view.over.along_combo, "max_depth")
+    choose(view.along_combo, "max_depth")
     np.testing.assert_allclose(view.heat.values, found.means.reshape(3, 2)[::-1].T)
     assert view.heat.plot.getAxis("bottom").labelText == "Depth"
     assert view.heat.plot.getAxis("left").labelText == "Rows in a leaf"
@@ -262,7 +262,7 @@ def test_of_a_sampled_grid_the_best_at_each_value(view, add, qtbot):
     np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.7, 0.9, 0.5])
     np.testing.assert_allclose(np.sort(points(view.profile.means)[:, 1]), np.sort(means))
     assert len(view.profile.spread.opts["x"]) == 3
-    choose(view.over.along_combo, "regularization")
+    choose(view.along_combo, "regularization")
     np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.8, 0.9])
     assert view.profile.plot.getAxis("bottom").labelText == "Regularisation λ"
 
@@ -271,8 +271,8 @@ def test_words_lie_side_by_side_and_have_no_line(view, add, qtbot):
     grid = product(class_weight=(None, "balanced"), C=(1.0, 10.0), gamma=(0.25, 1.0))
     add(searched(grid, np.linspace(0.6, 0.9, 8)[:, None]), method="svm")
     shown(view, qtbot)
-    assert view.over.along_combo.currentData() == "C"  # numbers first
-    choose(view.over.along_combo, "class_weight")
+    assert view.along_combo.currentData() == "C"  # numbers first
+    choose(view.along_combo, "class_weight")
     (ticks,) = view.profile.plot.getAxis("bottom")._tickLevels
     assert ticks == [(0.0, "none"), (1.0, "balanced")]
     assert view.profile.line.xData is None or not len(view.profile.line.xData)
@@ -287,7 +287,7 @@ def test_all_splits_average_the_means(view, add, qtbot):
     third = c_search(C_AREAS + 0.01)
     record = add(c_search(), other, third)
     text = shown(view, qtbot)
-    assert [view.over.split_combo.itemText(k) for k in range(4)] == [
+    assert [view.split_combo.itemText(k) for k in range(4)] == [
         "All splits",
         "Split 1",
         "Split 2",
@@ -304,7 +304,7 @@ def test_all_splits_average_the_means(view, add, qtbot):
     assert by_setting["10"] == "2 of 3"
     assert by_setting["1"] == "1 of 3"
     assert by_setting["100"] == "–"
-    choose(view.over.split_combo, 1)
+    choose(view.split_combo, 1)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], other.means)
     assert "C = 1 ranks best in 5 folds" in view.sentence.text()
     assert "Chosen" not in view.table.candidates.heads
@@ -370,8 +370,8 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert not view.use_button.isVisible()
     add(c_search(np.full((7, 5), np.nan)), splits=(), status="stopped", name="Early")
     assert "Early was stopped before any candidate was tested" in shown(view, qtbot)
-    add(splits=(), status="failed", error="nothing could be tuned: too few rows", name="Bad")
-    assert shown(view, qtbot).endswith("Nothing could be tuned: too few rows.")
+    add(splits=(), status="failed", error="no settings could be searched: too few rows", name="Bad")
+    assert shown(view, qtbot).endswith("No settings could be searched: too few rows.")
     session.study.table = None
     session.put_plan(dataclasses.replace(session.plan, looks={}))
     view.mark_stale()
@@ -418,7 +418,7 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
     assert not view.hover.isVisible()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
     assert view.hover.isVisible()
-    QApplication.sendEvent(view.profile.plot.parentWidget(), QEvent(QEvent.Type.Leave))
+    QApplication.sendEvent(view.profile.plot, QEvent(QEvent.Type.Leave))
     assert not view.hover.isVisible()
 
 
@@ -472,7 +472,7 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
         "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC: 0.740)."
     )
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[:3, 0])
-    assert view.over.follow_check.isVisible()
+    assert view.follow_check.isVisible()
     drawn = view.standing
     live.search = c_search(areas.copy())
     put_in_flight(session, session.live)
@@ -487,7 +487,7 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
     assert view.sentence.text().startswith("Flying is stopping: 12 of 35")
     put_in_flight(session, None)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
-    assert not view.over.follow_check.isVisible()
+    assert not view.follow_check.isVisible()
 
 
 @pytest.mark.parametrize("method", ["auc-svm", "auc-split"])
@@ -519,7 +519,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add(c_search())
     fly(session, record, c_search(C_AREAS[::-1]))
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[::-1].mean(axis=1))
-    view.over.follow_check.click()
+    view.follow_check.click()
     shown(view, qtbot)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
 
@@ -536,7 +536,7 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
 @pytest.mark.slow
 def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):
     session.study.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
-    session.run_planned(tuned=True)
+    session.runs.run_methods(tuned=True)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     (run,) = session.shown_runs()
     text = shown(view, qtbot)

@@ -7,14 +7,15 @@ import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.gui.state import opening, project_handle
-from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan, RunLook
+from aucstudio.gui.state.study import Focus
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
 from tests.conftest import write_table
+from tests.gui.conftest import on
 
 PATIENCE = 30_000
 
@@ -24,7 +25,7 @@ def run(session, qtbot):
     def go(method, **params):
         plan = dataclasses.replace(session.plan, method=method, params={method: params})
         session.edit(plan, "set up")
-        session.run_planned()
+        session.runs.run_methods()
         qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
         return session.records[session.selected]
 
@@ -32,29 +33,28 @@ def run(session, qtbot):
 
 
 def test_a_finished_run_is_on_disk_before_it_is_listed(session, table_file, qtbot):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     seen = []
-    session.runs_changed.connect(
-        lambda: (
+
+    def look():
+        if session.project:
             seen.append((len(session.records), len(session.project.runs())))
-            if session.project
-            else None
-        )
-    )
-    session.run_planned()
+
+    on(session, "runs", look)
+    session.runs.run_methods()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert seen
     assert all(on_disk >= listed for listed, on_disk in seen)
 
 
 def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     first, second = run("auc-rls"), run("svm-pauc", fpr_range=(0.0, 0.5))
     session.set_look(first.id, "Rename run", name="mine", colour=5, visible=False)
     session.set_band(0.0, 0.25)
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     before = session.plan
-    assert session.open_project(tmp_path / "named.aucproj") == []
+    assert session.files.open_now(tmp_path / "named.aucproj", "project").warnings == []
     assert session.plan == before
     assert session.plan.looks[first.id].name == "mine"
     for old in (first, second):
@@ -64,11 +64,11 @@ def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_
 
 
 def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     table_file.unlink()
-    warnings = session.open_project(tmp_path / "named.aucproj")
+    warnings = session.files.open_now(tmp_path / "named.aucproj", "project").warnings
     assert len(warnings) == 1
     assert str(table_file) in warnings[0]
     assert list(session.records) == [record.id]
@@ -76,25 +76,27 @@ def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path
 
 
 def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     run("auc-rls")
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     write_table(table_file, seed=9)
-    warnings = session.open_project(tmp_path / "named.aucproj")
+    warnings = session.files.open_now(tmp_path / "named.aucproj", "project").warnings
     assert "has changed" in warnings[0]
 
 
 def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, ended_owner):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     session.project.begin_run(record.experiment)
     path = session.project.path
-    assert "running when the program last ended" in session.open_project(path)[0]
-    assert session.open_project(path) == []
+    assert (
+        "running when the program last ended" in session.files.open_now(path, "project").warnings[0]
+    )
+    assert session.files.open_now(path, "project").warnings == []
 
 
 def test_undo_takes_back_an_edit_but_never_a_run(session, run, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     session.set_band(0.0, 0.3)
     record = run("auc-rls")
     session.set_look(record.id, "Rename run", name="other")
@@ -107,7 +109,7 @@ def test_undo_takes_back_an_edit_but_never_a_run(session, run, table_file):
 
 
 def test_edits_of_one_thing_in_a_row_are_one_step(session, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     for beta in (0.2, 0.3, 0.4):
         session.set_band(0.0, beta)
     assert session.undo_stack.count() == 1
@@ -116,10 +118,10 @@ def test_edits_of_one_thing_in_a_row_are_one_step(session, table_file):
 
 
 def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     for method in ("auc-rls", "auc-svm", "auc-rls"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
-        session.run_planned()
+        session.runs.run_methods()
     qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
     looks = list(session.plan.looks.values())
     assert [look.name for look in looks] == ["AUC-RLS", "AUC-SVM", "AUC-RLS (2)"]
@@ -140,10 +142,10 @@ def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, mo
         return fit(self, X, positive, monitor)
 
     monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=5))
     session.edit(plan, "folds")
-    session.run_planned()
+    session.runs.run_methods()
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -155,7 +157,7 @@ def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, mo
 
 
 def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-svm", C=3.0)
     run("auc-rls")
     session.reuse_settings(record.id)
@@ -164,29 +166,29 @@ def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
 
 
 def test_nothing_is_started_with_a_bad_setting(session, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, method="auc-svm", params={"auc-svm": {"C": 0.0}})
     session.edit(plan, "bad")
     with pytest.raises(InvalidSetting):
-        session.run_planned()
+        session.runs.run_methods()
     assert not session.busy
     assert session.project is None
 
 
 def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_path):
-    table = session.open_data(table_file)
+    table = session.files.open_now(table_file, "table").table
     for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
         path = tmp_path / name
         path.write_text(content)
         with pytest.raises(InputError, match=name):
-            session.open_data(path)
+            session.files.open_now(path, "table")
         assert session.table is table
     with pytest.raises(InputError, match=r"absent\.csv"):
-        session.open_data(tmp_path / "absent.csv")
+        session.files.open_now(tmp_path / "absent.csv", "table")
 
 
 def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))
     kept = run("auc-rls")
@@ -194,10 +196,10 @@ def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, t
     again = run("auc-rls")
     assert again.status == DONE
     assert any("cannot read or write the project" in sentence for sentence in told)
-    assert "1 run not saved" in session.status
+    assert "1 run not saved" in session.study.status
     assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
-    session.save_as(tmp_path / "rescued.aucproj")
-    assert session.status == "All runs saved in rescued.aucproj"
+    session.files.save_as(tmp_path / "rescued.aucproj")
+    assert session.study.status == "All runs saved in rescued.aucproj"
     assert ids(session.project) == [kept.id, again.id]
 
 
@@ -235,9 +237,9 @@ class Held:
 @pytest.fixture
 def held(session, table_file, qtbot, monkeypatch):
     """A run that is under way until it is released; always released in the end."""
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     made = Held(monkeypatch)
-    session.run_planned()
+    session.runs.run_methods()
     qtbot.waitUntil(made.reached.is_set, timeout=PATIENCE)
     yield made
     made.release.set()
@@ -246,13 +248,13 @@ def held(session, table_file, qtbot, monkeypatch):
 
 def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, tmp_path):
     unnamed = session.project.path
-    session.save_as(tmp_path / "first.aucproj")
-    session.save_as(tmp_path / "second.aucproj")
+    session.files.save_as(tmp_path / "first.aucproj")
+    session.files.save_as(tmp_path / "second.aucproj")
     assert not unnamed.exists()
     held.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert ids(session.project) == list(session.records) != []
-    assert session.status == "All runs saved in second.aucproj"
+    assert session.study.status == "All runs saved in second.aucproj"
     assert session.project.unfinished_runs().lost == []
     # The named file of before stays, and does not wait for a run that ended elsewhere.
     first = ProjectFile.open(tmp_path / "first.aucproj")
@@ -264,18 +266,18 @@ def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
     session, held, qtbot, tmp_path, monkeypatch
 ):
     disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.begin_save(tmp_path / "named.aucproj")
+    session.files.begin_save(tmp_path / "named.aucproj")
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     held.release.set()  # it ends while the file is written, and waits for it
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project.path == tmp_path / "named.aucproj"
     assert ids(session.project) == list(session.records) != []
-    assert session.is_saved
+    assert session.study.is_saved
 
 
 def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)
     lost = ProjectFile.open(tmp_path / "named.aucproj").unfinished_runs().lost
     assert [experiment.method for experiment in lost] == ["auc-rls"]
@@ -286,16 +288,16 @@ def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     (task,) = session.study.runner._flights.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     assert len(ids(session.project)) == 1
 
 
 def test_a_late_run_stays_out_of_another_study_of_the_same_table(
     session, held, table_file, tmp_path, qtbot
 ):
-    session.save_as(tmp_path / "its own.aucproj")
+    session.files.save_as(tmp_path / "its own.aucproj")
     own = session.project
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     held.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
@@ -304,11 +306,11 @@ def test_a_late_run_stays_out_of_another_study_of_the_same_table(
 
 @pytest.mark.parametrize("harm", ["deleted", "empty", "truncated", "damaged", "folder gone"])
 def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tmp_path, harm):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     first = run("auc-rls")
     (tmp_path / "place").mkdir()
     path = tmp_path / "place" / "broken.aucproj"
-    session.save_as(path)
+    session.files.save_as(path)
     second = run("auc-svm")
     session.set_look(first.id, "Rename run", name="mine")
     whole = path.read_bytes()
@@ -325,8 +327,8 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tm
                 "damaged": whole[:4096] + b"\x5a" * (half - 4096) + whole[half:],
             }[harm]
         )
-    session.save_as(tmp_path / "rescued.aucproj")
-    assert session.open_project(tmp_path / "rescued.aucproj") == []
+    session.files.save_as(tmp_path / "rescued.aucproj")
+    assert session.files.open_now(tmp_path / "rescued.aucproj", "project").warnings == []
     assert list(session.records) == [first.id, second.id]
     assert session.plan.looks[first.id].name == "mine"
     for before in (first, second):
@@ -335,34 +337,34 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tm
 
 
 def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     path = session.project.path
     with pytest.raises(InputError, match="cannot save the project as"):
-        session.save_as(tmp_path / "no such folder" / "p.aucproj")
+        session.files.save_as(tmp_path / "no such folder" / "p.aucproj")
     assert session.project.path == path
-    assert not session.is_saved
+    assert not session.study.is_saved
     assert ids(session.project) == [record.id]
 
 
 def test_saving_onto_itself_keeps_the_file(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
-    session.save_as(session.project.path)
+    session.files.save_as(session.project.path)
     assert ids(session.project) == [record.id]
-    session.save_as(tmp_path / "named.aucproj")
-    session.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
+    session.files.save_as(tmp_path / "named.aucproj")
     assert ids(session.project) == [record.id]
 
 
 def test_another_table_during_a_run_leaves_the_run_in_its_project(
     session, held, qtbot, tmp_path, table
 ):
-    session.save_as(tmp_path / "its own.aucproj")
-    session.run_planned()  # waits
+    session.files.save_as(tmp_path / "its own.aucproj")
+    session.runs.run_methods()  # waits
     told = []
     session.told.connect(told.append)
-    session.open_data(write_table(tmp_path / "another.csv", seed=5))
+    session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
     assert session.flights == []
     assert list(session.queue) == []
@@ -371,44 +373,44 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
     assert "AUC-RLS (2) ended in its own" in told
-    assert session.open_project(tmp_path / "its own.aucproj") == []
+    assert session.files.open_now(tmp_path / "its own.aucproj", "project").warnings == []
     assert [run.record.status for run in session.shown_runs()] == [DONE, DONE]
     assert [run.look.name for run in session.shown_runs()] == ["AUC-RLS", "AUC-RLS (2)"]
 
 
 def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     run("auc-rls")
     session.point_at(row=150, pair=(150, 3))
     session.set_band(0.0, 0.3)
     heard = []
-    session.focus_changed.connect(lambda: heard.append(session.focus))
-    session.open_data(write_table(tmp_path / "shorter.csv", rows=60))
+    on(session, "focus", lambda: heard.append(session.focus))
+    session.files.open_now(write_table(tmp_path / "shorter.csv", rows=60), "table")
     assert heard == [Focus()]
     assert session.selected is None
     assert not session.undo_group.canUndo()
 
 
 def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     old = session.study
-    session.save_as(tmp_path / "old.aucproj")
-    session.open_data(table_file)
+    session.files.save_as(tmp_path / "old.aucproj")
+    session.files.open_now(table_file, "table")
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))
     plan = session.plan
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
     session._plan_joined.emit(old, *documents)
-    session._damage_found.emit(old, {record.id: "it is damaged"})
+    session.files._damage_found.emit(old, {record.id: "it is damaged"})
     assert session.plan == plan
     assert told == []
     assert session.records == {}
 
 
 def test_label_positive_class_and_roles_are_undone(session, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     before = session.table
     other = next(name for name in before.classes if name != before.positive)
     session.set_roles(positive=other)
@@ -426,7 +428,7 @@ def test_label_positive_class_and_roles_are_undone(session, table_file):
 
 
 def test_who_looks_at_an_older_run_goes_on_doing_so(session, run, table_file):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     first, second = run("auc-rls"), run("rls")
     assert session.selected == second.id
     session.select(first.id)
@@ -455,13 +457,13 @@ def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
     session, table_file, qtbot, monkeypatch
 ):
     disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.begin_open(table_file, opening.TABLE)
+    session.files.begin_open(table_file, opening.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     assert session.busy
     assert session.table is None
     session.set_band(0.0, 0.5)
     disk.release.set()
-    with qtbot.waitSignal(session.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
         pass
     assert session.table.path == table_file
     assert session.plan.band == (0.0, 0.5)
@@ -469,12 +471,12 @@ def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
 
 def test_opening_is_cancelled_and_its_late_answer_dropped(session, table_file, qtbot, monkeypatch):
     disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.begin_open(table_file, opening.TABLE)
+    session.files.begin_open(table_file, opening.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     heard = []
-    session.opened.connect(heard.append)
-    session.refused.connect(lambda *told: heard.append(told))
-    job = session.opener._work._job
+    session.files.opened.connect(heard.append)
+    session.files.opener.refused.connect(lambda *told: heard.append(told))
+    job = session.files.opener._work._job
     session.stop()
     assert not session.busy
     disk.release.set()
@@ -487,12 +489,12 @@ def test_of_two_files_that_are_asked_for_the_last_one_counts(
     session, table_file, tmp_path, qtbot, monkeypatch
 ):
     disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.begin_open(table_file, opening.TABLE)
+    session.files.begin_open(table_file, opening.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     heard = []
-    session.opened.connect(lambda found: heard.append(found.path))
+    session.files.opened.connect(lambda found: heard.append(found.path))
     last = write_table(tmp_path / "last.csv", seed=2)
-    session.begin_open(last, opening.TABLE)
+    session.files.begin_open(last, opening.TABLE)
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert heard == [last]
@@ -501,12 +503,12 @@ def test_of_two_files_that_are_asked_for_the_last_one_counts(
 def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
     session, run, table_file, tmp_path, qtbot, monkeypatch
 ):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.begin_save(tmp_path / "first.aucproj")
+    session.files.begin_save(tmp_path / "first.aucproj")
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
-    session.begin_save(tmp_path / "second.aucproj")
+    session.files.begin_save(tmp_path / "second.aucproj")
     session.set_look(record.id, "Rename run", name="renamed meanwhile")
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -514,24 +516,24 @@ def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
     assert session.project.path == tmp_path / "second.aucproj"
     assert ids(session.project) == [record.id]
     assert (tmp_path / "first.aucproj").exists()
-    session.open_project(tmp_path / "second.aucproj")
+    session.files.open_now(tmp_path / "second.aucproj", "project")
     assert session.plan.looks[record.id].name == "renamed meanwhile"
 
 
 def test_a_save_that_is_cancelled_leaves_the_file_of_before(
     session, run, table_file, tmp_path, qtbot, monkeypatch
 ):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     run("auc-rls")
     before = session.project.path
     disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.begin_save(tmp_path / "named.aucproj")
+    session.files.begin_save(tmp_path / "named.aucproj")
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     session.stop()
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project.path == before
-    assert not session.is_saved
+    assert not session.study.is_saved
     assert not (tmp_path / "named.aucproj").exists()
     assert list(tmp_path.glob("*named*")) == []
 
@@ -539,22 +541,22 @@ def test_a_save_that_is_cancelled_leaves_the_file_of_before(
 def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
     session, run, table_file, tmp_path, qtbot, monkeypatch
 ):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.begin_save(tmp_path / "left.aucproj")
+    session.files.begin_save(tmp_path / "left.aucproj")
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project is None
-    assert not session.is_saved
+    assert not session.study.is_saved
     assert ids(ProjectFile(tmp_path / "left.aucproj")) == [record.id]
 
 
 def test_closing_while_a_file_is_read_ends_in_order(session, table_file, qtbot, monkeypatch):
     disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.begin_open(table_file, opening.TABLE)
+    session.files.begin_open(table_file, opening.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     session.close()
     disk.release.set()

@@ -19,10 +19,10 @@ PATIENCE = 30_000
 @pytest.fixture
 def path(session, table_file, tmp_path, qtbot):
     """A saved project of two runs that ``session`` is open on."""
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     train(qtbot, session, method="rls")
-    session.save_as(tmp_path / "shared.aucproj")
+    session.files.save_as(tmp_path / "shared.aucproj")
     session.save_plan()
     return tmp_path / "shared.aucproj"
 
@@ -52,7 +52,7 @@ def empty_cache(monkeypatch):
 
 def test_two_windows_keep_what_either_changed(session, path, other, qtbot):
     first, second = session.records
-    assert other.open_project(path) == []
+    assert other.files.open_now(path, "project").warnings == []
     told = []
     session.told.connect(told.append)
     other.set_look(first, "Rename run", name="renamed there")
@@ -68,7 +68,7 @@ def test_two_windows_keep_what_either_changed(session, path, other, qtbot):
 
 
 def test_a_run_that_another_window_listed_stays_listed(session, path, other, qtbot):
-    other.open_project(path)
+    other.files.open_now(path, "project")
     train(qtbot, other, method="svm")
     other.save_plan()
     (new,) = set(other.records) - set(session.records)
@@ -85,7 +85,7 @@ def _window(path):
 def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, path, other):
     first, second = session.records
     damage(path, 1, "test_scores")
-    warnings = other.open_project(path)
+    warnings = other.files.open_now(path, "project").warnings
     assert len(warnings) == 1
     assert f"({first}), split 1, is damaged" in warnings[0]
     assert list(other.records) == [second]
@@ -98,7 +98,7 @@ def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, 
     monkeypatch.setattr(stored_study, "_READ_SECONDS", -1.0)  # all is left to the reader
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
-    assert other.open_project(path) == []
+    assert other.files.open_now(path, "project").warnings == []
     qtbot.waitUntil(lambda: list(other.records) == [second], timeout=PATIENCE)
     (sentence,) = told
     assert f"({first})" in sentence
@@ -111,11 +111,11 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
     first, second = session.records
     monkeypatch.setattr(stored_study, "_READ_SECONDS", -1.0)
     monkeypatch.setattr(stored_study.RunReader, "start", lambda *_: None)
-    other.open_project(path)
+    other.files.open_now(path, "project")
     damage(path, 1, "model")
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
-    other.save_as(tmp_path / "saved.aucproj")
+    other.files.save_as(tmp_path / "saved.aucproj")
     assert [run.id for run in ProjectFile.open(tmp_path / "saved.aucproj").runs()] == [second]
     assert len(told) == 1
     assert first in told[0]

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel
 
-from aucstudio.gui.desk.sides import NARROW, Sides
+from aucstudio.gui.desk.side_columns import NARROW, Sides
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow

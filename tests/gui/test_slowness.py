@@ -44,7 +44,7 @@ def test_a_run_that_ends_behind_the_save_dialog_is_saved(
 
     monkeypatch.setattr(prompts, "ask_save_path", LateAnswer(str(path), train))
     window.actions_.save_project_as.trigger()
-    wait(lambda: window.session.is_saved)
+    wait(lambda: window.session.study.is_saved)
     assert len(ProjectFile.open(path).runs()) == 1
 
 

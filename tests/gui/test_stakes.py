@@ -4,24 +4,24 @@ import pytest
 
 from aucstudio.gui.pages.roc.layers.cost_panel import CostPanel, prior_at
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.results.deployment import Stakes
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import train
+from tests.gui.conftest import on, train
 
 CHOSEN = Stakes(prior=0.0002, miss=25.0)
 
 
 def test_a_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, qtbot):
     path = tmp_path / "kept.aucproj"
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     train(qtbot, session)
     session.weigh(prior=CHOSEN.prior, miss=CHOSEN.miss)
-    session.save_as(path)
-    session.open_data(table_file)
+    session.files.save_as(path)
+    session.files.open_now(table_file, "table")
     assert session.stakes == Stakes()
     told = []
-    session.stakes_changed.connect(lambda: told.append(session.stakes))
-    session.open_project(path)
+    on(session, "stakes", lambda: told.append(session.stakes))
+    session.files.open_now(path, "project")
     assert session.stakes == CHOSEN
     assert told == [CHOSEN]
     assert not session.undo_stack.canUndo()
@@ -37,8 +37,8 @@ def test_a_project_without_prior_and_cost_is_read():
 def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     session, table_file, tmp_path, qtbot, monkeypatch
 ):
-    session.open_data(table_file)
-    session.save_as(tmp_path / "dragged.aucproj")
+    session.files.open_now(table_file, "table")
+    session.files.save_as(tmp_path / "dragged.aucproj")
     session.save_plan()
     written = []
     write = ProjectFile.set_plan

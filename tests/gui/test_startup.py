@@ -11,7 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.pages import VIEWS, page_of
-from aucstudio.gui.desk.stand_in import StandIn
+from aucstudio.gui.desk.tiles import StandIn
 from aucstudio.gui.main_window import MainWindow
 from tests.gui.conftest import PATIENCE
 

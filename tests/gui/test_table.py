@@ -6,12 +6,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.table import Column, Row, SheetModel, TableModel, TableView
+from aucstudio.gui.common.table import ColumnSpec, Row, SheetModel, TableModel, TableView
 
 AREAS = {"AUC-RLS": 0.81, "SVM": None, "logistic": 0.9}
 COLUMNS = (
-    Column("Run", str, order=str.casefold),
-    Column("AUC", lambda run: str(AREAS[run] or "–"), "Held out", AREAS.get, is_figure=True),
+    ColumnSpec("Run", str, order=str.casefold),
+    ColumnSpec("AUC", lambda run: str(AREAS[run] or "–"), "Held out", AREAS.get, is_figure=True),
 )
 
 

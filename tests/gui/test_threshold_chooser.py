@@ -14,9 +14,9 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.plan_keeper import read_plan
+from aucstudio.gui.state.stored_plans import read_plan
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.choosing import Target
+from aucstudio.project.results.threshold_choice import Target
 from tests.gui.conftest import make_record, put, shown, train
 
 
@@ -185,12 +185,12 @@ def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_cho
 
 
 def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, qtbot):
-    session.open_data(table_file)
+    session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     session.use_everywhere(Target("fpr", 0.15))
     there = session.focus.threshold
-    session.save_as(tmp_path / "kept.aucproj")
-    session.open_project(tmp_path / "kept.aucproj")
+    session.files.save_as(tmp_path / "kept.aucproj")
+    session.files.open_now(tmp_path / "kept.aucproj", "project")
     assert session.plan.target == Target("fpr", 0.15)
     assert session.selected == record.id
     assert session.focus.threshold == there
@@ -203,7 +203,7 @@ def test_a_plan_of_before_and_a_damaged_one():
     assert Plan.from_json(document).target == Target("tpr", 0.9)
     del document["target"]
     assert Plan.from_json(document).target == Target()
-    with pytest.raises(ValueError, match="no plan can"):
+    with pytest.raises(ValueError, match="not a valid plan"):
         read_plan({**Plan().as_json(), "target": {"rule": "best"}})
 
 

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.pages.training.training_view import TrainingView
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
-from aucstudio.project.runs.watch import Look, Progress
 from aucstudio.project.words import power_words
 from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown
 
@@ -290,7 +291,7 @@ def test_an_earlier_record_has_no_areas(view, add, qtbot):
     split = dataclasses.replace(record.splits[0], trajectory=None)
     put(view.session, dataclasses.replace(record, id="old", splits=(split,)))
     view.session.set_look(record.id, "Hide", visible=False)
-    assert "kept no scores on the way" in shown(view, qtbot)
+    assert "No intermediate scores were stored" in shown(view, qtbot)
     assert not view.plots_.lower.isVisible()
     assert view.plots_.upper.getAxis("bottom").labelText == "Iteration"
 
@@ -300,8 +301,7 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     shown(view, qtbot)
     lines = view.plots_.lower_lines[0]
     line = areas(view)[0]
-    box = view.plots_.lower.getPlotItem().getViewBox()
-    found = lines.nearest(box.mapViewToScene(QPointF(line.x[-1], line.y[-1])))
+    found = lines.nearest(QPointF(line.x[-1], line.y[-1]))
     assert found == (line, len(line.x) - 1)
     view._read(lines, *found)
     assert f"AUC: held-out {line.y[-1]:.3f}, training " in view.readout.text()
@@ -310,7 +310,7 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     assert f"dual gap {power_words(curve.gap[0])}" in view.readout.text()
     view._clear_readout()
     assert not view.readout.isVisible()
-    assert view.key.text().startswith("Above: how far the objective can still fall")
+    assert view.key.text().startswith("Above: upper bound on the remaining improvement")
 
 
 def test_one_step_says_so(view, add, qtbot):
@@ -322,14 +322,14 @@ def test_one_step_says_so(view, add, qtbot):
     assert "dual gap " in text
     assert not view.plots_.upper.isVisible()
     assert not view.plots_.lower.isVisible()
-    assert "One step" in view.findChild(QLabel, "training_hint").text()
+    assert "one step" in view.findChild(QLabel, "training_hint").text()
 
 
 def test_unseen_iterations_are_no_single_step(view, add, qtbot):
     record = add("svm", params={"kernel": "rbf"})
     text = shown(view, qtbot)
     assert f"{record.splits[0].n_iter:,} iterations" in text
-    assert "shows no steps on the way" in text
+    assert "reports no intermediate steps" in text
 
 
 def test_stopped_early(view, add, qtbot):
@@ -354,13 +354,13 @@ def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, ad
     assert "proven" not in text
     assert view.upper_combo.currentText() == "Objective"
     assert not view.upper_combo.isEnabled()
-    assert "can still fall" not in view.key.text()
+    assert "remaining improvement" not in view.key.text()
     # The gap is shown again with one that has a certificate, of that one alone.
     view.session.set_look(record.id, "Seen", visible=True)
     view.session.select(record.id)
     shown(view, qtbot)
     assert view.upper_combo.currentText() == "Gap to optimum"
-    assert "can still fall" in view.key.text()
+    assert "remaining improvement" in view.key.text()
     seen = {line.course.run: bool(np.isfinite(line.y).any()) for line in steps(view)}
     assert seen == {record.id: True, "bare": False}
     upper, lower = (plot.getViewBox().viewRange()[0] for plot in view.plots())
@@ -483,7 +483,7 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
         item
         for plot in view.plots()
         for item in plot.getPlotItem().childItems()
-        if hasattr(item, "explain_mark") and item.items
+        if isinstance(item, Legend) and item.items
     ]
     (legend,) = found
     assert [name.text for _sample, name in legend.items] == [

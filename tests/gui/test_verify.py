@@ -27,7 +27,7 @@ def record(session, tmp_path):
     made = make_record(session.table, "svm-auc")
     session.study.home.add_run(made)
     put(session, made, "Mine")
-    session.save_as(tmp_path / "study.aucproj")
+    session.files.save_as(tmp_path / "study.aucproj")
     return made
 
 
@@ -63,15 +63,15 @@ def test_verifying_shows_a_table_that_is_there_after_opening_again(
     done(view, qtbot)
     assert button(view).text() == "Verif&y…"
     lines = cells(view)
-    assert lines[0][0] == "Objective of this scorer, counted"
+    assert lines[0][0] == "Objective of this scorer, recomputed"
     assert lines[-1][0].startswith("pAUC at FPR 0 … 0.1, held-out")
     assert "An independent solver" in words(view)
     assert view.findChild(QTableView, "verify_table").isVisible()
-    session.open_project(tmp_path / "study.aucproj")
+    session.files.open_now(tmp_path / "study.aucproj", "project")
     qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible(), timeout=PATIENCE)
     assert cells(view) == lines
     # Saved under another name it goes along.
-    session.save_as(tmp_path / "other.aucproj")
+    session.files.save_as(tmp_path / "other.aucproj")
     assert set(session.study.home.file.read().verifications) == {record.id}
 
 
@@ -104,7 +104,7 @@ def test_a_run_without_a_finished_fit_has_no_button(view, session, qtbot):
 
 def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
     session.study.home.keep_verification(verify_run(record, 0, lambda *_: None))
-    session.runs_changed.emit()
+    session.tell({"runs"})
     qtbot.waitUntil(lambda: view.verify_panel.isVisible(), timeout=PATIENCE)
     table = view.findChild(QTableView, "verify_table")
     tall = table.height()

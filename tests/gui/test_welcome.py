@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.project.results.outline import outline
+from aucstudio.project.results.file_summary import outline
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.words import day_words
@@ -85,7 +85,7 @@ def test_a_file_that_is_gone_is_grey_and_can_be_removed(page, table_file, projec
     made = page()
     gone = made.findChild(QPushButton, "recent_file_0")
     qtbot.waitUntil(lambda: not gone.isEnabled(), timeout=PATIENCE)
-    assert "not there any more" in facts(made, "recent_file_0")
+    assert "no longer there" in facts(made, "recent_file_0")
     qtbot.mouseClick(made.findChild(QPushButton, "recent_file_0_forget"), Qt.MouseButton.LeftButton)
     assert [recent.path for recent in workspace.recents()] == [project]
     assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
@@ -117,7 +117,7 @@ def test_the_list_goes_by_keyboard(page, qtbot, project, table_file):
 
 def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypatch):
     first = outline(project)
-    monkeypatch.setattr("aucstudio.project.results.outline._facts", lambda _path: "read anew")
+    monkeypatch.setattr("aucstudio.project.results.file_summary._facts", lambda _path: "read anew")
     assert outline(project) == first
     os.utime(project, (1, 1))
     assert outline(project).facts == "read anew"

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
-from aucstudio.project.work.place import Here
+from aucstudio.project.work.submit import Here
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE
 
@@ -113,7 +113,7 @@ def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot
     press(window, "save_project_as")
     qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
     assert "cannot save the project as" in window.messages.words.text().lower()
-    assert not window.session.is_saved
+    assert not window.session.study.is_saved
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
     window.open_data(table_file)
     answers.save_path = str(tmp_path / "p.aucproj")
     press(window, "save_project_as")
-    qtbot.waitUntil(lambda: window.session.is_saved, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.session.study.is_saved, timeout=PATIENCE)
     run_to_end(window)
     (record,) = window.session.records.values()
     assert list(window.session.unsaved) == [record.id]
@@ -148,11 +148,11 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
 def test_save_writes_the_runs_that_found_no_room(window, unsaved, full_disk, qtbot):
     for there in ([], [unsaved.id]):
         press(window, "save_project")
-        qtbot.waitUntil(lambda: not window.session.saver.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
         assert [record.id for record in window.session.project.runs()] == there
         assert list(window.session.unsaved) == ([] if there else [unsaved.id])
         full_disk.clear()
-    assert window.session.status == "All runs saved in p.aucproj"
+    assert window.session.study.status == "All runs saved in p.aucproj"
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_another_study_asks_before_runs_without_room_are_lost(
     (asked,) = answers.asked
     assert asked[1] == "1 run not saved: the disk is full."
     assert [key for key in asked[2] if key != "elsewhere"] == ["save", "lose"]
-    assert not window.session.opener.busy
+    assert not window.session.files.opener.busy
     assert list(window.session.records) == [unsaved.id]
     answers.choice = "lose"
     press(window, verb)
@@ -192,7 +192,7 @@ def test_a_study_that_was_left_keeps_what_found_no_room_until_that_is_asked_abou
     press(window, "open_data")
     qtbot.waitUntil(lambda: bool(window.session.left), timeout=PATIENCE)
     held.set()
-    qtbot.waitUntil(lambda: not window.session.has_work, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.has_work, timeout=PATIENCE)
     answers.choice = None
     assert not window.close()
     assert answers.asked[-1][1].startswith("In study.csv, 2 runs not saved: the disk is full")
@@ -205,7 +205,7 @@ def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
     project = window.session.project
     full_disk.clear()
     window.open_data(table_file)
-    qtbot.waitUntil(lambda: not window.session.saver.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
     assert window.session.project is None
     assert [record.id for record in project.runs()] == [unsaved.id]
 
@@ -276,7 +276,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     ((_title, text, choices),) = answers.asked
     assert text == (
         "In study.csv, AUC-RLS is training and 1 run waits. "
-        "Runs that are stopped keep the splits they have finished."
+        "Stopped runs keep their finished splits."
     )
     assert choices == ["wait", "stop"]
     assert window.isVisible()
@@ -284,7 +284,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     answers.choice = "stop"
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
-    assert not window.session.has_work
+    assert not window.session.files.has_work
 
 
 @pytest.mark.slow
@@ -308,7 +308,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
     assert answers.asked[0][2] == ["elsewhere", "go on", "stop"]
     assert "AUC-RLS is training and 1 run waits" in answers.asked[0][1]
     answers.choice = choice
-    with qtbot.waitSignal(window.session.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.open_path(other)
     assert window.session.table.path == other
     assert window.actions_.stop.isEnabled() or choice == "stop"
@@ -366,13 +366,13 @@ def test_a_project_that_is_open_in_another_window_is_raised(
     window, table_file, tmp_path, monkeypatch
 ):
     window.open_data(table_file)
-    window.session.save_as(tmp_path / "study.aucproj")
+    window.session.files.save_as(tmp_path / "study.aucproj")
     press(window, "new_window")
     second, raised = the_windows().open[1], []
     monkeypatch.setattr(window, "raise_", lambda: raised.append(window))
     second.open_path(tmp_path / "study.aucproj")
     assert raised == [window]
-    assert not second.session.opener.busy
+    assert not second.session.files.opener.busy
     assert not second.shows_study
 
 

@@ -260,7 +260,9 @@ def test_a_row_to_explain_is_read_in_its_notation(model, tmp_path, capsys):
 def test_a_test_file_in_another_notation_is_refused(tmp_path, change):
     train = write_csv(tmp_path / "train.csv", HEADER, [point(*row) for row in rows_of()])
     test = write_csv(tmp_path / "t.csv", HEADER, [change(*row) for row in rows_of()])
-    with pytest.raises(InputError, match="write the test file as the training table is written"):
+    with pytest.raises(
+        InputError, match=("save the test file in the format of the training table")
+    ):
         planned(train, test)
 
 

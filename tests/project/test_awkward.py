@@ -5,7 +5,7 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.folded import find_folded
+from aucstudio.project.data.text.container_lines import find_folded
 from tests.project.awkward import (
     cells,
     dialects,

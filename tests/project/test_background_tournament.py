@@ -22,8 +22,8 @@ from aucstudio.project.tournament.background import (
     TournamentStop,
     hold_in_background,
 )
-from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.hold_out import draw, held_out_once
+from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,
@@ -162,7 +162,7 @@ def test_a_stop_judges_what_is_ready(table):
 def test_ended_at_once_it_stands_with_what_was_told(table):
     kept, end = follow(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
-    assert "before anything was tested" in end.error
+    assert "before any model was tested" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
     assert {one.method: one.state for one in end.entries}["auc-ensemble"] == LEFT
     assert kept.standings[-1] == end
@@ -192,7 +192,7 @@ def test_too_few_rows_fail_in_a_sentence(tmp_path):
     order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
     end = hold_in_background(order, Kept(), TournamentStop(), lambda _told: None)
     assert end.ended == "failed"
-    assert "tournament needs more rows" in end.error
+    assert "Find the best needs more rows" in end.error
     assert end.entries == ()
 
 

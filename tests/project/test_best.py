@@ -25,10 +25,10 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.tournament import contest, find
-from aucstudio.project.tournament.contest import Budget
-from aucstudio.project.tournament.find import find_best
-from aucstudio.project.tournament.leaderboard import Candidate, Entry
+from aucstudio.project.tournament import candidate_comparison, search
+from aucstudio.project.tournament.candidate_comparison import Budget
+from aucstudio.project.tournament.leaderboard import Entry
+from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import Estimate, Standings
 from aucstudio.project.tournament.verdict import (
     best_document,
@@ -166,7 +166,7 @@ def test_optimism_is_what_the_inner_figure_has_too_much(board):
 def test_a_single_method_is_handed_over_only_if_it_leads_by_two_errors(
     table, monkeypatch, lead, error, single
 ):
-    monkeypatch.setattr(contest, "lead_of", lambda *_: (lead, error))
+    monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (lead, error))
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
     assert (board.best.method != "auc-ensemble") == single
     assert board.best is board.entries[0]
@@ -259,9 +259,9 @@ def test_time_is_kept_for_training_the_winner_once_more(table, monkeypatch):
         return train(self, task, check)
 
     monkeypatch.setattr(CrossFit, "train", slow)
-    monkeypatch.setattr(contest, "processors", lambda: 1)
-    monkeypatch.setattr(find, "refit", lambda *_: None)
-    monkeypatch.setattr(find, "with_carried_threshold", lambda *_: None)
+    monkeypatch.setattr(candidate_comparison, "processors", lambda: 1)
+    monkeypatch.setattr(search, "refit", lambda *_: None)
+    monkeypatch.setattr(search, "with_carried_threshold", lambda *_: None)
     many = [Member.of("logistic", C=float(k)) for k in (1, 2, 3, 4, 5)]
     budget = Budget(70.0, clock=clock)
     board = find_best(table, HELD_OUT, folds=3, entrants=many, budget=budget)
@@ -332,7 +332,7 @@ def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch
         os.kill(os.getpid(), signal.SIGINT)
         return QUICK
 
-    monkeypatch.setattr(find, "library", interrupted)
+    monkeypatch.setattr(search, "library", interrupted)
     assert main(["best", str(file), "--label", "label", "--positive", "yes", "--json"]) == 130
     document = json.loads(capsys.readouterr().out)
     assert document["ended"] == "stopped"
@@ -373,7 +373,7 @@ def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
-    with pytest.raises(InputError, match="tournament needs more rows"):
+    with pytest.raises(InputError, match="Find the best needs more rows"):
         find_best(table, Validation(test_size=0.5), entrants=QUICK)
 
 
@@ -440,7 +440,7 @@ def test_members_are_written_and_read_back():
 
 def test_an_entry_names_settings_as_the_form_does():
     member = Member.of("logistic", class_weight="balanced", C=0.1, random_state=3)
-    entry = Entry(Candidate(member, Estimate(0.5), 1.0, member), None, None)
+    entry = Entry(member, Estimate(0.5), 1.0, member, None)
     shown = entry.name.replace("\N{NO-BREAK SPACE}", " ")
     assert shown == "Logistic regression (Class weights = balanced, C = 0.1)"
     assert entry.title == "logistic (class_weight = balanced, C = 0.1)"
@@ -493,7 +493,7 @@ def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp
 
 @pytest.mark.slow
 def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
-    monkeypatch.setattr(find, "library", lambda *_: QUICK)
+    monkeypatch.setattr(search, "library", lambda *_: QUICK)
     later = write_table(tmp_path / "later.csv", rows=60, seed=5)
     options = ["--folds", "3", "--label", "label", "--positive", "yes", "--test-file", str(later)]
     assert main(["best", str(file), *options, "--json"]) == 0
@@ -505,7 +505,7 @@ def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys):
-    monkeypatch.setattr(find, "library", lambda *_: QUICK)
+    monkeypatch.setattr(search, "library", lambda *_: QUICK)
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     options = ["--fpr-range", "0,0.2", "--folds", "3", "--label", "label", "--positive", "yes"]
     keep = ["--project", str(project), "--save-model", str(model), "--json"]
@@ -543,7 +543,7 @@ def test_how_it_ended_is_told_where_it_cannot_be_kept(tmp_path, file, monkeypatc
     def refuse(self, *_what):
         raise InputError(f"cannot read or write the project {self.path}: the disk is full")
 
-    monkeypatch.setattr(find, "library", lambda *_: QUICK[:1])
+    monkeypatch.setattr(search, "library", lambda *_: QUICK[:1])
     monkeypatch.setattr(ProjectFile, "keep_standings", refuse)
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     options = ["--label", "label", "--positive", "yes", "--project", str(project), "--json"]

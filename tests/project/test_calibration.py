@@ -248,7 +248,7 @@ def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, t
     status, out, err = command("train", table_file, *given, *scheme)
     assert status == 0, err
     assert json.loads(out)["calibration"]["map"] == "beta"
-    assert "did not see" in err
+    assert "held-out rows" in err
     status, _, err = command("score", model, table_file, "-o", scores)
     assert status == 0
     assert "probabilities by beta calibration on" in err

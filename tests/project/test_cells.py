@@ -14,13 +14,14 @@ from aucstudio.project.data.text import delimited, encoding
 from aucstudio.project.data.text.cell_sql import number_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.missing import (
+from aucstudio.project.data.text.numerals import (
     BLANKS,
     MISSING_NUMBER,
     MISSING_TEXT,
+    NumberFormat,
     is_missing_number,
+    read_number,
 )
-from aucstudio.project.data.text.numerals import NumberFormat, read_number
 from aucstudio.project.errors import InputError
 
 _SPELLED = (

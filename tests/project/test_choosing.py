@@ -9,7 +9,10 @@ from scipy.stats import beta
 
 from aucstudio.engine import roc
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.choosing import (
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating_points import curve_of
+from aucstudio.project.results.threshold_choice import (
     Choice,
     Rate,
     Target,
@@ -18,9 +21,6 @@ from aucstudio.project.results.choosing import (
     counts_at,
     remarks,
 )
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating import curve_of
-from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
@@ -56,7 +56,7 @@ def test_a_target_finds_its_place_on_each_scale_of_scores(record, target):
     for k, split in enumerate(record.splits):
         found = choose(record, k, target, HERE)
         rule = target.as_rule(HERE)
-        assert found == Choice(rule.place(split.test_positive, split.test_scores))
+        assert found == Choice(rule.place(curve_of(split)))
         places.append(found.threshold)
     assert places[0] != places[1]
 
@@ -190,7 +190,7 @@ def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
         scores = rng.random(60)
         scores[y] = np.sqrt(scores[y])
         curve = roc.roc_curve(y, scores)
-        t = roc.ThresholdRule("fpr", fpr=0.1).place_on(curve)
+        t = roc.ThresholdRule("fpr", fpr=0.1).place(curve)
         rate = ThresholdFigures.of(counts_at(curve, t)).fpr
         held += rate.low <= 1 - min(t, 1.0) <= rate.high
     assert held / draws >= 0.95
@@ -211,18 +211,20 @@ def test_a_bound_below_what_one_row_is_worth_is_told():
 
 
 def test_who_calls_nobody_and_who_calls_few():
-    assert "Nothing is called positive." in said(Target("fpr", 0.0), (0, 5, 0, 9))
-    assert "Only 3 of the rows are called positive" in said(Target("precision", 0.9), (3, 5, 0, 9))
+    assert "No row is predicted positive." in said(Target("fpr", 0.0), (0, 5, 0, 9))
+    assert "Only 3 of the rows are predicted positive" in said(
+        Target("precision", 0.9), (3, 5, 0, 9)
+    )
 
 
 def test_what_the_choice_means_for_the_figures():
     counts = (40, 5, 40, 900)
     assert said(Target(), counts) == ""
-    assert "The interval of the FPR allows for" in said(Target("fpr", 0.1), counts)
-    assert "The interval of the TPR allows for" in said(Target("tpr", 0.8), counts)
+    assert "The interval of the FPR accounts for" in said(Target("fpr", 0.1), counts)
+    assert "The interval of the TPR accounts for" in said(Target("tpr", 0.8), counts)
     by_day = Stakes(cases=100.0)
-    assert "of the alerts allows for" in said(Target("alerts", 9.0), counts, by_day)
+    assert "of the alerts accounts for" in said(Target("alerts", 9.0), counts, by_day)
     elsewhere = Stakes(prior=0.001, cases=100.0)
-    assert "itself an estimate" in said(Target("alerts", 9.0), counts, elsewhere)
-    assert "itself an estimate" in said(Target("cost"), counts)
-    assert "If these rows led" in said(Target("typed", 0.3, "run", 0, 0.1), counts)
+    assert "was tuned on these rows" in said(Target("alerts", 9.0), counts, elsewhere)
+    assert "was tuned on these rows" in said(Target("cost"), counts)
+    assert "If the threshold was tuned" in said(Target("typed", 0.3, "run", 0, 0.1), counts)

@@ -47,7 +47,7 @@ def two_runs(plan, table):
     return ExperimentFile(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
 
 
-def run_on_cluster(study, address, project=None, bar=None):
+def run_on_cluster(study, address, project=None, bar=lambda fraction, words: None):
     with open_place(cluster=address) as place:
         outcomes = run_experiments(study.plans(), place, project, bar)
     return [outcome.record for outcome in outcomes]

@@ -377,7 +377,9 @@ def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     with pytest.raises(InputError, match="linear is named twice"):
         plan_combination([linear, trees, linear], BAND, BAND)
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
-    assert why_not([linear, ("pairs", pairs)]) == "pairs ordered pairs, and held no rows out"
+    assert (
+        why_not([linear, ("pairs", pairs)]) == "pairs used leave-pair-out, which holds out no rows"
+    )
     both = combined([linear, trees])
     assert why_not([linear, ("both", both)]).startswith("both is itself a combination of runs")
     assert not why_not(in_folds)
@@ -395,7 +397,7 @@ def test_a_run_that_lacks_its_model_is_named(in_folds):
             return getattr(record.splits[0], attribute)
 
     broken = dataclasses.replace(record, splits=(Damaged(), *record.splits[1:]))
-    with pytest.raises(InputError, match=f"{name} lacks its model: the model is missing"):
+    with pytest.raises(InputError, match=f"{name} has no model: the model is missing"):
         combined([(name, broken), other])
 
 
@@ -413,8 +415,8 @@ def test_it_is_not_trained_again(table, in_folds):
     record = combined(in_folds)
     again = execute(record.experiment, table)
     assert again.status == "failed"
-    assert "combines 5 finished runs and trains nothing" in again.error
-    with pytest.raises(InputError, match="trains nothing"):
+    assert "combines 5 finished runs without training" in again.error
+    with pytest.raises(InputError, match="without training"):
         refit(record.experiment, table)
     assert "aucstudio combine PROJECT" in command_line(record.experiment)
 
@@ -478,4 +480,4 @@ def test_a_project_without_finished_runs_says_so_and_lists_none(tmp_path, capsys
     project = tmp_path / "p.aucproj"
     ProjectFile.create(project)
     assert cli.main(["combine", str(project), "one", "other"]) == 2
-    assert "has no finished run at all" in capsys.readouterr().err
+    assert "has no finished run" in capsys.readouterr().err

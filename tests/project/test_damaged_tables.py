@@ -97,7 +97,7 @@ def test_whole_numbers_that_are_not_exact_in_a_double_are_codes(tmp_path, opened
     assert {columns["code"].values[k] for k in (0, 1)} == {"9007199254740992", "9007199254740993"}
     said = [note for note in table.notes if "2^53" in note]
     assert said[0] == (
-        "column code holds whole numbers of more digits than can be computed with (beyond 2^53) "
+        "column code holds whole numbers beyond 2^53, which cannot be represented exactly, "
         "and is read as text"
     )
     assert len(said) == 3
@@ -122,7 +122,7 @@ def test_columns_of_one_name_are_told_apart(tmp_path):
     table = read_table(path)
     assert [column.name for column in table.columns] == ["aaaa", "aaaa_2", "y"]
     assert table.column("aaaa_2").values.tolist() == [10.0 * k for k in range(9)]
-    assert "column 2 has the name 'aaaa' again and is called 'aaaa_2'" in table.notes
+    assert "column 2 repeats the name 'aaaa' and is named 'aaaa_2'" in table.notes
 
 
 # Names and kinds of files

@@ -19,7 +19,6 @@ from aucstudio.engine import roc
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.disk.stream_rows import learn_on_disk
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
@@ -174,7 +173,7 @@ def test_on_disk_the_same_is_learnt(file):
         file, label="label", positive="1", parts={"admitted": ALL}, block_bytes=4000
     )
     rows = np.arange(0, table.rows, 2)
-    here, there = learn_preparation(table, rows), learn_on_disk(with_blocks, rows)
+    here, there = learn_preparation(table, rows), learn_preparation(with_blocks, rows)
     assert settings_of(here) == settings_of(there)
     for name, array in arrays_of(here).items():
         np.testing.assert_allclose(arrays_of(there)[name], array, rtol=1e-12, err_msg=name)

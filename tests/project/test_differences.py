@@ -17,7 +17,7 @@ from aucstudio.project.geometry.differences import (
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.geometry.kernel_axis import across_score, kernel_features
+from aucstudio.project.geometry.directions import across_score, kernel_features
 from aucstudio.project.geometry.planes import Sample, score_plane
 
 

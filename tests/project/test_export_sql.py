@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part
-from aucstudio.engine.ensembles.viewed import View, ViewedScorer
+from aucstudio.engine.ensembles.remapped import View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer

@@ -12,7 +12,6 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.disk.stream_rows import learn_on_disk
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.validation import Validation
@@ -128,7 +127,7 @@ def test_a_cell_out_of_all_proportion_is_missing(tmp_path, cells, far, where):
     clean = read_table(write(tmp_path / "rest.csv", rest), roles={"x": "number"})
     if where == "disk":
         stream = open_stream(path, roles={"x": "number"}, block_bytes=200)
-        found = learn_on_disk(stream, np.arange(len(cells)))
+        found = learn_preparation(stream, np.arange(len(cells)))
         (named,) = far_cells(found, stream)
         stream.close()
     else:
@@ -198,7 +197,7 @@ def test_limits_are_those_of_memory_where_the_table_stays_on_disk(tmp_path, chan
         open_stream(path, roles=roles, block_bytes=block_bytes),
     )
     rows = np.random.default_rng(0).permutation(ROWS)[:101]
-    whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
+    whole, parts = learn_preparation(table, rows), learn_preparation(stream, rows)
     assert far_cells(whole, table) == far_cells(parts, stream)
     stream.close()
     for name in ("medians", "lows", "highs"):

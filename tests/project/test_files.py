@@ -128,7 +128,7 @@ def test_a_pipe_is_written_through(folder):
 @not_on_windows
 def test_a_pipe_is_never_replaced(folder):
     os.mkfifo(folder / "pipe")
-    with pytest.raises(OSError, match="no regular file"), replacing(folder / "pipe"):
+    with pytest.raises(OSError, match="not a regular file"), replacing(folder / "pipe"):
         raise AssertionError("there is nothing to make")
     assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
 

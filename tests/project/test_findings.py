@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aucstudio import cli
 from aucstudio.notices import notice
+from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
@@ -21,9 +22,8 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
-from aucstudio.project.data.gathering import number_cells
+from aucstudio.project.data.labels import alike, usual_spellings
 from aucstudio.project.data.roles import guess_role
-from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -247,7 +247,7 @@ def test_rows_with_their_first_cell_alone_are_told(tmp_path):
     path.write_text(f"patient,crp,died\n{rows}Ward 1,,\n{rows}Ward 2,,\n")
     (told,) = [f for f in found(read_table(path), "missing") if f.columns == ("patient",)]
     assert told.rows == 2
-    assert "alone: 'Ward 1', 'Ward 2'; headings" in told.sentence
+    assert "'Ward 1', 'Ward 2'; these may be headings" in told.sentence
 
 
 # ------------------------------------------------------------------ copies
@@ -291,7 +291,7 @@ def test_repeated_rows_are_counted_and_their_labels_compared():
     doubled["y"][300:305] = 1 - doubled["y"][300:305]
     (finding,) = found(table_of(**doubled), "duplicates")
     assert finding.rows == 30
-    assert "10 that look alike have different labels" in finding.sentence
+    assert "10 identical rows have different labels" in finding.sentence
 
 
 def test_copies_in_one_group_are_never_divided():
@@ -404,8 +404,8 @@ def test_a_column_that_names_patients_is_offered_as_group():
 def test_what_is_guessed_or_few_about_the_label_is_said():
     y = np.array(["sick"] * 4 + ["well"] * 200, dtype=object)
     table = table_of(label=None, x=RANDOM.normal(size=204), y=y).with_roles(label="y")
-    assert "4 rows only" in found(table, "label")[0].sentence
-    assert "sick is guessed to be the positive one" in found(table, "positive")[0].sentence
+    assert "only 4 rows" in found(table, "label")[0].sentence
+    assert "sick was detected as the positive class" in found(table, "positive")[0].sentence
     assert found(table.with_roles(label=False), "label")
 
 
@@ -457,7 +457,7 @@ def test_another_table_beside_is_told(tmp_path):
     path.write_text("a,b,y,,site,n\n" + "\n".join(rows) + "\n")
     sentences = [finding.sentence for finding in find(read_table(path))]
     assert (
-        "columns site, n end in row 4 of 20: they may be another table to the right"
+        "columns site, n end in row 4 of 20: they may belong to a second table to the right"
     ) in sentences
 
 
@@ -484,7 +484,7 @@ def test_a_table_on_its_side_is_told(tmp_path):
         ["y", *("uv" * 4)],
     ]
     path.write_text("".join(",".join(line) + "\n" for line in lines))
-    assert any("may lie on its side" in f.sentence for f in find(read_table(path)))
+    assert any("may be transposed" in f.sentence for f in find(read_table(path)))
     standing = ["".join(f"{','.join(row)}\n" for row in zip(*lines, strict=True))]
     path.write_text("".join(standing))
     assert not any("its side" in f.sentence for f in find(read_table(path)))
@@ -579,7 +579,7 @@ def test_a_column_that_may_weigh_the_rows_is_asked_about():
 def test_what_is_called_a_weight_of_samples_is_asked_about_whatever_its_mean():
     weights = [2.0, 3.5, 1.5, 4.0] * 9
     (asked,) = found(table_of(sample_weight=weights, y=["0", "1"] * 18), "weight")
-    assert "may hold weights of the rows, being called so" in asked.sentence
+    assert "may hold row weights, because of its name" in asked.sentence
     assert found(table_of(body_weight=weights, y=["0", "1"] * 18), "weight") == []
 
 
@@ -620,7 +620,7 @@ def test_numbers_that_rank_better_as_levels_may_be_codes():
     table = table_of(ward=ward, visits=visits, y=ill)
     (finding,) = found(table, "kind")
     assert finding.columns == ("ward",)
-    assert "better as a category (AUC by itself 0.7" in finding.sentence
+    assert "better as a category (AUC alone 0.7" in finding.sentence
     assert "if its 7 different numbers are codes" in finding.sentence
     assert not found(table_of(ward=ward, visits=visits, y=old), "kind")  # in order
 
@@ -661,8 +661,8 @@ def test_what_holds_one_value_or_nothing_is_a_category():
     assert roles["ticked"] == roles["flag"] == roles["closed"] == "category"
     assert roles["once"] == "ignore"
     told = [finding.sentence for finding in found(table, "kind")]
-    assert "column ticked holds 'x' or nothing, which counts as a level, too" in told
-    assert "column flag holds 1 or nothing, which counts as a level, too" in told
+    assert "column ticked holds 'x' or nothing; nothing counts as a level" in told
+    assert "column flag holds 1 or nothing; nothing counts as a level" in told
     assert [finding.columns for finding in found(table, "leak")] == [("closed",)]
 
 

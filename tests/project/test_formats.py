@@ -26,7 +26,7 @@ import zstandard
 from aucstudio.cli import main
 from aucstudio.project import child_process, inputs
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.heading import heading
+from aucstudio.project.data.preview import heading
 from aucstudio.project.data.readers import registry
 from aucstudio.project.data.readers.reading import make_plain
 from aucstudio.project.data.splitting.validation import Validation
@@ -616,7 +616,7 @@ def test_a_misleading_ending_is_told(tmp_path):
     make_xlsx(path)
     table = read_table(path)
     assert table.format == "excel"
-    assert "read as an Excel workbook, in spite of the ending of data.csv" in table.notes
+    assert "read as an Excel workbook, despite the ending of data.csv" in table.notes
     text = tmp_path / "data.xls"
     text.write_bytes(CSV.read_bytes().replace(b",", b"\t"))
     table = read_table(text)
@@ -644,7 +644,9 @@ def test_files_of_other_programs_are_called_by_their_name(tmp_path, content, sen
 def test_a_file_that_does_not_begin_as_its_ending_promises(tmp_path):
     path = tmp_path / "a.sas7bdat"
     path.write_bytes(bytes(range(256)) * 4)
-    with pytest.raises(InputError, match=r"called \.sas7bdat and does not begin as a SAS table"):
+    with pytest.raises(
+        InputError, match=r"the ending \.sas7bdat but does not begin like a SAS table"
+    ):
         read_table(path)
 
 
@@ -675,7 +677,7 @@ def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, end
     monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(PACKERS[ending](bytes(1_500_000)))
-    with pytest.raises(InputError, match="or more, as no table does"):
+    with pytest.raises(InputError, match="or more, too much for a table"):
         read_table(path)
 
 
@@ -685,7 +687,7 @@ def test_an_archive_that_swells_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"0,0\n" * 5_000_000)
-    with pytest.raises(InputError, match="as no table does"):
+    with pytest.raises(InputError, match="too much for a table"):
         read_table(path)
 
 
@@ -859,9 +861,9 @@ def test_the_file_that_differs_is_named(tmp_path):
         read_table(tmp_path / "c*.csv")
     write(tmp_path / "c2.csv", "x;age;y\n1,5;1;a\n2,5;2;b\n")
     write(tmp_path / "c1.csv", "x,age,y\n1.5,1,a\n2,2,b\n")
-    with pytest.raises(InputError, match=r"c2\.csv writes the decimal mark ',' in column 'x'"):
+    with pytest.raises(InputError, match=r"c2\.csv uses the decimal mark ',' in column 'x'"):
         read_table(tmp_path / "c*.csv")
-    with pytest.raises(InputError, match=r"no file is like .*d\*\.csv"):
+    with pytest.raises(InputError, match=r"no file matches .*d\*\.csv"):
         read_table(tmp_path / "d*.csv")
 
 

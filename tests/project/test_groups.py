@@ -193,7 +193,7 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
             [0, 1, 2, 3],
             [1, 1, 0, 0],
             Validation("leave-pair-out"),
-            "leave-pair-out trains on other rows",
+            "leave-pair-out would train on other rows",
         ),
     ],
 )
@@ -241,7 +241,7 @@ def test_rows_that_share_a_value_of_either_column_belong_together(tmp_path):
     # p1 and p2 meet in clinic 2; p3 and the nameless one in clinic 3; nobody meets the others.
     assert table.groups.codes.tolist() == [0, 0, 0, 1, 2, 1, 3, 4]
     assert table.groups.describe() == "grouped by patient and clinic (5 groups)"
-    note = "3 rows have no patient: what has no group is a group of its own"
+    note = "3 rows have no patient: each of them forms its own group"
     assert note in table.notes
     assert not any(
         "no group" in n

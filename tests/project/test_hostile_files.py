@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from aucstudio.project import inputs
-from aucstudio.project.data.head import HeadReader
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.readers import apart
+from aucstudio.project.data.preview import HeadReader
+from aucstudio.project.data.readers import isolated
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.records import Cutter
@@ -89,7 +89,7 @@ def _end_readers(number):
     import psutil
 
     for child in psutil.Process().children():
-        if apart.__name__ in " ".join(child.cmdline()):
+        if isolated.__name__ in " ".join(child.cmdline()):
             child.send_signal(number)
 
 

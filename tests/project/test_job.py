@@ -12,8 +12,7 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.job import Job, describe_failure
-from aucstudio.project.work.place import Here
-from aucstudio.project.work.submit import submit
+from aucstudio.project.work.submit import Here, submit
 
 PATIENCE = 20.0
 

@@ -110,7 +110,7 @@ def test_what_is_joined_is_found_no_more(tables):
     [
         ("spellings = { city = 5 }", "'city' in \\[data.spellings\\] must be"),
         ('missing = { x = "a" }', "'x' in \\[data.missing\\] must be a list"),
-        ('missing = { x = ["a"] }', "'missing' in \\[data\\] must be"),
+        ('missing = { x = ["a"] }', "each of 'x' in \\[data.missing\\] must be"),
         ("missing = { city = [-1] }", "holds text"),
         ("missing = { town = [-1] }", "has no column 'town'"),
         ('spellings = { city = [["Bern", "bern"], ["bern", "x"]] }', "keep one"),

@@ -142,7 +142,7 @@ def test_a_number_becomes_a_class_by_a_threshold(answers, read):
 def test_a_label_of_very_many_numbers_needs_a_threshold(tmp_path, read):
     path = tmp_path / "many.csv"
     path.write_text("a,amount\n" + "\n".join(f"{k % 7},{k}.5" for k in range(3000)))
-    with pytest.raises(InputError, match="part it by a number such as >= 5"):
+    with pytest.raises(InputError, match="a cut point such as >= 5"):
         read(path, label="amount")
     assert read(path, label="amount", positive="> 2000").classes == {
         "> 2000": 1000,

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from aucstudio.project.data.readers.workbook_looks import looks
+from aucstudio.project.data.readers.workbook_formatting import looks
 from aucstudio.project.data.table import read_table
 
 SECTOR, END, FREE, TABLE = 512, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
@@ -102,8 +102,8 @@ def write_ods(path, hidden_rows="", hidden_columns=""):
     return path
 
 
-ROWS = "2 rows of the sheet are hidden, and are read too"
-COLUMN = "1 column of the sheet is hidden, and is read too"
+ROWS = "2 rows of the sheet are hidden and are also read"
+COLUMN = "1 column of the sheet is hidden and is also read"
 
 
 def test_what_an_old_workbook_hides_is_told(tmp_path):

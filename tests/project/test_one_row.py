@@ -135,7 +135,7 @@ def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
     )
     assert draws in about(weighted)
     if weighted.exact:
-        assert any("exact for the rows compared with" in sentence for sentence in about(weighted))
+        assert any("exact for these comparison rows" in sentence for sentence in about(weighted))
 
 
 def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):

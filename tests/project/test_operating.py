@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import beta
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.engine.roc import cut_at
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating import (
+from aucstudio.project.results.operating_points import (
     amount_words,
     binomial_interval,
     case_counts,

@@ -150,7 +150,7 @@ def test_lines_that_are_no_records_are_set_aside_and_told(tmp_path):
     table = read_table(path)
     assert table.column("x").values.tolist() == [0, 1, 2, 4, 5, 7, 8]
     (told,) = [finding for finding in table.findings if finding.kind == "rejected"]
-    assert told.sentence == "2 lines are no records and were left out: 4, 7"
+    assert told.sentence == "2 lines are not records and were left out: 4, 7"
     assert table.notes.count(told.sentence) == 1
     with pytest.raises(InputError, match="may be damaged"):
         read_table(path, dialect={"strict": True})

@@ -10,14 +10,13 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc.rules import UnreachableTargetError
+from aucstudio.engine.roc import UnreachableTargetError
 from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import search
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import parallel
 from aucstudio.project.work.cluster_runs import Spread
@@ -126,7 +125,7 @@ def test_parts_of_a_fit_make_what_the_fit_makes_here(workers, plan, table):
         assert split.notes == other.notes
     shares = [progress.elsewhere.fraction for progress in heard]
     assert shares == sorted(shares)
-    words = [progress_words(progress)[1] for progress in heard]
+    words = [progress.describe()[1] for progress in heard]
     assert any("0 of 2 splits" in said and "of 3 members trained in 3" in said for said in words)
 
 

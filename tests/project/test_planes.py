@@ -9,7 +9,7 @@ from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.geometry.kernel_axis import across_score
+from aucstudio.project.geometry.directions import across_score
 from aucstudio.project.geometry.planes import (
     COMPONENTS,
     FEATURES,

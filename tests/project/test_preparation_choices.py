@@ -15,7 +15,7 @@ from sklearn.preprocessing import (
 )
 
 from aucstudio.commands.parser import command_parser
-from aucstudio.commands.run_options import read_preparation
+from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.learning import learn_preparation
@@ -38,7 +38,7 @@ from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
+from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import same_scores
 from aucstudio.project.runs.rows import learn
 from aucstudio.project.store.export import export_model
@@ -419,6 +419,8 @@ def test_what_explains_a_score_knows_every_feature(mixed, method):
     [
         PreparationChoice("mean", "standard", True, 0.05, "frequency"),
         PreparationChoice("median", "none", True),
+        PreparationChoice("most-frequent", "robust"),
+        PreparationChoice("median", "quantile"),
     ],
 )
 def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
@@ -430,18 +432,6 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
     assert settings_of(ours) == settings_of(theirs)
     for name, array in arrays_of(theirs).items():
         np.testing.assert_allclose(arrays_of(ours)[name], array, rtol=1e-12, atol=1e-300)
-
-
-@pytest.mark.parametrize("given", [{"impute": "most-frequent"}, {"scale": "quantile"}])
-def test_what_needs_all_rows_in_memory_is_refused_on_disk(tmp_path, given):
-    table = open_stream(write_table(tmp_path / "study.csv"))
-    with pytest.raises(
-        InputError, match="an out-of-memory table: choose the median or the mean"
-    ) as found:
-        plan_on(
-            table, "auc-rls", {}, Validation(), (0.0, 0.1), preparation=PreparationChoice(**given)
-        )
-    assert found.value.setting in given
 
 
 def test_importance_over_splits_that_learnt_different_columns(tmp_path):

@@ -228,7 +228,7 @@ def test_damaged_scores_are_told_by_run_and_split_when_they_are_read(copied, cap
 
 def test_check_tells_what_is_wrong_and_repair_saves_the_rest(copied, stored, capsys, tmp_path):
     assert main(["check", str(stored[0])]) == 0
-    assert "a whole project with 4 runs" in capsys.readouterr().out
+    assert "an intact project with 4 runs" in capsys.readouterr().out
     damage_run(copied, "document", 1)
     damage_run(copied, "test_scores", 2)
     before = copied.read_bytes()
@@ -286,7 +286,7 @@ def test_models_and_experiments_are_checked(tmp_path, table_file, capsys):
     for path in (model, experiment):
         capsys.readouterr()
         assert main(["check", str(path)]) == 0
-        assert "a whole" in capsys.readouterr().out
+        assert "an intact" in capsys.readouterr().out
     model.write_bytes(model.read_bytes()[:-40])
     experiment.write_text("format = 1\n[[runs]]\nmethod = 3\n")
     for path in (model, experiment):

@@ -127,7 +127,9 @@ def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path)
     path = tmp_path / "p.aucproj"
     journal = tmp_path / "p.aucproj-journal"
     journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
-    with pytest.raises(InputError, match=r"p\.aucproj-journal is what a project of this name left"):
+    with pytest.raises(
+        InputError, match=r"p\.aucproj-journal remains from a deleted project of this name"
+    ):
         ProjectFile.create(path)
     assert not path.exists()
 

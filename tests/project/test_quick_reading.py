@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.different import Count, count_all
+from aucstudio.project.data.columns import Count, count_all
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited

@@ -16,10 +16,9 @@ from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.choosing import Target, ThresholdFigures, choose, counts_at
 from aucstudio.project.results.comparison import compare_runs
-from aucstudio.project.results.operating import curve_of
-from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import (
     auc_summary,
@@ -28,6 +27,7 @@ from aucstudio.project.results.summary import (
     tpr_summary,
     train_auc,
 )
+from aucstudio.project.results.threshold_choice import Target, ThresholdFigures, choose, counts_at
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, plan_run
 from aucstudio.project.runs.given_scores import scored_by
@@ -37,7 +37,7 @@ from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.verdict import sentences
 from tests.project.test_project_damage import damage_run
 
@@ -229,14 +229,14 @@ def test_weights_are_kept_with_the_run(table, record, tmp_path):
     np.testing.assert_allclose(split.trajectory.held.auc(), before.trajectory.held.auc())
 
 
-@pytest.mark.parametrize("lost", ["test_weights", "train_weights", "looks.iteration"])
+@pytest.mark.parametrize("lost", ["test_weights", "train_weights", "looks.train_scores"])
 def test_a_run_that_lost_its_weights_is_never_taken_for_another(record, tmp_path, lost):
     path = tmp_path / "kept.aucproj"
     ProjectFile.create(path).add_run(record)
     damage_run(path, lost)
     repaired = repair_project(path)
     splits = [split for run in ProjectFile(repaired.file).runs() for split in run.splits]
-    if lost == "looks.iteration":
+    if lost == "looks.train_scores":
         assert splits[0].test_weights is not None
     else:
         assert splits == []

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import inference
+from aucstudio.engine import inference, roc
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import judge
-from aucstudio.project.results.choosing import ThresholdFigures, counts_at
 from aucstudio.project.results.comparison import compare_runs
-from aucstudio.project.results.operating import curve_of
+from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import auc_summary, pauc_summary, tpr_summary
+from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import plan_on
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -83,7 +83,10 @@ def test_every_interval_of_a_run_counts_groups(record):
     ):
         assert found.value == pytest.approx(plain.value)
         assert width(found) > 1.6 * width(plain)
-    point, plain = tpr_summary(record, 0.2), inference.pointwise_band(*data, grid=[0.2])
+    point, plain = (
+        tpr_summary(record, 0.2),
+        inference.pointwise_band(roc.Ranking.of(*data), grid=[0.2]),
+    )
     assert width(point) > 1.3 * float(plain.high[0] - plain.low[0])
     figures = ThresholdFigures.of(counts_at(curve_of(split), 0.0))
     rows = np.count_nonzero(split.test_positive)

@@ -282,7 +282,7 @@ def test_a_table_read_otherwise_is_refused(study, tmp_path):
     model, rows, _ = study
     few = [row for row in rows if row[0] != "1A"]
     table = read_table(write_csv(tmp_path / "t.csv", HEADER, few), need_label=False)
-    with pytest.raises(InputError, match="by the schema of the model"):
+    with pytest.raises(InputError, match="with the model's schema"):
         model.score(table)
 
 

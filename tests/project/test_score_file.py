@@ -81,8 +81,8 @@ def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, caps
 def test_what_was_matched_is_counted(patients, scores):
     joined = join_scores(read_table(patients), read_score_file(scores), "risk", "patient")
     assert joined.sentence() == (
-        "scores.csv gives 88 of 90 rows a score, by patient = patient; set aside: 2 rows without "
-        "one; left out: 1 row of the file for no row here."
+        "scores.csv has scores of 88 of 90 rows, matched by patient = patient; excluded: 2 rows "
+        "without a score; ignored: 1 row of the file that match no row here."
     )
 
 
@@ -119,7 +119,9 @@ def test_a_date_is_no_number_of_a_row(tmp_path):
     with pytest.raises(InputError, match=r"holds dates and .* plain numbers"):
         join_scores(table, read_score_file(file), "s", "day")
     file.write_text("\n".join(["day,s", *(f"2011-02-{k + 1:02},{k / 30}" for k in range(28))]))
-    with pytest.raises(InputError, match=r"such as 2011-02-01, .* such as 2010-01-01, 2010-01-02"):
+    with pytest.raises(
+        InputError, match=r"such as 2011-02-01, .* of the table 2010-01-01, 2010-01-02"
+    ):
         join_scores(table, read_score_file(file), "s", "day")
     dotted = [f"{day[8:]}.01.2010,{k / 30}" for k, day in enumerate(days)]
     file.write_text("\n".join(["day,s", *dotted]) + "\n")

@@ -11,14 +11,14 @@ from aucstudio.project.geometry.planes import component_plane, feature_plane
 from aucstudio.project.geometry.sampling import Sample
 from aucstudio.project.geometry.score_map import (
     CELLS,
-    Frame,
+    PlaneFrame,
     ScoreMap,
     Slice,
     score_map,
     slice_through,
 )
 
-FRAME = Frame((-2.0, 3.0), (-1.0, 2.0), (200, 100))
+FRAME = PlaneFrame((-2.0, 3.0), (-1.0, 2.0), (200, 100))
 
 
 def always():

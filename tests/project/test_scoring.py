@@ -11,7 +11,7 @@ from aucstudio.cli import main
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.heading import heading
+from aucstudio.project.data.preview import heading
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import Cancelled, InputError
@@ -366,6 +366,6 @@ def test_all_unknown_columns_are_refused_at_once(score, later):
     rows = change(change(rows_of(8), 2, str.upper), 1, "")
     status, _, err = score(later(rows))
     assert status == 2
-    assert "likewise 'city'" in err
+    assert "also 'city'" in err
     assert "--allow-unknown 'age' --allow-unknown 'city' scores" in err
     assert score(later(rows), "--allow-unknown", "age", "--allow-unknown", "city")[0] == 0

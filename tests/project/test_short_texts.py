@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data import gathering, short_texts
-from aucstudio.project.data.gathering import Texts, _Known
-from aucstudio.project.data.short_texts import OddTexts, ShortTexts, text_keys
-from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
-from aucstudio.project.data.text.numerals import are_plain
+from aucstudio.project.data import column_builder, text_cells
+from aucstudio.project.data.column_builder import Texts, _Known
+from aucstudio.project.data.text.numerals import BLANKS, MISSING_TEXT, are_plain
+from aucstudio.project.data.text_cells import OddTexts, ShortTexts, text_keys
 
 _DRAW = np.random.default_rng(5)
 _KINDS = {
@@ -51,7 +50,7 @@ def test_what_few_integers_do_not_tell_is_left_to_the_dictionary(texts):
 
 
 def test_of_very_many_texts_each_is_looked_up(monkeypatch):
-    monkeypatch.setattr(short_texts, "_MOST", 2_000)
+    monkeypatch.setattr(text_cells, "_MOST", 2_000)
     known = _Known(frozenset())
     short = ShortTexts(known)
     found = [short.find(d, e) for _, d, e in _pieces([f"{n}" for n in range(90_000)], 5)]
@@ -79,8 +78,8 @@ class _View:
 @pytest.mark.parametrize("kind", _KINDS)
 def test_a_column_of_many_different_texts_is_as_one_by_one(kind, most, monkeypatch):
     if most is not None:
-        monkeypatch.setattr(gathering, "_MANY_DIFFERENT", most)
-        monkeypatch.setattr(gathering, "_MOST_SHARED", most)
+        monkeypatch.setattr(column_builder, "_MANY_DIFFERENT", most)
+        monkeypatch.setattr(column_builder, "_MOST_SHARED", most)
     absent = MISSING_TEXT | {"k"}
     column, alone, wanted = Texts(10, absent), _Known(absent), []
     for n, (texts, data, edges) in enumerate(_pieces(_KINDS[kind])):

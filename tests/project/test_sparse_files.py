@@ -50,7 +50,7 @@ def test_sparse_rows_of_arff_stay_sparse(path):
     }
     assert (table.label, table.weight) == ("y", "weight")
     assert table.unreadable["w0"].line == HEAD.count("\n") + 8
-    said = "column w2: 1 cell is no number and counts as missing: 'abc'"
+    said = "column w2: 1 cell is not a number and counts as missing: 'abc'"
     assert any(note.startswith(said) for note in table.notes)
 
 

@@ -17,11 +17,10 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.preparing.scales import learn_number
-from aucstudio.project.data.preparing.sparse_scales import learn_numbers
+from aucstudio.project.data.preparing.sparse import learn_rare, sparse_rows
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.readers import sparse_file
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
-from aucstudio.project.data.sparse_rows import sparse_rows
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -32,8 +31,8 @@ from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
-from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.column_auc import RankedColumn
 from aucstudio.project.survey.conditions import Condition, read_conditions
 from aucstudio.project.survey.correlation import most_telling
 
@@ -174,9 +173,11 @@ def test_columns_learnt_at_once_are_learnt_as_one_by_one(scale, impute):
     columns, X = strange_columns()
     choice = PreparationChoice(impute=impute, scale=scale)
     for rows in (np.arange(400), np.arange(1, 400, 3), np.arange(2)):
-        found = learn_numbers(columns, rows, choice)
-        assert list(found) == [column.name for column in columns]
+        found = learn_rare(columns, rows, choice)
+        assert bool(found) != choice.makes_ranks
         for k, column in enumerate(columns):
+            if column.name not in found:
+                continue
             alone = learn_number(X[rows, k], choice)
             np.testing.assert_allclose(
                 found[column.name].figures, alone.figures, rtol=1e-13, atol=1e-16
@@ -318,9 +319,13 @@ def test_the_model_file_keeps_it(thin, tmp_path):
 @pytest.mark.parametrize(
     ("method", "settings", "why"),
     [
-        ("random-forest", {}, "Random forest needs the zeros"),
-        ("svm", {"kernel": "rbf"}, "SVM with these settings needs the zeros"),
-        ("auc-svm", {"n_neighbors": 3}, "AUC-SVM with these settings needs the zeros"),
+        ("random-forest", {}, "Random forest needs texts.svm as a dense table"),
+        ("svm", {"kernel": "rbf"}, "SVM with these settings needs texts.svm as a dense table"),
+        (
+            "auc-svm",
+            {"n_neighbors": 3},
+            "AUC-SVM with these settings needs texts.svm as a dense table",
+        ),
     ],
 )
 def test_what_needs_the_zeros_is_refused_where_they_do_not_fit(
@@ -358,7 +363,7 @@ def test_rows_that_do_not_fit_written_out_are_refused(thin, monkeypatch):
     monkeypatch.setattr(sparse_columns, "_MOST_TO_LOOK_AT", 1e5)
     model.preparation.apply(thin, for_fit=True)
     model.preparation.apply(thin, np.arange(5))
-    with pytest.raises(InputError, match="what is only looked at may take"):
+    with pytest.raises(InputError, match="a preview may take at most"):
         model.preparation.apply(thin)
     model.score(thin)
 

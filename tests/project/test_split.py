@@ -59,7 +59,7 @@ def test_bad_schemes_are_refused_by_name(changes, setting):
 @pytest.mark.parametrize(("rows", "share"), [(4, 0.25), (5, 0.9)])
 def test_a_part_of_one_row_is_refused_in_our_words(rows, share):
     positive = np.arange(rows) < 2
-    with pytest.raises(InputError, match=f"divides {rows} rows into .* needs both classes"):
+    with pytest.raises(InputError, match=f"divides {rows} rows into .* need both classes"):
         draw_splits(positive, Validation(test_size=share))
 
 

@@ -60,7 +60,7 @@ def test_codes_with_names_elsewhere_are_categories():
     table = read_table(FIXTURES / "catalog.xpt")
     assert [column.role for column in table.columns] == ["category", "category", "number", "label"]
     assert table.column("PLZ").values[0] == "01067"
-    assert any("a catalog of SAS: 'REG' (REGION)" in note for note in table.notes)
+    assert any("a SAS catalog: 'REG' (REGION)" in note for note in table.notes)
 
 
 def test_what_is_no_day_stays_a_number():

@@ -11,19 +11,17 @@ import tomli_w
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
 from aucstudio.project import scratch
-from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
+from aucstudio.project.data.disk.stream_rows import TableBlocks
 from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.scales import Quantiles
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs.estimate import read_size, table_reader
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.stream_plan import read_size, table_reader
 from aucstudio.project.store.model_file import load_model
 
 ROWS = 400
@@ -142,7 +140,7 @@ def test_parquet_that_cannot_be_read(tmp_path, reader):
         with pytest.raises(InputError, match="no rows"):
             reader(path)
         connection.execute(f"COPY (SELECT i AS y FROM range(5) t(i)) TO '{path}'")
-        with pytest.raises(InputError, match="one column only"):
+        with pytest.raises(InputError, match="only one column"):
             reader(path)
 
 
@@ -158,10 +156,12 @@ def test_infinite_numbers_are_missing_and_told(tmp_path, opened):
         assert one.missing() == {"a": 1, "y": 0}
         assert one.column("a").missing == 1
         assert one.unreadable["a"].count == 1
-        assert any("1 cell is no number and counts as missing: 'inf'" in note for note in one.notes)
+        assert any(
+            "cell is not a number and counts as missing: 'inf'" in note for note in one.notes
+        )
     window = stream.window(0, 30, ["a"]).column("a").values
     np.testing.assert_array_equal(window, table.column("a").values)
-    assert np.isfinite(learn_on_disk(stream, np.arange(30)).means).all()
+    assert np.isfinite(learn_preparation(stream, np.arange(30)).means).all()
 
 
 # ------------------------------------------------------------------ what is learnt
@@ -183,11 +183,10 @@ def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
 def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
     table, stream = read_table(path), opened(path, block_bytes=block_bytes)
     rows = np.random.default_rng(0).permutation(ROWS)[:301]
-    whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
+    whole, parts = learn_preparation(table, rows), learn_preparation(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
     np.testing.assert_array_equal([parts.lows, parts.highs], [whole.lows, whole.highs])
-    np.testing.assert_allclose(parts.means, whole.means, rtol=1e-13)
-    np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
+    np.testing.assert_array_equal([parts.means, parts.scales], [whole.means, whole.scales])
     assert (parts.numbers, parts.categories) == (whole.numbers, whole.categories)
     assert parts.levels == whole.levels
     X, blocks = whole.apply(table, rows), TableBlocks(stream, whole, rows)
@@ -203,41 +202,6 @@ def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
     np.testing.assert_array_equal(blocks.positive, table.is_positive()[rows - (rows > 17)])
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        [3.0],
-        [1.0, 2.0],
-        [-1.5, 2.0, 1e-300, -0.0, 7.0],
-        [5.0] * 9 + [6.0] * 9,
-        [np.nextafter(1.0, 2.0), 1.0, 1.0 - 2**-53],
-        [-1e308, 1e308, 3.0, -4.0],
-    ],
-)
-def test_quantiles_digit_by_digit(cells):
-    keys = keys_of(np.array(cells))
-    ranked = sorted(cells)
-    tenth, quarter = (len(cells) - 1) // 10, (len(cells) - 1) // 4
-    middle_cell = float(np.median(cells))
-    below, above = (ranked[tenth], ranked[quarter]), (ranked[-1 - quarter], ranked[-1 - tenth])
-    cuts = Quantiles(*below, middle_cell, *above)
-    np.testing.assert_array_equal(numbers_of(keys), cells)
-    middle = Ranked(len(cells))
-    for shift in (48, 32, 16, 0):
-        counts = [np.zeros(1 << 16, np.uint32) for _ in middle.shared]
-        middle.count(keys, shift, counts)
-        middle.settle(counts)
-    assert middle.cuts() == cuts
-    early = Ranked(len(cells))
-    counts = [np.zeros(1 << 16, np.uint32)]
-    early.count(keys, 48, counts)
-    early.settle(counts)
-    shared = np.array(early.shared, dtype=np.uint64)
-    alike = np.sort(keys[np.isin(keys >> np.uint64(48), shared)])
-    early.finish(alike, np.uint64(48))
-    assert early.cuts() == cuts
-
-
 @pytest.mark.slow
 def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     path, rng = tmp_path / "ties.parquet", np.random.default_rng(0)
@@ -249,7 +213,7 @@ def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     roles = {"label": "y"}
     table, stream = read_table(path, **roles), opened(path, block_bytes=1_000, **roles)
     rows = rng.permutation(1001)[:700]
-    whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
+    whole, parts = learn_preparation(table, rows), learn_preparation(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
     np.testing.assert_array_equal([parts.lows, parts.highs], [whole.lows, whole.highs])
 
@@ -293,8 +257,8 @@ def test_descent_over_blocks_ranks_as_well(csv_file, opened):
 
 
 def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", np.inf)
-    monkeypatch.setattr("aucstudio.project.runs.watch._TELL_EVERY", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", np.inf)
+    monkeypatch.setattr("aucstudio.project.runs.progress._TELL_EVERY", 0.0)
     stream = opened(csv_file)
     record = execute(
         plan(stream, "rank-svm"),
@@ -310,14 +274,14 @@ def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
     path = tmp_path / "changing.parquet"
     path.write_bytes(parquet_file.read_bytes())
     stream = opened(path)
-    blocks = TableBlocks(stream, learn_on_disk(stream, np.arange(100)), np.arange(100))
+    blocks = TableBlocks(stream, learn_preparation(stream, np.arange(100)), np.arange(100))
     blocks.block(0)
     path.write_bytes(parquet_file.read_bytes() + b" ")
-    with pytest.raises(InputError, match="has changed while it was read"):
+    with pytest.raises(InputError, match="changed while it was being read"):
         blocks.block(0)
     record = execute(plan(read_table(parquet_file), "auc-rls"), stream)
     assert record.status == "failed"
-    assert "changing.parquet has changed" in record.error
+    assert "changing.parquet changed" in record.error
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -393,7 +357,7 @@ def test_an_experiment_file_runs_in_blocks(csv_file, capsys):
 
 def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
     assert table_reader(path, "auc-rls", stream=False, block_size=None) == (read_table, "")
-    monkeypatch.setattr("aucstudio.project.runs.stream_plan.machine_memory", lambda: 10_000.0)
+    monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 10_000.0)
     reader, said = table_reader(path, "auc-rls", stream=False, block_size=None)
     assert reader is not read_table
     assert "stays on disk" in said
@@ -448,7 +412,7 @@ def test_what_a_stream_cannot_do_is_refused(csv_file, capsys):
     for words, sentence in (
         (["svm-auc"], "needs all rows in memory at once"),
         (["auc-rls", "--tune", "auc"], "settings cannot be searched"),
-        (["auc-rls", "--leave-pair-out"], "pairs cannot be left out"),
+        (["auc-rls", "--leave-pair-out"], "leave-pair-out is impossible"),
         (["auc-rls", "--block-size", "huge"], "block size"),
         (["auc-rls", "--cluster", "tcp://127.0.0.1:1"], "leave out --cluster"),
     ):

@@ -8,7 +8,7 @@ import pytest
 from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
-from aucstudio.project.results.parting import part_rows, read_cuts
+from aucstudio.project.results.subgroup_levels import part_rows, read_cuts
 from aucstudio.project.results.subgroups import _lowest, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -89,10 +89,10 @@ def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path)
     refused = (
         (["--by", "sit"], "no column 'sit'"),
-        (["--by", "x", "--cuts", "9e9"], "one group alone"),
-        (["--by", "site", "--cuts", "3"], "holds texts"),
-        (["--by", "x", "--cuts", "low"], "cuts are up to 19 numbers"),
-        (["--cuts", "3"], "--cuts is about --by"),
+        (["--by", "x", "--cuts", "9e9"], "only one group"),
+        (["--by", "site", "--cuts", "3"], "holds text"),
+        (["--by", "x", "--cuts", "low"], "cut points are up to 19 numbers"),
+        (["--cuts", "3"], "--cuts needs --by"),
     )
     for words, said in refused:
         assert cli.main(["compare", str(project), *words, "--quiet"]) == 2

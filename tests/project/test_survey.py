@@ -18,13 +18,13 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.survey.areas import ColumnAreas, RankedColumn
 from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.column_auc import ColumnAreas, RankedColumn
 from aucstudio.project.survey.conditions import read_conditions
 from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate, ranks
-from aucstudio.project.survey.gaps import gap_columns, map_gaps
+from aucstudio.project.survey.missing_pattern import gap_columns, map_gaps
 from aucstudio.project.survey.order import Query, find_rows, like_cell, text_codes
-from aucstudio.project.survey.scored import (
+from aucstudio.project.survey.row_scores import (
     FALSE_ALARM,
     HELD,
     MISRANKED,
@@ -102,12 +102,12 @@ def test_conditions_mark_the_rows_that_they_name(columns, text, rows):
     [
         ("agee > 3", "no column 'agee'"),
         ("age", "is not a condition"),
-        ("age > ", "lacks what"),
-        ("age > old", "'old' is no number"),
-        ("age = 1..2..3", "is no number"),
+        ("age > ", "has no value to compare"),
+        ("age > old", "'old' is not a number"),
+        ("age = 1..2..3", "is not a number"),
         ("age contains 4", "holds numbers"),
         ("town > Bern", "holds text"),
-        ("age = nan", "is no number"),
+        ("age = nan", "is not a number"),
     ],
 )
 def test_what_is_no_condition_is_refused_with_its_column(columns, text, words):

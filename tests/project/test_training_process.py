@@ -14,9 +14,8 @@ from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.place import Here
 from aucstudio.project.work.processes import Processes
-from aucstudio.project.work.submit import submit
+from aucstudio.project.work.submit import Here, submit
 
 PATIENCE = 60.0
 

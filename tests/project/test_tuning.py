@@ -37,7 +37,9 @@ def plan(table):
 
 def tuned(method, params, tuning, table, rows, report=lambda found: False):
     full = {name: d.default for name, d in declared_params(METHODS[method]).items()}
-    return search(method, full | params, tuning, table, rows, BAND, report)
+    data = DataReference.to_table(table)
+    experiment = Experiment(data, Validation(), method, full | params, BAND, tuning)
+    return search(experiment, table, rows, report)
 
 
 # --- candidates ------------------------------------------------------------------------------
@@ -182,8 +184,8 @@ def test_a_partial_area_of_few_negatives_is_warned_of(plan, table, metric, warne
 def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "aucstudio.project.runs.execute.search",
-        lambda *arguments: seen.append(arguments[4]) or search(*arguments),
+        "aucstudio.project.runs.search.search",
+        lambda *arguments: seen.append(arguments[2]) or search(*arguments),
     )
     record = execute(plan("auc-rls", scheme="folds", folds=3), table)
     assert len(record.searches) == 3

@@ -61,7 +61,7 @@ def test_bytes_in_a_database_are_ignored(tmp_path):
     connection.close()
     table = read_table(path)
     assert table.column("picture").role == "ignore"
-    assert told(table, "stored as bytes is ignored: 'picture'")
+    assert told(table, "stored as bytes are ignored: 'picture'")
 
 
 def parquet(path, columns):
@@ -76,7 +76,7 @@ def parquet(path, columns):
         ("(DATE '2024-01-01' + x::INT)::VARCHAR AS a", "although its cells are dates"),
         ("[x, x] AS a", "column a holds lists or records"),
         ("[{'u': x}] AS a", "column a holds lists or records"),
-        ("TIMESTAMPTZ '2024-01-01 00:00:00+00' + x * INTERVAL 1 HOUR AS a", "count in UTC"),
+        ("TIMESTAMPTZ '2024-01-01 00:00:00+00' + x * INTERVAL 1 HOUR AS a", "converted to UTC"),
     ],
 )
 def test_what_parquet_holds_as_text_or_with_a_zone_is_told(tmp_path, column, words):
@@ -149,7 +149,7 @@ def test_a_cell_merged_downwards_holds_for_each_of_its_rows(tmp_path):
     table = merged_workbook(tmp_path / "m.xlsx", *sites, *wards)
     assert table.column("site").values.tolist() == ["a"] * 6 + ["b"] * 6
     assert table.column("ward").values.tolist() == ["w"] * 3 + ["v"] * 3 + ["w"] * 6
-    assert told(table, "19 cells belong to others above, merged over several rows")
+    assert told(table, "19 cells merged with the cells above over several rows")
 
 
 def test_names_and_titles_that_are_merged_fill_nothing(tmp_path):
@@ -218,14 +218,14 @@ def test_levels_that_are_not_declared_are_named(tmp_path):
 
 def test_months_of_stata_are_told():
     assert list(_counted({"a": "%tm", "b": "%9.0g", "c": "%td"})) == [
-        "columns that count months since 1960-01 are read as these numbers: 'a'"
+        "columns that count months since 1960-01 are read as numbers: 'a'"
     ]
 
 
 def test_a_day_beyond_the_calendar_refuses_no_table_of_stata():
     table = read_table(FIXTURES / "far-days.dta")
     assert (table.rows, table.column("seen").kind) == (40, "number")
-    assert told(table, "column seen: 40 days beyond the calendar stay numbers")
+    assert told(table, "column seen: 40 days outside the supported date range stay numbers")
 
 
 def test_nominal_codes_of_spss_are_categories_and_single_names_are_told():
@@ -250,7 +250,7 @@ def test_a_table_of_duckdb_keeps_its_types(tmp_path):
     table = read_table(path)
     assert [c.name for c in table.columns] == ["s.a", "s.b", "stay", "at", "y"]
     assert table.column("stay").values[:3].tolist() == [0.0, 0.5, 1.0]
-    assert told(table, "column at holds times with a zone, which count in UTC")
+    assert told(table, "column at holds times with a time zone")
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_a_list_that_describes_columns_is_no_table(tmp_path):
 def test_rows_of_json_without_names_are_told(tmp_path):
     table = json_table(tmp_path / "t.json", [[row[0], row[1], k % 2] for k, row in enumerate(ROWS)])
     assert ([c.name for c in table.columns], table.rows) == (["c1", "c2", "c3"], 40)
-    assert told(table, "the rows have no names: the columns are called c1 to c3")
+    assert told(table, "the rows have no field names: the columns are named c1 to c3")
 
 
 def test_tables_behind_a_full_text_index_are_none(tmp_path):

@@ -157,7 +157,7 @@ def test_rows_that_are_drawn_otherwise_are_told(make):
     record = make()
     split = record.splits[0]
     other = dataclasses.replace(split, train_rows=split.train_rows[::-1])
-    with pytest.raises(InputError, match="does not give the rows that were kept"):
+    with pytest.raises(InputError, match="gives other rows than those stored"):
         verify_run(dataclasses.replace(record, splits=(other,)), 0, silent)
 
 
@@ -227,9 +227,9 @@ def test_the_table_has_a_line_for_each_thing(project):
     lines = verified_table(found)
     assert all(len(line) == len(HEADINGS) for line in lines)
     assert [line[0] for line in lines][:3] == [
-        "Objective of this scorer, counted",
+        "Objective of this scorer, recomputed",
         "Objective, solved again",
-        "Distance from the optimum, at most",
+        "Upper bound on the distance from the optimum",
     ]
     assert "An independent solver (cutting planes, cvxopt" in verdict(found)
     assert as_text(found, "SVM-AUC").startswith(f"SVM-AUC ({found.run}). Verified in ")

@@ -8,10 +8,10 @@ import pytest
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project.runs import watch as watching
+from aucstudio.project.runs import progress as watching
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.progress import Watch, following
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, StageLog, Thinned, sample_rows
-from aucstudio.project.runs.watch import Watch, following
 
 
 class Clock:
@@ -127,7 +127,7 @@ def test_a_busy_machine_stores_the_same_course(plan, table, method, monkeypatch)
 
     quiet, curve = course(None)
     # Whatever is reported because time has passed is reported at every occasion.
-    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     busy, other = course(slow)
     assert len(quiet.iteration) > 2
     np.testing.assert_array_equal(quiet.iteration, busy.iteration)

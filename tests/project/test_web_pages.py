@@ -38,7 +38,7 @@ def test_what_a_spreadsheet_program_saves(tmp_path):
     assert table.rows == 30
     assert values(table, table.columns[0].name)[:2] == ["Zürich 0", "Zürich 1"]
     assert values(table, table.columns[1].name) == list(map(float, range(30)))
-    assert any("in spite of the ending of" in note for note in table.notes)
+    assert any("despite the ending of" in note for note in table.notes)
 
 
 @pytest.mark.slow

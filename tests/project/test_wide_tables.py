@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import small_files
+from aucstudio.project.data.text import delimited, small_files
 from aucstudio.project.errors import InputError
 
 COLUMNS = 40
@@ -45,8 +45,9 @@ KINDS = {
 def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
     path = write(tmp_path / "wide.csv", KINDS[kind](lines_of(np.random.default_rng(0))))
     expected = read_table(path)
-    monkeypatch.setattr(small_files, "_WIDE", COLUMNS)
-    monkeypatch.setattr(small_files, "_MOST_BYTES", 1_000)  # a part of few columns
+    for module in (delimited, small_files):
+        monkeypatch.setattr(module, "WIDE", COLUMNS)
+    monkeypatch.setattr(small_files, "MOST_BYTES", 1_000)  # a part of few columns
     found = read_table(path)
     assert found.schema == expected.schema
     assert found.notes == expected.notes
@@ -57,7 +58,8 @@ def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
 
 
 def test_a_wide_table_without_rows_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(small_files, "_WIDE", COLUMNS)
+    for module in (delimited, small_files):
+        monkeypatch.setattr(module, "WIDE", COLUMNS)
     path = write(tmp_path / "wide.csv", lines_of(np.random.default_rng(3), rows=0))
     with pytest.raises(InputError):
         read_table(path)

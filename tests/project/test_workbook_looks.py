@@ -6,7 +6,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from aucstudio.project.data.readers.workbook_looks import looks
+from aucstudio.project.data.readers.workbook_formatting import looks
 from aucstudio.project.data.table import read_table
 
 NAMES = ["id", "age", "rate", "town", "y"]
@@ -39,8 +39,8 @@ def hide_columns(sheet):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (hide_rows, "2 rows of the sheet are hidden, and are read too"),
-        (hide_columns, "1 column of the sheet is hidden, and is read too"),
+        (hide_rows, "2 rows of the sheet are hidden and are also read"),
+        (hide_columns, "1 column of the sheet is hidden and is also read"),
     ],
 )
 def test_what_is_hidden_is_read_and_told(tmp_path, change, words):
@@ -85,7 +85,7 @@ def test_days_among_words_are_told(tmp_path):
 
     table = read_table(write_book(tmp_path / "t.xlsx", write))
     (note,) = (note for note in table.notes if "among words" in note)
-    assert note.startswith("column town: 2 cells among words are days, the first in row 7")
+    assert note.startswith("column town: 2 cells among words are dates, the first in row 7")
 
 
 def test_days_above_the_table_are_worth_no_word(tmp_path):

@@ -1,4 +1,4 @@
-"""Scores as probabilities: maps learnt from held-out scores, and how well probabilities hold."""
+"""Calibrated probabilities: maps fitted on held-out scores, and their accuracy."""
 
 from aucstudio.engine.calibration.learning import KINDS, learn
 from aucstudio.engine.calibration.maps import TILT, Calibration, Sigmoid, Steps, restore

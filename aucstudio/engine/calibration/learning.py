@@ -1,4 +1,4 @@
-"""Learning a calibration from held-out scores.
+"""Fit a calibration on held-out scores.
 
 Symbols: m positives, n negatives; u standardised scores; z Platt's log-odds.
 """
@@ -41,10 +41,10 @@ def learn(kind: str, positive: NDArray[np.bool_], scores: Array) -> Calibration:
         If there is no such kind, a score is not finite, or a class has no row.
     """
     if kind not in KINDS:
-        raise ValueError(f"there is no calibration {kind!r}; choose one of {', '.join(KINDS)}")
+        raise ValueError(f"unknown calibration {kind!r}; choose one of {', '.join(KINDS)}")
     positive, scores = np.asarray(positive, bool), np.asarray(scores, np.float64)
     if positive.ndim != 1 or positive.shape != scores.shape:
-        raise ValueError("calibration needs one class and one score a row")
+        raise ValueError("calibration needs one class and one score per row")
     if not np.isfinite(scores).all():
         raise ValueError("calibration needs finite scores")
     if positive.all() or not positive.any():

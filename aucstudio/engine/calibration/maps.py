@@ -139,7 +139,7 @@ def restore(
     """
     made = FORMS.get(form)
     if made is None:
-        raise ValueError(f"there is no calibration of the form {form!r}")
+        raise ValueError(f"unknown form of calibration {form!r}")
     given: dict[str, Any] = {**settings, **arrays}
     names = {field.name for field in dataclasses.fields(made)} - {"kind"}
     if set(given) != names:
@@ -150,7 +150,7 @@ def restore(
         raise ValueError(f"the calibration holds numbers beyond {_LARGEST}")
     positive = [given[name] for name in ("scale", "slope", "low", "high") if name in given]
     if min(positive) <= 0:
-        raise ValueError("the calibration does not rise with the score")
+        raise ValueError("the calibration does not increase with the score")
     if made is Steps:
         _check_steps(given["knots"], given["values"])
     return made(kind, **given)
@@ -160,6 +160,6 @@ def _check_steps(knots: Array, values: Array) -> None:
     if knots.ndim != 1 or knots.shape != values.shape or not len(knots):
         raise ValueError("the calibration needs as many values as knots")
     if (np.diff(knots) <= 0).any() or (np.diff(values) < 0).any():
-        raise ValueError("the calibration does not rise with the score")
+        raise ValueError("the calibration does not increase with the score")
     if values[0] < 0 or values[-1] > 1:
-        raise ValueError("the values of the calibration are no probabilities")
+        raise ValueError("the values of the calibration are not probabilities")

@@ -1,4 +1,4 @@
-"""Proper scores of probabilities, and what they are made of.
+"""Proper scoring rules and their decomposition.
 
 A score S of probabilities p splits exactly (Dimitriadis, Gneiting and Jordan 2021) into
 

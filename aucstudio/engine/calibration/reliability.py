@@ -1,4 +1,4 @@
-"""The reliability diagram: shares of positives against the probabilities that were given."""
+"""Reliability diagrams."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Members trained in folds: held-out scores, choices on them, and estimates of these choices."""
+"""Cross-fitting: held-out scores of members, selection, and honest estimates of selections."""

@@ -1,4 +1,4 @@
-"""The members of a combination trained in folds: held-out scores, their scales, the weighted sum.
+"""Train members in folds: held-out scores, common scales, weighted sums.
 
 Symbols: z_k scores of member k, held out in folds and put on a common scale; w_k its weight.
 """
@@ -16,15 +16,15 @@ from aucstudio.engine.crossfit.folds import Folds, class_shares
 from aucstudio.engine.crossfit.members import Member, titles
 from aucstudio.engine.ensembles.combined import CombinationScorer, combine, member_shares, seen
 from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.remapped import filled_view
 from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
 from aucstudio.engine.ensembles.selection import select
-from aucstudio.engine.ensembles.viewed import filled_view
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.notices import Notice, notice
 
 # Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.
@@ -121,7 +121,7 @@ class CrossFit:
         return self._monitor.stopped
 
     def enter(self, task: Task, outcome: Outcome) -> bool:
-        """Take in what a task gave; answers whether to stop."""
+        """Store the result of a task; return whether to stop."""
         member, k = task
         self._done += 1
         if isinstance(outcome, Exception):
@@ -188,7 +188,7 @@ class CrossFit:
         return np.array(mapped).reshape(len(mapped), len(self.positive))
 
     def _in_order(self) -> list[Member]:
-        """List the members that are ready, in the order of the library, whoever was first."""
+        """List the finished members in the order of the library."""
         return [member for member in self._estimators if member in self.ready]
 
     def combined(self, weights: Array, scores: Array | None = None) -> CombinationScorer:

@@ -1,4 +1,4 @@
-"""Rows dealt into folds, each class evenly and groups whole."""
+"""Assign rows to folds, stratified by class and with whole groups."""
 
 from __future__ import annotations
 

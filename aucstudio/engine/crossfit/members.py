@@ -1,4 +1,4 @@
-"""Which methods a combination chooses from: a library is a list of them with settings.
+"""Libraries of methods and settings from which a combination is selected.
 
 Members differ in kind rather than in settings: what they get wrong in different ways cancels.
 """
@@ -48,7 +48,7 @@ class Member:
 
 
 def titles(members: Sequence[Member]) -> dict[Member, str]:
-    """Name members for people: the method, and the settings that tell it from its like."""
+    """Name members: the method and the settings that distinguish it."""
     from aucstudio.engine import METHODS
 
     named = {}

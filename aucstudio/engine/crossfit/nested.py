@@ -1,4 +1,4 @@
-"""Estimates that allow for a choice: who is chosen on some folds is scored on the others.
+"""Nested estimates: select on some folds, score on the others.
 
 The maximum over many candidates on the same rows is too high, the more so the more candidates
 there are. Here every fold is scored by the candidate, or with the weights, that the other folds

@@ -1,1 +1,1 @@
-"""Combinations of scorers: common scales, weights that maximise the area, one scorer of all."""
+"""Combinations of scorers: common scales, weights and the combined scorer."""

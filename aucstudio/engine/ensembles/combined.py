@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.remapped import View, ViewedScorer
 from aucstudio.engine.ensembles.scales import Scale, link
-from aucstudio.engine.ensembles.viewed import View, ViewedScorer
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,

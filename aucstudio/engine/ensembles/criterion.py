@@ -1,4 +1,4 @@
-"""What a combination is selected by: the AUC and the partial AUC of an FPR range, blended.
+"""Selection criterion: a blend of AUC and partial AUC.
 
 Symbols: m, n numbers of positives and negatives; [alpha, beta] FPR range.
 """
@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.roc.weights import effective_rows
+from aucstudio.engine.roc import effective_rows
 from aucstudio.engine.types import Array, Mask
 
 # With so many rows of either class behind it, the partial AUC decides as much as the whole.

@@ -1,4 +1,4 @@
-"""A common scale for the scores of different members, learnt from held-out scores alone."""
+"""Common scale of scores of different members, fitted on held-out scores."""
 
 from __future__ import annotations
 

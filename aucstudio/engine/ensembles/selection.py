@@ -1,4 +1,4 @@
-"""Weights of a combination, from held-out scores of its members.
+"""Weights of a combination, fitted on held-out scores.
 
 For the whole curve the weights are those of a logistic regression of the class on the scores, with
 weights that are not negative and are drawn towards equal ones. Where a range of false-positive
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.roc.weights import effective_rows
+from aucstudio.engine.roc import effective_rows
 from aucstudio.engine.types import Array, Index, Mask
 
 BAGS = 20

@@ -1,1 +1,1 @@
-"""Spaces in which a scorer is linear: kernels, landmarks, random waves, splines, thresholds."""
+"""Feature spaces with linear scorers: kernels, landmarks, Fourier features, splines, stumps."""

@@ -1,4 +1,4 @@
-"""Rows as single-precision features on one scale, for methods that visit a row at a time.
+"""Single-precision features on one scale, for stochastic methods.
 
 Symbols: phi(x) the row itself, or its Nystrom features; F features of all rows, centred and
 divided by a scale such that the mean of |F_i|^2 is 1, with the origin as one more row.
@@ -59,7 +59,7 @@ class Embedding:
         return self.unit * self.spread or 1.0
 
     def __call__(self, X: Array, progress: Progress = _unreported) -> Single:
-        """Compute F for the rows of X, shape (len(X) + 1, r); ``progress`` hears of chunks."""
+        """Compute F for the rows of X, shape (len(X) + 1, r); report chunks to ``progress``."""
         F = _filled(X, self.nystrom, self.near, self.unit, progress)
         for rows in chunks(len(X)):
             F[rows] -= self.shift

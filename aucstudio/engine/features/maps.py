@@ -1,4 +1,4 @@
-"""Maps from rows to the features phi(x) in which a scorer is linear, f(x) = <w, phi(x)>.
+"""Feature maps phi(x), in which a scorer is linear: f(x) = <w, phi(x)>.
 
 Symbols: K kernel matrix of the training rows, K = F F^T; P its pivots, K(P, P) = L L^T, so that
 F = k(., P) L^-T.
@@ -120,7 +120,7 @@ def mean_row(X: Array, weights: Array | None = None) -> Array:
 
 
 def rows_for_mean(count: int) -> Index:
-    """Choose rows here and there that tell about where all lie."""
+    """Choose sample rows that represent all."""
     return np.arange(0, count, -(-count // _ROWS_FOR_MEAN))
 
 

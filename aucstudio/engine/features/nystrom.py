@@ -1,4 +1,4 @@
-"""Features that stand in for a kernel: the Nystrom map on landmarks, and k-means to choose them.
+"""Nystrom features on landmarks chosen by k-means.
 
 Symbols: U (v x d) landmarks; W = k(U, U) = V S V^T; phi(x) = S_r^-1/2 V_r^T k(U, x) features,
 r <= v of them, so that phi(x).phi(z) = k(x, U) W^+ k(U, z).
@@ -130,7 +130,7 @@ def k_means(
 
 
 def rows_to_cluster(count: int, rng: np.random.Generator) -> Index:
-    """Draw the rows that stand for all ``count`` of them, in rising order; all if they are few."""
+    """Draw a sorted sample of ``count`` rows; all if they are few."""
     if count <= ROWS_TO_CLUSTER:
         return np.arange(count)
     return np.sort(rng.choice(count, ROWS_TO_CLUSTER, replace=False))

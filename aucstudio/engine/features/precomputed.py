@@ -1,4 +1,4 @@
-"""Kernel matrices that the caller has computed, in place of rows.
+"""Kernel matrices computed by the caller.
 
 Inside a fit a row is its number, and the kernel looks the pair of numbers up: methods need not
 know. What comes out scores rows of kernel values with the training rows.
@@ -84,7 +84,7 @@ def _require_positive(K: Array) -> None:
 
 
 def row_numbers(K: Array) -> Array:
-    """Return what stands for the rows, shape (n_samples, 1)."""
+    """Return a placeholder for the rows, shape (n_samples, 1)."""
     return np.arange(len(K), dtype=np.float64)[:, None]
 
 

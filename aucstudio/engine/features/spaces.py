@@ -1,4 +1,4 @@
-"""Training rows as vectors phi(x_i) in which scorers are linear: one family for all solvers.
+"""Training rows as vectors phi(x_i) of a feature space, for all solvers.
 
 A direction w is written down as numbers among features (:class:`Vectors`, :class:`BlockVectors`) or
 as weights of the rows (:class:`Expansion`).

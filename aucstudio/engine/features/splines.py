@@ -1,4 +1,4 @@
-"""Additive models: one curve or staircase per feature, their sum the score.
+"""Additive models: the sum of one spline or step function per feature.
 
 Symbols: u standardised value of a feature; k_1 < ... < k_L knots; N_l natural cubic splines;
 theta a threshold; Omega_ab = int f_a''(u) f_b''(u) du roughness of two functions.
@@ -245,7 +245,7 @@ class AdditiveScorer(Scorer):
             and bool((self.feature >= 0).all() and (self.n_breaks >= 0).all())
         )
         if not sound:
-            raise ValueError("the pieces of the additive model do not fit together")
+            raise ValueError("the arrays of the additive model are inconsistent")
 
     def __call__(self, X: Array) -> Array:
         if len(self.feature) and X.shape[1] <= self.feature.max():

@@ -1,4 +1,4 @@
-"""The threshold of any feature that best tells weighted positives from negatives, found exactly.
+"""The best threshold of a single feature for weighted rows, found exactly.
 
 Each feature is sorted once and cut into blocks of neighbouring values, as for a histogram; gaps
 make one block more. A search adds up the blocks, which bounds what the thresholds inside each can

@@ -1,4 +1,4 @@
-"""Simultaneous confidence bands: regions that hold the whole true ROC curve.
+"""Confidence bands of ROC curves: simultaneous ones, and bounds of one point after the other.
 
 Symbols: c half-width of a band in units of 1/sqrt(n) along the FPR and of 1/sqrt(m) along the
 TPR; u = sqrt(n) FPR + sqrt(m) TPR, v = sqrt(m) TPR - sqrt(n) FPR. A curve is a function v(u), for
@@ -15,14 +15,19 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.resampling import Progress, resamples
-from aucstudio.engine.inference.results import check_level
+from aucstudio.engine.inference.areas import Placements
+from aucstudio.engine.inference.drawn_curves import drawn_heights
+from aucstudio.engine.inference.resampling import Progress, rates_at, resamples
+from aucstudio.engine.inference.results import check_level, quantile_level, widened
 from aucstudio.engine.inference.sampling import Sampling
-from aucstudio.engine.types import Array, RowNumbers
+from aucstudio.engine.types import Array
 
 GRID = np.linspace(0.0, 1.0, 201)
 GRID.setflags(write=False)
 
+_NODES = 64  # equally likely values that stand for a binomial distribution
+_HALVINGS = 18  # down to 4e-6
+_TINY = 1e-300
 _VERTICES = 1000  # of the curve that is resampled; more change the quantile by less than its noise
 
 
@@ -47,15 +52,10 @@ class Band:
 
 
 def kolmogorov_band(
-    y: ArrayLike,
-    score: ArrayLike,
+    ranking: roc.Ranking,
     level: float = 0.95,
     *,
     grid: ArrayLike = GRID,
-    positive: object = None,
-    weights: ArrayLike | None = None,
-    weight_kind: str = roc.SAMPLING,
-    groups: ArrayLike | None = None,
 ) -> Band:
     """Bound the whole ROC curve by Kolmogorov's bounds of both classes, for any sample size.
 
@@ -67,19 +67,15 @@ def kolmogorov_band(
 
     Parameters
     ----------
-    y, score : array-like of shape (n_samples,)
+    ranking : Ranking
     level : float
     grid : array-like
         FPRs at which to compute the bounds.
-    positive : label, optional
-    weights, weight_kind, groups
-        As for :func:`~inference.delong_interval`.
 
     Raises
     ------
     ValueError
-        If level is outside (0, 1) or an FPR outside [0, 1], and for input that
-        :meth:`~roc.Ranking.of` refuses.
+        If level is outside (0, 1) or an FPR outside [0, 1].
 
     Notes
     -----
@@ -87,26 +83,19 @@ def kolmogorov_band(
     Kolmogorov's statistic.
     """
     check_level(level)
-    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
-    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
     m, n = (max(1, math.floor(units + 1e-9)) for units in Sampling.of(ranking).groups)
     dx, dy = (float(scipy.stats.kstwo.ppf(math.sqrt(level), k)) for k in (n, m))
     return _displaced(ranking.curve, dx, dy, grid, level, "Kolmogorov bounds")
 
 
 def bootstrap_band(
-    y: ArrayLike,
-    score: ArrayLike,
+    ranking: roc.Ranking,
     level: float = 0.95,
     *,
     grid: ArrayLike = GRID,
     draws: int = 2000,
     seed: int = 0,
     progress: Progress | None = None,
-    positive: object = None,
-    weights: ArrayLike | None = None,
-    weight_kind: str = roc.SAMPLING,
-    groups: ArrayLike | None = None,
 ) -> Band:
     """Bound the whole ROC curve by a band of fixed width, chosen by the stratified bootstrap.
 
@@ -118,16 +107,13 @@ def bootstrap_band(
 
     Parameters
     ----------
-    y, score : array-like of shape (n_samples,)
+    ranking : Ranking
     level : float
     grid : array-like
         FPRs at which to compute the bounds.
     draws, seed : int
     progress : callable, optional
         Receives the fraction done now and then; returning True stops.
-    positive : label, optional
-    weights, weight_kind, groups
-        As for :func:`~inference.bootstrap_interval`.
 
     Raises
     ------
@@ -143,15 +129,8 @@ def bootstrap_band(
     ours.
     """
     check_level(level)
-    sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
-    ranking = roc.Ranking.of(y, score, positive=positive, **sampled)
     m, n = Sampling.of(ranking).groups
-    # With every vertex where it can be had, for long curves are thinned evenly.
-    counted = weights is not None and weight_kind == roc.FREQUENCY
-    curve = ranking.curve
-    if not counted:
-        curve = roc.roc_curve(y, score, positive=positive, weights=weights)
-    drawn = _largest_deviations(ranking, curve, draws, seed, progress)
+    curve, drawn = ranking.curve, _largest_deviations(ranking, draws, seed, progress)
     floor = math.log(2 / (1 - level)) / math.sqrt(min(m, n))
     c = max(float(np.quantile(drawn, level)), floor)
     method = f"fixed width, {draws} bootstrap draws"
@@ -159,11 +138,11 @@ def bootstrap_band(
 
 
 def _largest_deviations(
-    ranking: roc.Ranking, curve: roc.Curve, draws: int, seed: int, progress: Progress | None
+    ranking: roc.Ranking, draws: int, seed: int, progress: Progress | None
 ) -> Array:
     """Draw the half-width c that each resampled curve needs, with units of groups or rows."""
     m, n = Sampling.of(ranking).groups
-    vertices = _thinned(curve)
+    vertices = ranking.curve.thinned(_VERTICES)
     rows = vertices.behind or vertices
     u, v = _turned(vertices.fpr, vertices.tpr, n, m)
     deviations = np.empty(draws)
@@ -171,8 +150,8 @@ def _largest_deviations(
     # Rows in descending order of score: a vertex predicts the first fp and tp positive.
     sizes = len(ranking.s), len(ranking.t)
     for part, positives, negatives in resamples(*sizes, draws, seed, progress, units):
-        tpr = _rates(positives, rows.tp, ranking.weight_s)
-        fpr = _rates(negatives, rows.fp, ranking.weight_t)
+        tpr = rates_at(rows.tp, positives, ranking.weight_s)
+        fpr = rates_at(rows.fp, negatives, ranking.weight_t)
         deviations[part] = [
             max(
                 np.abs(np.interp(u, *resampled) - v).max(),
@@ -182,24 +161,6 @@ def _largest_deviations(
             for resampled in zip(*_turned(fpr, tpr, n, m), strict=True)
         ]
     return deviations
-
-
-def _thinned(curve: roc.Curve) -> roc.Curve:
-    """Leave out vertices of a long curve, evenly along it."""
-    if len(curve.fp) <= _VERTICES:
-        return curve
-    along = curve.fpr + curve.tpr
-    kept = np.zeros(len(along), dtype=bool)
-    kept[np.searchsorted(along, np.linspace(0, along[-1], _VERTICES))] = True
-    return curve.at(kept)
-
-
-def _rates(times: RowNumbers, ends: NDArray[np.int64], weights: Array | None) -> Array:
-    """Compute in each resample the share of the weight of the drawn rows before each end."""
-    drawn = times if weights is None else times * weights[::-1]
-    sums = np.cumsum(drawn, axis=1, dtype=np.float64)
-    rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
-    return rates
 
 
 def _turned(fpr: Array, tpr: Array, n: float, m: float) -> tuple[Array, Array]:
@@ -212,11 +173,111 @@ def _displaced(
     curve: roc.Curve, dx: float, dy: float, grid: ArrayLike, level: float, method: str
 ) -> Band:
     """Displace the curve by (-dx, dy) and by (dx, -dy)."""
-    x = np.asarray(grid, dtype=np.float64)
-    if not ((x >= 0) & (x <= 1)).all():
-        raise ValueError("The FPRs of grid must lie within [0, 1].")
+    x = _checked_grid(grid)
     # The lower bound takes the lower end of vertical segments: the limit from the left.
     left = np.nextafter(x - dx, -1.0)
     low = np.where(left >= 0, roc.tpr_at(curve, np.maximum(left, 0.0)) - dy, 0.0)
     high = np.where(x + dx < 1, roc.tpr_at(curve, np.minimum(x + dx, 1.0)) + dy, 1.0)
     return Band(x, np.maximum(low, 0.0), np.minimum(high, 1.0), level, method)
+
+
+def _checked_grid(grid: ArrayLike) -> Array:
+    x = np.asarray(grid, dtype=np.float64)
+    if not ((x >= 0) & (x <= 1)).all():
+        raise ValueError("The FPRs of grid must lie within [0, 1].")
+    return x
+
+
+def pointwise_band(
+    ranking: roc.Ranking,
+    level: float = 0.95,
+    *,
+    grid: ArrayLike = GRID,
+) -> Band:
+    """Bound the TPR at each FPR of a grid by melding two binomial statements.
+
+    Where the threshold of an FPR lies among the negatives is binomial, and so is how many
+    positives lie above a threshold; the bounds are quantiles of the second's confidence
+    distribution averaged over the first. A known threshold would give the mid-p version of
+    Clopper and Pearson's bounds. Unlike percentiles of a bootstrap the band keeps a width at
+    TPR 0 and 1, and starts from 0 at FPR 0. The whole curve leaves it more often than one
+    point does, see :func:`~inference.bootstrap_band`.
+
+    Where rows have sampling weights or come in groups, and where a positive and a negative have
+    the same score, the bounds are quantiles over drawn curves as in
+    :func:`~inference.pauc_interval`; they are NaN where it has none. Binomial bounds of tied
+    scores would reach from one end of a tie to the other, however many rows there are.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    level : float
+    grid : array-like
+        FPRs at which to compute the bounds.
+
+    Raises
+    ------
+    ValueError
+        If level is outside (0, 1) or an FPR outside [0, 1].
+
+    Notes
+    -----
+    Source of melding: Fay, Proschan and Brittain, Biometrics 71 (2015).
+    """
+    check_level(level)
+    x = _checked_grid(grid)
+    tied = bool((ranking.below != ranking.at_most).any())
+    if tied or ranking.is_weighted or ranking.units is not None:
+        return _drawn_band(ranking, x, level)
+    s, t = ranking.s, ranking.t
+    m, n = len(s), len(t)
+    K = _binomial_nodes(n, x)
+    below, at_most = roc.look_up(s, t[::-1])  # of the positives, for each v_(j)
+    upper = m - np.append(m, at_most)[K]  # positives above v_(K)
+    lower = m - np.append(below, 0)[K]  # positives not below v_(K+1)
+    a, b = np.hstack([upper, lower + 1]), np.hstack([m + 1 - upper, m - lower])
+    low, high = (_quantile(a, b, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    low[x == 1], high[x == 1] = 1.0, 1.0
+    return Band(x, low, high, level, "melded binomial bounds")
+
+
+def _drawn_band(ranking: roc.Ranking, x: Array, level: float) -> Band:
+    """Bound the TPR by quantiles of the lower and of the upper drawn curves."""
+    one = Placements(ranking, (0.0, 1.0))
+    if one.sampling.too_few:
+        none = np.full(len(x), np.nan)
+        return Band(x, none, none, level, "none")
+    order = np.argsort(x)
+    lower, upper = drawn_heights(ranking, x[order], one.variance.sizes)
+    outer = quantile_level(level, one.variance.degrees)
+    low, high = np.empty(len(x)), np.empty(len(x))
+    low[order] = np.quantile(lower, (1 - outer) / 2, axis=0)
+    high[order] = np.quantile(upper, (1 + outer) / 2, axis=0)
+    low[x == 1], high[x == 1] = 1.0, 1.0
+    at = roc.tpr_at(ranking.curve, x)
+    low, high = np.minimum(low, at), np.maximum(high, at)
+    if one.variance.widening > 1:
+        ends = [
+            widened(*of, one.variance.widening)
+            for of in zip(at.tolist(), low.tolist(), high.tolist(), strict=True)
+        ]
+        low, high = np.array(ends).T
+    return Band(x, low, high, level, "order statistics, drawn curves")
+
+
+def _binomial_nodes(n: int, x: Array) -> NDArray[np.intp]:
+    """Return the middle quantiles of Binomial(n, x), shape (n_points, n_nodes)."""
+    shares = (np.arange(_NODES) + 0.5) / _NODES
+    return np.asarray(scipy.stats.binom.ppf(shares, n, x[:, None]), dtype=np.intp)
+
+
+def _quantile(a: NDArray[np.intp], b: NDArray[np.intp], share: float) -> Array:
+    """Find a quantile of each row's even mixture of Beta(a, b); a = 0 means 0 and b = 0 means 1."""
+    # betainc need not know zeros; Beta with a vanishing parameter is as good.
+    a, b = np.maximum(a, _TINY), np.maximum(b, _TINY)
+    low, high = np.zeros(len(a)), np.ones(len(a))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        less = scipy.special.betainc(a, b, middle[:, None]).mean(axis=1) < share
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    return low if share < 0.5 else high

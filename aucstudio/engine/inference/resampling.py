@@ -1,14 +1,30 @@
-"""Rows or whole groups drawn with replacement, portion by portion, so that it can be stopped."""
+"""Bootstrap draws of rows or whole groups, in portions, so that they can be stopped."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.areas import LEAST, Placements, few_words
+from aucstudio.engine.inference.drawn_curves import deciding
+from aucstudio.engine.inference.results import (
+    Interval,
+    TestResult,
+    absent_interval,
+    binomial_interval,
+    check_level,
+    comparison,
+    quantile_level,
+    silent,
+)
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.types import Index, RowNumbers
+from aucstudio.engine.types import Array, Index, RowNumbers
 
 Progress = Callable[[float], object]
 Units = tuple[Index, Index]
@@ -16,6 +32,8 @@ Units = tuple[Index, Index]
 _ROWS_PER_PORTION = 200_000
 _LEAST_IN_STRATUM = 5
 _ATTEMPTS = 1000
+_NONE = np.empty(0)
+_ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 
 
 def resamples(
@@ -111,4 +129,269 @@ def _group_times(
         lacking = lacking[~(some[0] & some[1])]
         if not len(lacking):
             return times[:, units[0]], times[:, units[1]]
-    raise ValueError("Hardly any draw of whole groups has rows of both classes.")
+    raise ValueError("Almost no bootstrap draw of whole groups has rows of both classes.")
+
+
+def rates_at(ends: NDArray[np.int64], times: RowNumbers, weights: Array | None) -> Array:
+    """Compute in each resample the share of the weight of the drawn rows before each end.
+
+    ``times`` has the rows in descending order of the scores, ``weights`` in ascending order.
+    """
+    drawn = times if weights is None else times * weights[::-1]
+    sums = np.cumsum(drawn, axis=1, dtype=np.float64)
+    rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
+    return rates
+
+
+def bootstrap_interval(
+    y: ArrayLike,
+    score: ArrayLike,
+    alpha: float = 0.0,
+    beta: float = 1.0,
+    *,
+    draws: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **rows: Unpack[roc.Sampled],
+) -> Interval:
+    """Estimate the normalised (partial) AUC with percentile bounds of the stratified bootstrap.
+
+    Resamples repeat rows and never show a new one: where few rows decide, the percentiles hold
+    less often than they should, which :func:`pauc_interval` mends. With fewer than 3 negatives
+    in the band there are none.
+
+    Parameters
+    ----------
+    y, score : array-like of shape (n_samples,)
+    alpha, beta : float
+        The band of FPR; [0, 1] is the whole AUC.
+    draws : int
+        Resamples, each within the classes.
+    level : float
+    seed : int
+    progress : callable, optional
+        Receives the fraction done now and then; returning True stops.
+    positive : label, optional
+    weights : array-like of shape (n_samples,), optional
+        They stay with the rows that are drawn.
+    weight_kind : {"sampling", "frequency"}
+        A row of frequency weight k is drawn as k rows are.
+    groups : array-like of shape (n_samples,), optional
+        Labels of the groups that rows were sampled in. Whole groups are drawn (see
+        :func:`~inference.resampling.resamples`), and percentiles are expanded by Student's
+        quantile for so many groups.
+
+    Raises
+    ------
+    Stopped
+        If ``progress`` returned True.
+    ValueError
+        Unless 0 <= alpha < beta <= 1, 0 < level < 1 and draws >= 2, and for input that
+        :meth:`~roc.Ranking.of` refuses.
+    """
+    check_level(level)
+    one = Placements(roc.Ranking.of(y, score, **rows), (alpha, beta))
+    if reason := _too_few(one):
+        return absent_interval(one.area, level, reason)
+    drawn = _resampled_areas([one], draws, seed, progress)[0]
+    method = f"stratified bootstrap, {draws} draws"
+    if not (se := _spread(drawn)) > 0:
+        return binomial_interval(one.area, level, method, one.trials(one.variance.sizes))
+    return Interval(one.area, *_percentiles(drawn, one.variance.degrees, level), level, method, se)
+
+
+def bootstrap_test(
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    alpha: float = 0.0,
+    beta: float = 1.0,
+    *,
+    draws: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **rows: Unpack[roc.Sampled],
+) -> TestResult:
+    """Test whether two scores of the same rows have equal (partial) AUC by the paired bootstrap.
+
+    Both scores see the same resamples. z is the difference over its bootstrap standard error, the
+    bounds are percentiles; parameters and errors are those of :func:`bootstrap_interval`.
+    """
+    check_level(level)
+    a, b = (Placements(roc.Ranking.of(y, of, **rows), (alpha, beta)) for of in (score_a, score_b))
+    if reason := _too_few(a):
+        return silent(a.area - b.area, level, reason)
+    of_a, of_b = _resampled_areas([a, b], draws, seed, progress)
+    variance, drawn = a.difference_variance(b), of_a - of_b
+    trials, degrees = a.trials(variance.sizes), variance.degrees
+    result = comparison(a.area - b.area, _spread(drawn), level, trials, degrees)
+    if not result.se > 0:
+        return result
+    low, high = _percentiles(drawn, degrees, level)
+    return dataclasses.replace(result, low=low, high=high)
+
+
+def _too_few(one: Placements) -> str:
+    """Return why there is nothing to draw from, or too little; empty where there is enough.
+
+    Resamples show no new row, so that they cannot know the threshold at a band's end from few.
+    """
+    if reason := one.sampling.too_few:
+        return reason
+    rows = deciding(one.ranking, *one.band, 0.5, one.variance.sizes)
+    whole = one.band == (0, 1)
+    return "" if whole or rows.negatives >= LEAST else few_words(rows.negatives)
+
+
+def _spread(drawn: Array) -> float:
+    spread = float((drawn - drawn[0]).std(ddof=1))
+    return spread if spread > _ROUNDING else 0.0
+
+
+def _percentiles(drawn: Array, degrees: float, level: float) -> tuple[float, float]:
+    level = quantile_level(level, degrees)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _resampled_areas(
+    scorers: list[Placements], draws: int, seed: int, progress: Progress | None
+) -> Array:
+    """Draw the normalised area of each of some scores over the same resamples; (scores, draws)."""
+    first, drawn = scorers[0].ranking, np.empty((len(scorers), draws))
+    sizes = len(first.s), len(first.t)
+    places = first.in_row_order(*map(np.arange, sizes))  # of the rows in the draws
+    for part, positives, negatives in resamples(*sizes, draws, seed, progress, first.units):
+        for of_score, one in zip(drawn, scorers, strict=True):
+            ranking = one.ranking
+            rows = ranking.curve.behind or ranking.curve
+            of_s, of_t = places[0][ranking.order_s[::-1]], places[1][ranking.order_t[::-1]]
+            tpr = rates_at(rows.tp, positives[:, of_s], ranking.weight_s)
+            fpr = rates_at(rows.fp, negatives[:, of_t], ranking.weight_t)
+            of_score[part] = _areas(fpr, tpr, *one.band)
+    return drawn
+
+
+def _areas(fpr: Array, tpr: Array, alpha: float, beta: float) -> Array:
+    """Compute the normalised trapezoid area under each of some polylines, a row each."""
+    left, right = (np.clip(ends, alpha, beta) for ends in (fpr[:, :-1], fpr[:, 1:]))
+    run = np.diff(fpr)
+    slope = np.divide(np.diff(tpr), run, out=np.zeros_like(run), where=run > 0)
+    heights = tpr[:, :-1] + slope * ((left + right) / 2 - fpr[:, :-1])
+    areas: Array = ((right - left) * heights).sum(axis=1) / (beta - alpha)
+    return areas
+
+
+def cost_threshold_interval(
+    ranking: roc.Ranking,
+    cost_fp: float,
+    cost_fn: float,
+    prior: float,
+    *,
+    draws: int = 500,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Interval:
+    """Bound :func:`~roc.cost_threshold` by percentiles of the stratified bootstrap.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    cost_fp, cost_fn : float
+        Costs of one false positive and of one false negative.
+    prior : float
+        Share of positives where the scores will be used.
+    draws : int
+        Resamples, each within the classes.
+    level : float
+    seed : int
+    progress : callable, optional
+        Receives the fraction done now and then; returning True stops.
+
+    Raises
+    ------
+    Stopped
+        If ``progress`` returned True.
+    ValueError
+        Unless 0 < level < 1 and draws >= 2, and for what :func:`~roc.cost_threshold` refuses.
+    """
+    check_level(level)
+    roc.check_costs(prior, cost_fp, cost_fn)
+    s, t = ranking.in_row_order(ranking.s, ranking.t)
+    m, of_s, of_t, units = len(s), _NONE, _NONE, ranking.units
+    if ranking.weight_s is not None and ranking.weight_t is not None:
+        of_s, of_t = ranking.in_row_order(ranking.weight_s, ranking.weight_t)
+    if units is not None:
+        units = ranking.in_row_order(*units)
+    ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
+    scores = ascending[::-1]  # as a curve runs
+    place = len(scores) - 1 - group
+    gains = cost_fn * prior / m, cost_fp * (1 - prior) / len(t)
+    places = place[:m], place[m:], of_s, of_t
+    placed = np.empty(draws)
+    for part, positives, negatives in resamples(m, len(t), draws, seed, progress, units):
+        ends = _cheapest(positives, negatives, *places, *gains, len(scores))
+        placed[part] = [_cut(scores, above, below) for above, below in ends]
+    low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
+    value = roc.cost_threshold(ranking.curve, cost_fp, cost_fn, prior)
+    method = f"stratified bootstrap, {draws} draws"
+    return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
+
+
+@kernel
+def _cheapest(
+    positives: RowNumbers,
+    negatives: RowNumbers,
+    place_s: Index,
+    place_t: Index,
+    weight_s: Array,
+    weight_t: Array,
+    gain: float,
+    loss: float,
+    groups: int,
+) -> Index:
+    """Find the two drawn scores between which each resample's threshold lies.
+
+    Gives the places, among all scores from the highest, of the last one above it (-1 where there
+    is none) and of the first one below it (``groups`` where there is none). Without weights every
+    row counts once; ``gain`` and ``loss`` are those of a row of mean weight.
+    """
+    weighted = len(weight_s) > 0
+    ends = np.empty((len(positives), 2), np.intp)
+    for draw in range(len(positives)):
+        tp, fp = np.zeros(groups), np.zeros(groups)
+        total_s, total_t = 0.0, 0.0
+        for row in range(positives.shape[1]):
+            weight = positives[draw, row] * (weight_s[row] if weighted else 1.0)
+            tp[place_s[row]] += weight
+            total_s += weight
+        for row in range(negatives.shape[1]):
+            weight = negatives[draw, row] * (weight_t[row] if weighted else 1.0)
+            fp[place_t[row]] += weight
+            total_t += weight
+        unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]
+        best, above, below, found, alarms = 0.0, -1, -1, 0.0, 0.0
+        for k in range(groups):
+            if tp[k] + fp[k] == 0:
+                continue
+            if below < 0:
+                below = k
+            found += tp[k]
+            alarms += fp[k]
+            saved = gain / unit_s * found - loss / unit_t * alarms
+            if saved > best:
+                best, above, below = saved, k, -1
+        ends[draw, 0] = above
+        ends[draw, 1] = groups if below < 0 else below
+    return ends
+
+
+def _cut(scores: Array, above: int, below: int) -> float:
+    if above < 0:
+        return float(scores[below])
+    if below == len(scores):
+        return float(np.nextafter(scores[above], -np.inf))
+    return float(scores[above] / 2 + scores[below] / 2)

@@ -1,4 +1,4 @@
-"""What estimates and tests give back, and how it follows from a standard error."""
+"""Results of estimates and tests, derived from a standard error."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,16 +111,16 @@ def quantile_level(level: float, degrees: float) -> float:
 def logit_interval(
     value: float, se: float, level: float, method: str, degrees: float = math.inf
 ) -> Interval:
-    """Make the bounds of a share strictly within (0, 1) on the scale of its logit.
+    """Make the bounds of a share on the scale of its logit: of 0 and 1 they are the share itself.
 
     They are normal, or Student's where the standard error has finite degrees of freedom.
     """
-    quantile = float(scipy.special.ndtri((1 + level) / 2))
-    if not math.isinf(degrees):
+    low = high = value
+    if 0 < value < 1:
         quantile = float(scipy.special.stdtrit(degrees, (1 + level) / 2))
-    reach = quantile * se / (value * (1 - value))
-    low, high = scipy.special.expit(float(scipy.special.logit(value)) + np.array([-reach, reach]))
-    return Interval(value, float(low), float(high), level, f"{method}, logit scale", se)
+        reach = np.array([-1, 1]) * quantile * se / (value * (1 - value))
+        low, high = scipy.special.expit(float(scipy.special.logit(value)) + reach).tolist()
+    return Interval(value, low, high, level, f"{method}, logit scale", se)
 
 
 def widened(value: float, low: float, high: float, factor: float) -> tuple[float, float]:
@@ -156,3 +159,53 @@ def _unanimous(difference: float, level: float, trials: int) -> TestResult:
     z = math.copysign(float(scipy.special.ndtri(1 - p / 2)), difference) if difference else 0.0
     low, high = q * difference - (1 - q), q * difference + (1 - q)
     return TestResult(difference, low, high, z, p, level, 0.0)
+
+
+def bonferroni(p: ArrayLike) -> Array:
+    """Multiply p-values by their number.
+
+    Parameters
+    ----------
+    p : array-like of shape (n_tests,)
+        NaN where there was no test; it stays NaN.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        At most 1. Rejecting those below a bound errs anywhere with at most that probability.
+
+    Raises
+    ------
+    ValueError
+        Unless every p is NaN or within [0, 1].
+    """
+    checked = _checked(p)
+    return np.minimum(checked * np.count_nonzero(~np.isnan(checked)), 1.0)
+
+
+def holm(p: ArrayLike) -> Array:
+    """Correct p-values by Holm's step-down method: as safe as Bonferroni's and never larger.
+
+    Parameters, result and errors are those of :func:`bonferroni`.
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
+    """
+    corrected = _checked(p)
+    order = np.argsort(corrected)[: np.count_nonzero(~np.isnan(corrected))]  # NaN sorts last
+    raised = corrected[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return corrected
+
+
+def settled(p: float, level: float = 0.95) -> bool:
+    """Return whether a difference is significant: the one rule of the program.
+
+    ``p`` is corrected for every test that it was picked from; missing, nothing is settled.
+    """
+    return p < 1 - level
+
+
+def _checked(p: ArrayLike) -> Array:
+    values = np.array(p, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1) | np.isnan(values)).all():
+        raise ValueError("p must be one column of numbers within [0, 1], or NaN where missing.")
+    return values

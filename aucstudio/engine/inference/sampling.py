@@ -1,7 +1,8 @@
-"""The variance of a (partial) AUC by how its rows were sampled: alone, with weights, in groups.
+"""Variance of a (partial) AUC by sampling design: independent, weighted or grouped rows.
 
-Symbols: psi10 and psi01 the components of the positives and of the negatives, see
-:mod:`~aucstudio.engine.inference.components`.
+Symbols: psi10 and psi01 the components of the positives and of the negatives: one number a row,
+whose variances add up to the area's. On [0, 1] they are DeLong's V10 and V01. Areas are
+normalised, pAUC / (beta - alpha). Where rows come in groups, groups are the sampling units.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from functools import cached_property
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.compiled import kernel
 from aucstudio.engine.types import Array, Index
 
 LEAST_GROUPS = 5
@@ -25,6 +25,31 @@ _FEW_GROUPS = f"the rows of a class come from fewer than {LEAST_GROUPS} groups o
 _EVEN = 0.5  # effective groups by groups, from which on no few groups decide
 
 Components = tuple[Array, Array]
+
+
+def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> Components:
+    """Compute the components of an area over a range of FPR, in ascending order of the scores.
+
+    They are the influences of the rows on the area. psi10 is the weight of the negatives below a
+    positive that lie in the range, ties one half; psi01 the share of the positives above a
+    negative, which is moved to the nearest one inside the range first (the winsorised placement).
+    """
+    below, at_most = ranking.weight_below(ranking.below), ranking.weight_below(ranking.at_most)
+    n = len(ranking.t)
+    under = ranking.weight_below(np.arange(n + 1))
+    low, high = (roc.position(under[-1].item(), 1.0 - share) for share in (beta, alpha))
+    psi10 = np.add(np.clip(below, low, high), np.clip(at_most, low, high), dtype=np.float64)
+    psi10 = (psi10 - 2 * low) / (2 * (high - low))
+    of_s = ranking.weight_s
+    total = len(ranking.s) if of_s is None else of_s.sum()
+    # A positive is above the negative of ascending rank j where it has more than j below it.
+    found = np.bincount(ranking.below, of_s, minlength=n + 1)
+    found = found + np.bincount(ranking.at_most, of_s, minlength=n + 1)
+    psi01 = (1 - np.cumsum(found[:n]) / (2 * total)) / (beta - alpha)
+    lowest = min(int(np.searchsorted(under[1:], low, "right")), n - 1)
+    highest = max(int(np.searchsorted(under[:-1], high, "left")) - 1, lowest)
+    psi01[:lowest], psi01[highest:] = psi01[lowest], psi01[highest]
+    return psi10, psi01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,11 +78,6 @@ class Variance:
     sizes: tuple[float, float]
     widening: float = 1.0
 
-    @classmethod
-    def of_rows(cls, se: float, sizes: tuple[float, float]) -> Variance:
-        """Take a standard error of independent rows that is known already."""
-        return cls(se**2, 0.0, 0.0, math.inf, sizes)
-
     @property
     def se(self) -> float:
         """The standard error."""
@@ -66,7 +86,7 @@ class Variance:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sampling:
-    """How the rows of both classes were sampled; pairs of arrays, in row order.
+    """How the rows of both classes were sampled; pairs of arrays, in ascending order of a score.
 
     Attributes
     ----------
@@ -85,13 +105,16 @@ class Sampling:
     @classmethod
     def of(cls, ranking: roc.Ranking) -> Sampling:
         """Read it off sorted scores."""
-        shares = units = None
+        shares = None
         if ranking.weight_s is not None and ranking.weight_t is not None:
-            of_s, of_t = (of / of.sum() for of in (ranking.weight_s, ranking.weight_t))
-            shares = ranking.in_row_order(of_s, of_t)
-        if ranking.units is not None:
-            units = ranking.in_row_order(*ranking.units)
-        return cls((len(ranking.s), len(ranking.t)), shares, units)
+            weights = ranking.weight_s, ranking.weight_t
+            shares = weights[0] / weights[0].sum(), weights[1] / weights[1].sum()
+        return cls((len(ranking.s), len(ranking.t)), shares, ranking.units)
+
+    def in_row_order(self, ranking: roc.Ranking) -> Sampling:
+        """Return the same with the rows of a ranking in row order."""
+        shares = self.shares and ranking.in_row_order(*self.shares)
+        return Sampling(self.rows, shares, self.units and ranking.in_row_order(*self.units))
 
     @cached_property
     def singles(self) -> tuple[float, float]:
@@ -134,19 +157,9 @@ class Sampling:
     def _sums(self, values: Array, k: int) -> Array:
         """Sum values of a class by group, each times the share of its row."""
         assert self.units is not None
-        share = 1 / self.rows[k] if self.shares is None else self.shares[k]
         count = 1 + max(int(units.max()) for units in self.units)
-        sums = np.bincount(self.units[k], share * values, minlength=count)
+        sums = np.bincount(self.units[k], self.share(k) * values, minlength=count)
         return np.asarray(sums, dtype=np.float64)
-
-    def influences(self, psi: Components, units: tuple[Index, Index]) -> Array:
-        """Sum the components about their means over groups, times the shares of their rows."""
-        count = 1 + max(int(of_class.max()) for of_class in units)
-        total = np.zeros(count)
-        for k, of_class in enumerate(psi):
-            share = self._share(k)
-            total += np.bincount(units[k], share * (of_class - share @ of_class), count)
-        return total
 
     def variance(self, psi: Components, other: Components | None = None) -> Variance:
         """Estimate the variance of an area, or of its difference from another, by components.
@@ -161,29 +174,32 @@ class Sampling:
         """
         if min(self.rows) < 2 or min(self.groups) <= 1:
             return Variance(math.nan, math.nan, 0.0, math.nan, self.groups)
-        if self.units is None and self.shares is None:
-            of_s, of_t = (
-                (row_variance(psi[k]) if other is None else difference_variance(psi[k], other[k]))
-                / m
-                for k, m in enumerate(self.rows)
-            )
-        else:
-            apart = psi if other is None else (psi[0] - other[0], psi[1] - other[1])
-            if self.units is not None:
-                return self._clustered(apart)
-            assert self.shares is not None
-            of_s, of_t = map(_weighted_variance, apart, self.shares)
-        degrees = _welch((of_s, of_t), self.singles)
-        return Variance(of_s, of_t, 0.0, degrees, self.singles)
+        apart = psi if other is None else (psi[0] - other[0], psi[1] - other[1])
+        if self.units is not None:
+            return self._clustered(apart)
+        parts = self._alone(apart[0], 0), self._alone(apart[1], 1)
+        spread = sum(v**2 / (size - 1) for v, size in zip(parts, self.singles, strict=True))
+        degrees = sum(parts) ** 2 / spread if spread else math.nan
+        return Variance(*parts, 0.0, degrees, self.singles)
+
+    def _alone(self, of_class: Array, k: int) -> float:
+        """Compute what a class adds where every row is its own unit."""
+        # Taking one value off first makes the variance of equal numbers exactly 0.
+        off, rows = of_class - of_class[0], self.rows[k]
+        if self.shares is None:
+            off -= off.mean()
+            return float(off @ off) / (rows * (rows - 1))
+        off -= self.shares[k] @ off
+        return float((self.shares[k] * off) ** 2 @ (1 / (1 - self.shares[k])))
 
     def _clustered(self, psi: Components) -> Variance:
         sums, parts, sizes = [], [], []
-        offs = [off - self._share(k) @ off for k, off in enumerate(of - of[0] for of in psi)]
+        offs = [off - self.share(k) @ off for k, off in enumerate(of - of[0] for of in psi)]
         for k, off in enumerate(offs):
             sums.append(self._sums(off, k))
             parts.append(float(self._correction(k) @ sums[-1] ** 2))
-            alone = float((self._share(k) * off) ** 2 @ (1 / (1 - self._share(k))))
             single, groups = self.singles[k], self.groups[k]
+            alone = self._alone(psi[k], k)
             by_design = single * alone / parts[-1] if parts[-1] > 0 else groups
             sizes.append(float(np.clip(by_design, groups, single)))
         count = np.count_nonzero(sum(self.group_shares))
@@ -196,11 +212,14 @@ class Sampling:
         ]
         degrees = _degrees(parts, [of / of.sum() for of in squares])
         found = Variance(parts[0], parts[1], shared, degrees, (sizes[0], sizes[1]))
-        if self.is_even:
-            return found
-        return self._homogeneous(offs, sums, found)
+        even = all(
+            groups >= _EVEN * np.count_nonzero(of_class)
+            for groups, of_class in zip(self.groups, self.group_shares, strict=True)
+        )
+        return found if even else self._homogeneous(offs, sums, found)
 
-    def _share(self, k: int) -> Array:
+    def share(self, k: int) -> Array:
+        """Return what each row of a class (0 the positives) has of its weight."""
         rows = self.rows[k]
         return np.full(rows, 1 / rows) if self.shares is None else self.shares[k]
 
@@ -211,14 +230,6 @@ class Sampling:
             rows = single / groups  # in a group, on average over rows
             found.append(min((single / size - 1) / (rows - 1), 1.0) if rows > 1 + 1e-9 else 1.0)
         return found
-
-    @cached_property
-    def is_even(self) -> bool:
-        """Whether no class has most of its rows in a few of many groups."""
-        return all(
-            groups >= _EVEN * np.count_nonzero(of_class)
-            for groups, of_class in zip(self.groups, self.group_shares, strict=True)
-        )
 
     def _homogeneous(
         self, offs: Sequence[Array], sums: Sequence[Array], found: Variance
@@ -233,7 +244,7 @@ class Sampling:
         for k, of_class in enumerate(self.group_shares):
             there = of_class > 0
             mean = np.divide(sums[k], of_class, out=np.zeros(len(of_class)), where=there)
-            within = self._share(k) @ (offs[k] - mean[self.units_of(k)]) ** 2
+            within = self.share(k) @ (offs[k] - mean[self._units_of(k)]) ** 2
             count, single = np.count_nonzero(there), self.singles[k]
             within *= single / max(single - count, 1.0)
             rows = of_class[there] * single
@@ -254,8 +265,7 @@ class Sampling:
             return dataclasses.replace(found, degrees=degrees)
         return dataclasses.replace(model, widening=model.se / found.se)
 
-    def units_of(self, k: int) -> Index:
-        """Return the groups of the rows of a class."""
+    def _units_of(self, k: int) -> Index:
         assert self.units is not None
         return self.units[k]
 
@@ -281,40 +291,3 @@ def _degrees(parts: Sequence[float], expected: Sequence[Array]) -> float:
     )
     spread += 2 * parts[0] * parts[1] * float(expected[0] @ expected[1])
     return total**2 / spread
-
-
-def _weighted_variance(of_class: Array, share: Array) -> float:
-    """Sum the squared weighted influences, each divided by 1 - its share."""
-    off = of_class - of_class[0]
-    off = off - share @ off
-    return float((share * off) ** 2 @ (1.0 / (1.0 - share)))
-
-
-def standard_error(psi10: Array, psi01: Array) -> float:
-    """Compute an area's standard error; NaN with fewer than two rows in a class."""
-    return Sampling((len(psi10), len(psi01))).variance((psi10, psi01)).se
-
-
-def _welch(variances: tuple[float, float], sizes: tuple[float, float]) -> float:
-    """Compute the degrees of freedom of the sum of the variances of two means."""
-    spread = sum(v**2 / (size - 1) for v, size in zip(variances, sizes, strict=True))
-    return sum(variances) ** 2 / spread if spread else math.nan
-
-
-@kernel
-def difference_variance(x: Array, y: Array) -> float:
-    """Compute the variance of x - y, in two passes and without a place for it."""
-    first, total, squares = x[0] - y[0], 0.0, 0.0
-    # Taking one value off first makes the variance of equal numbers exactly 0.
-    for i in range(len(x)):
-        total += x[i] - y[i] - first
-    mean = total / len(x)
-    for i in range(len(x)):
-        squares += (x[i] - y[i] - first - mean) ** 2
-    return squares / (len(x) - 1)
-
-
-def row_variance(psi: Array) -> float:
-    """Compute the variance of values, exactly 0 where all are equal."""
-    # Taking one value off first makes the variance of equal numbers exactly 0.
-    return float((psi - psi[0]).var(ddof=1))

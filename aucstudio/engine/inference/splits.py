@@ -134,7 +134,7 @@ def splits_test(
 def _checked(values: ArrayLike) -> Array:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
-        raise ValueError("There must be one finite value a split, at least one.")
+        raise ValueError("Every split needs a finite value, and there must be at least one split.")
     return x
 
 

@@ -1,4 +1,4 @@
-"""What is minimised: losses over pairs and ranges, summed by sorting."""
+"""Loss functions over pairs and ranges, computed by sorting."""
 
 from collections.abc import Callable
 

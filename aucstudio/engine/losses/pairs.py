@@ -1,4 +1,4 @@
-"""Positive-negative pairs: which there are, sums over them, and their mean hinge loss.
+"""Positive-negative pairs: selection, sums and mean hinge loss.
 
 Pairs are never compared through difference vectors. With one row (i, j) for each pair, the
 incidence matrix A has +1 at positive row i and -1 at negative row j, so A s gives margins, and

@@ -1,4 +1,4 @@
-"""The hinge of every row at the best constant, as a function of the scores.
+"""Hinge loss of rows at the best constant, as a function of the scores.
 
 Symbols: y_i = +-1 class; c_i cost of row i; u scores; k_i = y_i - u_i the constant at which row i
 meets its margin.

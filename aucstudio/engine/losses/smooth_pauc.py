@@ -1,4 +1,4 @@
-"""The partial AUC of scores with a normal distribution function in place of the step.
+"""Smoothed partial AUC: a normal distribution function replaces the step.
 
 No table of pairs is made: what is summed over the pairs is so smooth that few scores can stand for
 many.
@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.polynomial import chebyshev
 
-from aucstudio.engine.roc.band import position
+from aucstudio.engine.roc import position
 from aucstudio.engine.types import Array, Mask
 
 _POINTS, _WIDTH = 24, 3.0
@@ -70,7 +70,7 @@ def fan(s: Array, t: Array, alpha: float, beta: float) -> Fan:
 
 
 class Grid:
-    """Few points that stand for many scores in sums of a smooth function, to rounding.
+    """A few points that represent many scores in sums of a smooth function, up to rounding.
 
     As a function of one score, a normal distribution function or density of width 1 is, over an
     interval of width 3, a polynomial of degree 23 but for some 1e-15; so the intervals that hold

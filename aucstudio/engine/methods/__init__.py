@@ -1,28 +1,28 @@
-"""The methods, by family: a family is a package, and a method a module of it, named as its id.
+"""The methods: one package per family, one module per method.
 
 Modules whose names begin with an underscore hold what the methods of a family share. Nothing has to
-be entered anywhere: what lies in a family is found. In lists families come in the order stated
-here, and methods in the ``ORDER`` that their family states; what is not named follows by name.
+be entered anywhere: what lies in a family is found. In lists families and methods come in the order
+stated here; what is not named follows by name.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-ORDER = (
-    "least_squares",
-    "pair_svm",
-    "structural",
-    "boosting",
-    "combination",
-    "trees",
-    "ranking",
-    "stochastic",
-    "baselines",
-)
+ORDER = {
+    "least_squares": "auc_rls rls",
+    "pair_svm": "auc_svm roc_svm sauc_svm",
+    "structural": "svm_auc svm_pauc svm_pauc_tight asvm",
+    "boosting": "pauc_boost rankboost",
+    "combination": "",
+    "trees": "",
+    "ranking": "rank_svm kernel_rank_svm scaled_rank_svm nbauc rf_auc",
+    "stochastic": "nsauc nsvmsgd2 noam nsolam",
+    "baselines": "svm svm_2norm logistic additive_logistic gradient_boosting random_forest "
+    "extra_trees marker",
+}
 
 
 @functools.cache
@@ -30,22 +30,17 @@ def modules() -> dict[str, str]:
     """Name the module of every method, by id; none of them is loaded."""
     return {
         name.replace("_", "-"): f"{__name__}.{family}.{name}"
-        for family in _sorted(_names(__path__, packages=True), ORDER)
-        for name in _of_family(family)
+        for family in _found(__path__, list(ORDER), packages=True)
+        for name in _found(
+            [f"{path}/{family}" for path in __path__],
+            ORDER.get(family, "").split(),
+            packages=False,
+        )
     }
 
 
-def _of_family(family: str) -> list[str]:
-    package = importlib.import_module(f"{__name__}.{family}")
-    return _sorted(_names(package.__path__, packages=False), getattr(package, "ORDER", ()))
-
-
-def _names(path: Iterable[str], *, packages: bool) -> Iterator[str]:
-    for found in pkgutil.iter_modules(path):
-        if found.ispkg == packages and not found.name.startswith("_"):
-            yield found.name
-
-
-def _sorted(names: Iterable[str], order: tuple[str, ...]) -> list[str]:
-    ranks = {name: rank for rank, name in enumerate(order)}
-    return sorted(names, key=lambda name: (ranks.get(name, len(order)), name))
+def _found(paths: Iterable[str], order: list[str], *, packages: bool) -> list[str]:
+    names = [found.name for found in pkgutil.iter_modules(paths) if found.ispkg == packages]
+    known = {name: rank for rank, name in enumerate(order)}
+    public = {name for name in names if not name.startswith("_")}
+    return sorted(public, key=lambda name: (known.get(name, len(order)), name))

@@ -1,4 +1,4 @@
-"""What baselines share: class weights and the cost of a loss, in scikit-learn's convention."""
+"""Settings that baselines share: class weights and the weight of the loss."""
 
 from __future__ import annotations
 

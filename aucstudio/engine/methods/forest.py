@@ -1,4 +1,4 @@
-"""What random forests and extra trees share: trees of scikit-learn, grown a few at a time.
+"""Base of random forest and extra trees: scikit-learn trees, grown in portions.
 
 Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf t.
 """
@@ -28,7 +28,6 @@ _CELLS_AT_ONCE = 2e6
 _CELLS_COPIED = 100_000
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ForestClassifier(ClassWeightSettings, WeighsRows):
     """A mean of many deep trees; subclasses say how the library grows them."""
 
@@ -44,7 +43,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
     n_trees: int = param(
         300,
-        "Number of trees; more only steady the ranking.",
+        "Number of trees; more trees give a more stable ranking.",
         label="Trees",
         low=1,
         log=True,
@@ -60,7 +59,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
         grid=("sqrt", "third", "all"),
     )
-    random_state: int = param(0, "Where the drawing starts.", label="Seed", low=0)
+    random_state: int = param(0, "Random seed.", label="Seed", low=0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -70,7 +69,7 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
         share = {"sqrt": np.sqrt(features), "third": features / 3, "all": features}
         a_tree = Work(numbers=25.0 * N * depth * max(1.0, share[self.feature_share]), steps=30)
         memory = 4.0 * N * features + 2.0 * NUMBER * 7 * 2 * leaves * self.n_trees
-        fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
+        fewer = ("min_samples_leaf", "require more rows per leaf, or use fewer trees")
         return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
 
     def model_bytes(self, rows: int) -> float:

@@ -1,4 +1,4 @@
-"""Settings that several methods declare alike: cost of a loss, tolerance, FPR range."""
+"""Settings that several methods share: loss weight, tolerance, FPR range."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def counted_range() -> Any:
     """Declare ``fpr_range``, the false-positive rates between which an area counts."""
     return param(
         (0.0, 0.1),
-        "The false-positive rates between which the area counts.",
+        "Range of false-positive rates whose area is maximised.",
         unit="shares of the negatives",
         label="FPR range",
         symbol="[α, β]",

@@ -1,4 +1,4 @@
-"""ROC curves, their areas and other measures, and the thresholds read off them.
+"""ROC curves, areas, measures and thresholds.
 
 Symbols: s scores of the m positives, t scores of the n negatives, v_(1) >= ... >= v_(n) the
 negatives in descending order, FPR and TPR the shares of negatives and positives predicted
@@ -11,63 +11,60 @@ pair counts with the product of both, and the counts of a curve are sums of weig
 
 from __future__ import annotations
 
-from aucstudio.engine.roc.area import (
-    auc,
+from aucstudio.engine.roc.areas import (
+    PartialAUC,
+    area,
     auc_of,
-    look_up,
-    pair_share,
-)
-from aucstudio.engine.roc.axes import (
-    cost_curve,
-    gain,
-    lift,
-)
-from aucstudio.engine.roc.band import (
     band_coverage,
     band_ranks,
     check_band,
-    rank_pauc,
+    partial_auc,
+    partial_auc_of,
+    position,
     rank_weights,
 )
-from aucstudio.engine.roc.curve import Curve, Scores, roc_curve, sorted_scores, split_scores
-from aucstudio.engine.roc.geometry import (
+from aucstudio.engine.roc.curve import (
+    Curve,
+    Scores,
     fpr_at,
     hull,
     reflect,
     tpr_at,
     vertical_average,
 )
-from aucstudio.engine.roc.isometrics import (
+from aucstudio.engine.roc.measures import (
     Line,
     PointMeasure,
     accuracy,
+    average_precision,
+    cost_curve,
     cost_line,
+    describe,
+    equal_error_rate,
     f_measure,
+    gain,
+    h_measure,
+    ks,
+    lift,
     precision,
+    precision_recall,
     skew_of,
     weighted_relative_accuracy,
 )
-from aucstudio.engine.roc.measures import (
-    KolmogorovSmirnov,
-    auch,
-    describe,
-    equal_error_rate,
-    h_measure,
-    ks,
+from aucstudio.engine.roc.ranking import (
+    Ranking,
+    auc,
+    look_up,
+    roc_curve,
 )
-from aucstudio.engine.roc.partial import (
-    PartialAUC,
-    partial_auc,
-    partial_auc_of,
-)
-from aucstudio.engine.roc.precision_recall import (
-    average_precision,
-    precision_recall,
-)
-from aucstudio.engine.roc.ranking import Ranking
-from aucstudio.engine.roc.rules import RULES, ThresholdRule, UnreachableTargetError
 from aucstudio.engine.roc.thresholds import (
+    RULES,
+    ThresholdRule,
+    UnreachableTargetError,
+    check_costs,
     cost_threshold,
+    cut_at,
+    cuts,
     equal_error_threshold,
     fpr_threshold,
     minmax_threshold,
@@ -78,7 +75,6 @@ from aucstudio.engine.roc.weights import (
     WEIGHT_KINDS,
     Sampled,
     binomial_bounds,
-    check_weight_kind,
     check_weights,
     effective_rows,
     effective_trials,
@@ -92,7 +88,6 @@ __all__ = [
     "SAMPLING",
     "WEIGHT_KINDS",
     "Curve",
-    "KolmogorovSmirnov",
     "Line",
     "PartialAUC",
     "PointMeasure",
@@ -102,19 +97,21 @@ __all__ = [
     "ThresholdRule",
     "UnreachableTargetError",
     "accuracy",
+    "area",
     "auc",
     "auc_of",
-    "auch",
     "average_precision",
     "band_coverage",
     "band_ranks",
     "binomial_bounds",
     "check_band",
-    "check_weight_kind",
+    "check_costs",
     "check_weights",
     "cost_curve",
     "cost_line",
     "cost_threshold",
+    "cut_at",
+    "cuts",
     "describe",
     "effective_rows",
     "effective_trials",
@@ -131,19 +128,16 @@ __all__ = [
     "lift",
     "look_up",
     "minmax_threshold",
-    "pair_share",
     "partial_auc",
     "partial_auc_of",
+    "position",
     "precision",
     "precision_recall",
-    "rank_pauc",
     "rank_weights",
     "reflect",
     "repeats",
     "roc_curve",
     "skew_of",
-    "sorted_scores",
-    "split_scores",
     "tpr_at",
     "vertical_average",
     "weighted_relative_accuracy",

@@ -1,15 +1,16 @@
-"""The empirical ROC curve, and the checks of the labels and scores it is made from."""
+"""The empirical ROC curve, and checks of labels and scores."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.roc.weights import Behind, check_weights
+from aucstudio.engine.roc.weights import Behind
 from aucstudio.engine.types import Array, Mask
 
 Scores = NDArray[np.floating[Any]]
@@ -81,6 +82,15 @@ class Curve:
         """Return the same polyline without the vertices inside its straight runs."""
         return self.at(inner(turns(self) != 0))
 
+    def thinned(self, most: int) -> Curve:
+        """Return the polyline of at most so many vertices, evenly along it."""
+        if len(self.fp) <= most:
+            return self
+        along = self.fpr + self.tpr
+        kept = np.zeros(len(along), dtype=bool)
+        kept[np.searchsorted(along, np.linspace(0, along[-1], most))] = True
+        return self.at(kept)
+
     def at(self, kept: Mask) -> Curve:
         """Return the polyline of some of the vertices."""
         behind = self.behind and self.behind.at(kept)
@@ -100,111 +110,83 @@ def inner(kept: Mask) -> Mask:
     return np.concatenate([[True], kept, [True]])
 
 
-def split_scores(y: ArrayLike, score: ArrayLike, positive: object = None) -> tuple[Scores, Scores]:
-    """Check labels and scores; give the positives' and the negatives' scores, in row order.
+def hull(curve: Curve) -> Curve:
+    """Find the upper convex hull: the curve's vertices that are optimal for some costs."""
+    while True:
+        # A vertex on or below the chord of its neighbours is off the hull, whatever else is.
+        kept = inner(turns(curve) < 0)
+        if kept.all():
+            return curve
+        curve = curve.at(kept)
 
-    Raises
-    ------
-    ValueError
-        If the lengths differ, a score is NaN or infinite, or y does not hold two classes.
+
+def reflect(curve: Curve) -> Curve:
+    """Mirror the curve at the falling diagonal: the classes swap roles, the scores their sign.
+
+    The thresholds are right where the curve has all its vertices.
     """
-    scores = np.asarray(score)
-    if scores.dtype.kind != "f":
-        scores = scores.astype(np.float64)
-    mask = positive_mask(y, positive)
-    if scores.ndim != 1 or mask.shape != scores.shape:
-        raise ValueError(
-            f"y and score must be two columns of equal length; they have the shapes "
-            f"{mask.shape} and {scores.shape}."
-        )
-    if not np.isfinite(scores).all():
-        raise ValueError("score holds NaN or infinite values; every row needs a finite score.")
-    return scores.compress(mask), scores.compress(~mask)
-
-
-def positive_mask(labels: ArrayLike, positive: object = None) -> Mask:
-    """Return which rows are positive.
-
-    Raises
-    ------
-    ValueError
-        If the labels are not of two classes.
-    """
-    y = np.asarray(labels)
-    if y.size == 0:
-        raise ValueError("y is empty; at least one positive and one negative are needed.")
-    if y.dtype.kind in "biuf":
-        low, high = y.min(), y.max()
-    else:
-        low, high = np.unique(y)[[0, -1]]
-    if low == high:
-        raise ValueError(f"y holds one class only ({low}); a ROC curve needs two.")
-    larger = y == high
-    if np.count_nonzero(larger) + np.count_nonzero(y == low) != y.size:
-        raise ValueError("y must hold exactly two distinct labels, none of them missing.")
-    if positive is None or positive == high:
-        return np.asarray(larger)
-    if positive != low:
-        raise ValueError(f"The positive label {positive!r} does not occur in y ({low}, {high}).")
-    return ~np.asarray(larger)
-
-
-def sorted_scores(y: ArrayLike, score: ArrayLike, positive: object) -> tuple[Scores, Scores]:
-    """Do what :func:`split_scores` does, each class in ascending order."""
-    s, t = split_scores(y, score, positive)
-    s.sort()
-    t.sort()
-    return s, t
-
-
-def roc_curve(
-    y: ArrayLike,
-    score: ArrayLike,
-    *,
-    positive: object = None,
-    weights: ArrayLike | None = None,
-) -> Curve:
-    """Build the ROC curve with all its vertices, of rows that may be weighted.
-
-    Raises
-    ------
-    ValueError
-        For input that :func:`split_scores` refuses, and for weights that
-        :func:`~roc.check_weights` does.
-    """
-    if weights is not None:
-        return _weighted_curve(y, score, positive, weights)
-    s, t = sorted_scores(y, score, positive)
-    place = np.arange(len(s)) + np.searchsorted(t, s, "right")  # in the merged order
-    is_positive = np.zeros(len(s) + len(t), dtype=bool)
-    is_positive[place] = True
-    merged = np.empty(len(is_positive), dtype=s.dtype)
-    merged[is_positive], merged[~is_positive] = s, t
-    lowest = np.flatnonzero(np.append(True, merged[1:] != merged[:-1]))[::-1]  # of each group
-    tp = len(s) - np.append(0, np.cumsum(is_positive))[lowest]
-    fp = len(is_positive) - lowest - tp
-    thresholds = np.append(np.array([np.inf], dtype=s.dtype), merged[lowest])
-    return Curve(np.append(0, fp), np.append(0, tp), thresholds)
-
-
-def _weighted_curve(y: ArrayLike, score: ArrayLike, positive: object, weights: ArrayLike) -> Curve:
-    s, t = split_scores(y, score, positive)
-    mask = positive_mask(y, positive)
-    each = check_weights(weights, mask)
-    scores = np.empty(len(mask), dtype=s.dtype)
-    scores[mask], scores[~mask] = s, t
-    # Rows without weight are as good as absent: they make no vertex and move no threshold.
-    counted = np.flatnonzero(each)
-    order = counted[np.argsort(-scores[counted], kind="stable")]
-    scores, each, mask = scores[order], each[order], mask[order]
-    last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # of each group
-
-    def summed(values: NDArray[Any], of_class: Mask) -> NDArray[Any]:
-        return np.append(values[:0].sum(), np.cumsum(np.where(of_class, values, 0))[last])
-
-    (fp, tp), (fp_rows, tp_rows), (fp_squares, tp_squares) = (
-        (summed(values, ~mask), summed(values, mask))
-        for values in (each, np.ones(len(mask), np.int64), each**2)
+    return Curve(
+        curve.positives - curve.tp[::-1],
+        curve.negatives - curve.fp[::-1],
+        np.append(curve.thresholds[:1], -curve.thresholds[:0:-1]),
+        curve.behind and curve.behind.reflected(),
     )
-    thresholds = np.append(np.array([np.inf], dtype=scores.dtype), scores[last])
-    return Curve(fp, tp, thresholds, Behind(fp_rows, tp_rows, fp_squares, tp_squares))
+
+
+def tpr_at(curve: Curve, fpr: ArrayLike) -> Array:
+    """Interpolate the TPR at FPRs within [0, 1]; the upper end of vertical segments."""
+    return _limits(curve.fpr, curve.tpr, _rates(fpr, "fpr"))[1]
+
+
+def fpr_at(curve: Curve, tpr: ArrayLike) -> Array:
+    """Interpolate the FPR at TPRs within [0, 1]; the left end of horizontal segments."""
+    return _limits(curve.tpr, curve.fpr, _rates(tpr, "tpr"))[0]
+
+
+def _rates(values: ArrayLike, name: str) -> Array:
+    rates = np.asarray(values, dtype=np.float64)
+    if not ((rates >= 0) & (rates <= 1)).all():
+        raise ValueError(f"{name} must lie within [0, 1].")
+    return rates
+
+
+def _limits(rate: Array, other: Array, x: Array) -> tuple[Array, Array]:
+    """Lower and upper other rate where a rate is x; they differ where the curve is upright."""
+    first = np.searchsorted(rate, x, "left")
+    last = np.searchsorted(rate, x, "right") - 1
+    between = first > last
+    width = np.where(between, rate[first] - rate[last], 1.0)
+    rise = np.where(between, other[first] - other[last], 0.0)
+    upper = other[last] + rise * ((x - rate[last]) / width)
+    return np.where(between, upper, other[first]), upper
+
+
+def vertical_average(
+    curves: Sequence[Curve], grid: ArrayLike | None = None
+) -> tuple[Array, Array, Array]:
+    """Average the TPR of several curves at equal FPR.
+
+    Parameters
+    ----------
+    curves : sequence of Curve, at least one
+    grid : array-like, optional
+        FPRs to evaluate at, taking upper values. Without it the mean is exact everywhere: it
+        bends only where a curve does, and an FPR at which a curve jumps occurs twice.
+
+    Returns
+    -------
+    fpr, mean_tpr, sd_tpr : ndarray
+        The standard deviation has the divisor len(curves) - 1, and is 0 for one curve.
+    """
+    if grid is not None:
+        fpr = np.asarray(grid, dtype=np.float64)
+        tpr = np.stack([tpr_at(curve, fpr) for curve in curves])
+    else:
+        bends = [curve.corners() for curve in curves]
+        x = np.unique(np.concatenate([curve.fpr for curve in bends]))
+        limits = np.stack([np.stack(_limits(c.fpr, c.tpr, x), axis=-1) for c in bends])
+        jumps = (limits[:, :, 0] != limits[:, :, 1]).any(axis=0)
+        kept = np.stack([np.ones_like(jumps), jumps], axis=-1)
+        fpr, tpr = np.repeat(x, kept.sum(axis=1)), limits[:, kept]
+    spread = tpr.std(axis=0, ddof=1) if len(tpr) > 1 else np.zeros(len(fpr))
+    return fpr, tpr.mean(axis=0), spread

@@ -1,28 +1,28 @@
-"""One scorer's order of rows, sorted once for every area, interval and test of it."""
+"""The ranking of rows by a score, sorted once for all areas, intervals and tests."""
 
 from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.order import ascending
-from aucstudio.engine.roc.area import look_up, pair_share
-from aucstudio.engine.roc.curve import Curve, Scores, positive_mask, split_scores
+from aucstudio.engine.roc.curve import Curve, Scores
 from aucstudio.engine.roc.weights import (
     FREQUENCY,
     SAMPLING,
+    WEIGHT_KINDS,
     Behind,
-    check_weight_kind,
+    Sampled,
     check_weights,
     group_codes,
     repeats,
     trials_at,
 )
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.types import Array, Index, Mask
 
 Values = TypeVar("Values", bound=NDArray[Any])
 
@@ -83,36 +83,29 @@ class Ranking:
         Raises
         ------
         ValueError
-            For input that :func:`split_scores`, :func:`check_weights`, :func:`repeats` or
-            :func:`group_codes` refuses.
+            If the lengths differ, a score is NaN or infinite, or y does not hold two classes, and
+            for input that :func:`check_weights`, :func:`repeats` or :func:`group_codes` refuses.
         """
-        check_weight_kind(weight_kind)
-        s, t = split_scores(y, score, positive)
+        if weight_kind not in WEIGHT_KINDS:
+            kinds = ", ".join(WEIGHT_KINDS)
+            raise ValueError(f"weight_kind must be one of {kinds}; it is {weight_kind!r}.")
+        scores, mask = _checked_scores(y, score, positive)
         if weights is None and groups is None:
-            (order_s, s), (order_t, t) = ascending(s), ascending(t)
+            (order_s, s), (order_t, t) = (ascending(scores.compress(of)) for of in (mask, ~mask))
             return cls(s, t, order_s, order_t, *look_up(t, s))
-        mask = positive_mask(y, positive)
         each = None if weights is None else check_weights(weights, mask)
         units = None if groups is None else group_codes(groups, len(mask))
         rows = [np.flatnonzero(mask), np.flatnonzero(~mask)]
         if each is not None:
             times = repeats(each) if weight_kind == FREQUENCY else (each > 0).astype(np.intp)
             rows = [np.repeat(of_class, times[of_class]) for of_class in rows]
-        if each is not None and weight_kind == FREQUENCY:
-            each = None
-        scores = np.empty(len(mask), dtype=s.dtype)
-        scores[mask], scores[~mask] = s, t
+            each = None if weight_kind == FREQUENCY else each
         order_s, order_t = (_order(scores[of_class], units, of_class) for of_class in rows)
         rows_s, rows_t = rows[0][order_s], rows[1][order_t]
         s, t = scores[rows_s], scores[rows_t]
         weighing = (None, None) if each is None else (each[rows_s], each[rows_t])
         sampled = (None, None) if units is None else (units[rows_s], units[rows_t])
         return cls(s, t, order_s, order_t, *look_up(t, s), *weighing, *sampled)
-
-    @classmethod
-    def of_sorted(cls, s: Scores, t: Scores) -> Ranking:
-        """Take scores that ascend in both classes for rows in that order."""
-        return cls(s, t, np.arange(len(s)), np.arange(len(t)), *look_up(t, s))
 
     def in_row_order(self, of_s: Values, of_t: Values) -> tuple[Values, Values]:
         """Return values of both classes, in ascending order of the scores, in row order."""
@@ -124,15 +117,16 @@ class Ranking:
     def nbytes(self) -> int:
         """How much memory it takes, its curve included."""
         parts = (self.s, self.t, self.order_s, self.order_t, self.below, self.at_most)
-        curves = 6 * self.s.nbytes + (6 * (self.s.nbytes + self.t.nbytes) * self.is_weighted)
-        units = 0 if self.unit_s is None else self.order_s.nbytes + self.order_t.nbytes
-        return sum(part.nbytes for part in parts) + curves + units
+        rows = self.s.nbytes + self.t.nbytes
+        curve = (5 + 6 * self.is_weighted) * rows
+        return sum(part.nbytes for part in parts) + curve + rows * (self.unit_s is not None)
 
     @property
     def auc(self) -> float:
         """The area under the curve, from exact pair counts."""
         if self.weight_s is None:
-            return pair_share(self.below, self.at_most, len(self.t))
+            pairs = len(self.s) * len(self.t)
+            return (int(self.below.sum()) + int(self.at_most.sum())) / (2 * pairs)
         halves = self.weight_below(self.below) + self.weight_below(self.at_most)
         above_s, above_t = self._above
         return float(self.weight_s @ halves / (2 * above_s[0] * above_t[0]))
@@ -150,8 +144,10 @@ class Ranking:
         """Whether rows are weighted."""
         return self.weight_s is not None
 
-    def weight_below(self, rank: Index) -> Array:
+    def weight_below(self, rank: Index) -> NDArray[Any]:
         """Return the sum of the weights of so many of the lowest negatives."""
+        if self.weight_t is None:
+            return rank
         above = self._above[1]
         return np.asarray(above[0] - above[rank])
 
@@ -164,53 +160,37 @@ class Ranking:
 
     @cached_property
     def curve(self) -> Curve:
-        """The ROC curve with its vertices before and after each group of tied positives.
-
-        Between these it is straight: all areas and measures are those of the whole curve.
-        """
+        """The ROC curve, with a vertex for each group of tied scores."""
         m, n = len(self.s), len(self.t)
-        first = np.flatnonzero(np.append(True, self.s[1:] != self.s[:-1]))[::-1]  # highest first
-        behind = np.append(m, first[:-1])
-        # Before a group all above it are predicted positive, after it its ties too.
-        from_t = np.stack([self.at_most[first], self.below[first]], axis=1).ravel()
-        from_s = np.stack([behind, first], axis=1).ravel()
-        above = self.t[np.minimum(self.at_most[first], n - 1)]
-        higher = np.append(np.inf, self.s[first[:-1]])
-        lowest = np.where(self.at_most[first] < n, np.minimum(above, higher), higher)
-        thresholds = np.stack([lowest, self.s[first]], axis=1).ravel()
-        from_t, from_s = np.append(from_t, 0), np.append(from_s, 0)
-        thresholds = np.append(thresholds, min(self.s[0], self.t[0]))
-        if from_t[0] < n:
-            from_t, from_s = np.append(n, from_t), np.append(m, from_s)
-            thresholds = np.append(np.inf, thresholds)
-        thresholds = thresholds.astype(self.s.dtype)
-        curve = Curve(n - from_t, m - from_s, thresholds)
-        if self.is_weighted:
-            curve = self._weigh(curve, from_s, from_t)
-        return curve.at(np.append(True, (np.diff(curve.fp) > 0) | (np.diff(curve.tp) > 0)))
+        place = np.arange(m) + self.at_most  # of the positives in the merged order
+        lower, is_negative = np.zeros(m + n + 1, np.intp), np.ones(m + n, dtype=bool)
+        lower[place + 1], is_negative[place] = 1, False
+        np.cumsum(lower, out=lower)  # positives among so many of the lowest rows
+        merged = np.full(m + n + 1, np.inf, dtype=self.s.dtype)
+        merged[place], merged[:-1][is_negative] = self.s, self.t
+        ends = np.flatnonzero(np.append(True, merged[1:] != merged[:-1]))[::-1]  # of tied rows
+        thresholds, from_s = merged[ends], lower[ends]
+        from_t = ends - from_s
+        fp, tp = n - from_t, m - from_s
+        trials = self._trials(fp, tp)
+        if self.weight_s is None or self.weight_t is None:
+            return Curve(fp, tp, thresholds, None, trials)
+        above_s, above_t = self._above
+        squares = _sums_from(self.weight_t**2)[from_t], _sums_from(self.weight_s**2)[from_s]
+        return Curve(above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials)
 
-    def with_trials(self, curve: Curve) -> Curve:
-        """Return a curve of these rows with the trials that its rates are worth."""
+    def _trials(self, fp: Index, tp: Index) -> tuple[Array, Array] | None:
+        """Return the trials that the TPR and the FPR are worth, where rows come in groups."""
         if self.units is None:
-            return curve
-        rows = curve.behind or curve
+            return None
         tpr, fpr = (
             trials_at(units[::-1], np.ones(len(units)) if weights is None else weights[::-1], ends)
             for units, weights, ends in (
-                (self.units[0], self.weight_s, rows.tp),
-                (self.units[1], self.weight_t, rows.fp),
+                (self.units[0], self.weight_s, tp),
+                (self.units[1], self.weight_t, fp),
             )
         )
-        return dataclasses.replace(curve, trials=(tpr, fpr))
-
-    def _weigh(self, rows: Curve, from_s: Index, from_t: Index) -> Curve:
-        """Sum up weights where the curve counts rows."""
-        assert self.weight_s is not None
-        assert self.weight_t is not None
-        above_s, above_t = self._above
-        tp_squares, fp_squares = _sums_from(self.weight_s**2), _sums_from(self.weight_t**2)
-        behind = Behind(rows.fp, rows.tp, fp_squares[from_t], tp_squares[from_s])
-        return Curve(above_t[from_t], above_s[from_s], rows.thresholds, behind)
+        return tpr, fpr
 
 
 def _order(scores: Scores, units: Index | None, rows: Index) -> Index:
@@ -224,3 +204,71 @@ def _order(scores: Scores, units: Index | None, rows: Index) -> Index:
 def _sums_from(weights: Array) -> Array:
     """Return the sums of the weights from each place to the end, and 0 behind it."""
     return np.append(0.0, np.cumsum(weights[::-1]))[::-1]
+
+
+def auc(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> float:
+    """Compute the area under the ROC curve from exact pair counts, in O(N log N).
+
+    Parameters and errors are those of :meth:`Ranking.of`; tied pairs count one half.
+    """
+    return Ranking.of(y, score, **rows).auc
+
+
+def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> Curve:
+    """Build the ROC curve; parameters and errors are those of :meth:`Ranking.of`."""
+    return Ranking.of(y, score, **rows).curve
+
+
+def look_up(ascending: Scores, values: Scores) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Count for each value how many of the sorted scores are below it, and how many not above.
+
+    Several times faster where the values are sorted too.
+    """
+    below = np.searchsorted(ascending, values, "left")
+    tied = ascending[np.minimum(below, len(ascending) - 1)] == values
+    at_most = below.copy()
+    at_most[tied] = np.searchsorted(ascending, values[tied], "right")
+    return below, at_most
+
+
+def _checked_scores(y: ArrayLike, score: ArrayLike, positive: object) -> tuple[Scores, Mask]:
+    """Check labels and scores; return the scores, and which rows are positive."""
+    scores = np.asarray(score)
+    if scores.dtype.kind != "f":
+        scores = scores.astype(np.float64)
+    mask = _positive_mask(y, positive)
+    if scores.ndim != 1 or mask.shape != scores.shape:
+        raise ValueError(
+            f"y and score must be two columns of equal length; they have the shapes "
+            f"{mask.shape} and {scores.shape}."
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError("score holds NaN or infinite values; every row needs a finite score.")
+    return scores, mask
+
+
+def _positive_mask(labels: ArrayLike, positive: object = None) -> Mask:
+    """Return which rows are positive.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not of two classes.
+    """
+    y = np.asarray(labels)
+    if y.size == 0:
+        raise ValueError("y is empty; at least one positive and one negative are needed.")
+    if y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+    else:
+        low, high = np.unique(y)[[0, -1]]
+    if low == high:
+        raise ValueError(f"y holds one class only ({low}); a ROC curve needs two.")
+    larger = y == high
+    if np.count_nonzero(larger) + np.count_nonzero(y == low) != y.size:
+        raise ValueError("y must hold exactly two distinct labels, none of them missing.")
+    if positive is None or positive == high:
+        return np.asarray(larger)
+    if positive != low:
+        raise ValueError(f"The positive label {positive!r} does not occur in y ({low}, {high}).")
+    return ~np.asarray(larger)

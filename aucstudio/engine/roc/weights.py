@@ -1,4 +1,4 @@
-"""Weights of rows and groups of rows: how the rows of a table were sampled.
+"""Row weights, groups and the sampling design.
 
 A pair weighs the product of the weights of its rows. A weight of 0 is the same as no row. Shares,
 areas and measures do not depend on the scale of the weights or on their kind; inference does:
@@ -24,9 +24,10 @@ WEIGHT_KINDS = (SAMPLING, FREQUENCY)
 _MOST_REPEATS = 100_000_000
 
 
-class Sampled(TypedDict):
-    """How rows were sampled, as arguments of functions of inference."""
+class Sampled(TypedDict, total=False):
+    """The keyword arguments of :meth:`Ranking.of`: which class is positive, and the sampling."""
 
+    positive: object
     weights: ArrayLike | None
     weight_kind: str
     groups: ArrayLike | None
@@ -52,13 +53,6 @@ def check_weights(weights: ArrayLike, positive: Mask) -> Array:
         if not checked[of_class].any():
             raise ValueError(f"All weights of the {name} class are zero.")
     return checked
-
-
-def check_weight_kind(kind: str) -> str:
-    """Return the kind of weights; ValueError unless it is one of :data:`WEIGHT_KINDS`."""
-    if kind not in WEIGHT_KINDS:
-        raise ValueError(f"weight_kind must be one of {', '.join(WEIGHT_KINDS)}; it is {kind!r}.")
-    return kind
 
 
 def repeats(weights: Array) -> Index:
@@ -221,7 +215,7 @@ def _group_squares(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Behind:
-    """What stands behind the sums of weights at the vertices of a curve.
+    """Cumulative weights behind the vertices of a curve.
 
     Attributes
     ----------

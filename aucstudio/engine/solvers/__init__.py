@@ -1,1 +1,1 @@
-"""Optimisers; each knows no method."""
+"""Optimisers, independent of the methods."""

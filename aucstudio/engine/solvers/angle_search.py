@@ -1,4 +1,4 @@
-"""The best linear combination of two score columns: a search over one angle.
+"""Best linear combination of two columns of scores, by a search over one angle.
 
 Symbols: u, v columns; theta angle of the combination cos(theta) u + sin(theta) v; s, t scores of
 the m positives and n negatives, ascending; [alpha, beta] FPR range; g_j the part of negative j
@@ -36,9 +36,8 @@ def _nothing() -> None:
 class PartialArea:
     """Normalised area under the ROC curve over an FPR range, from sorted scores.
 
-    With distinct scores it is the rank-weighted share of ordered pairs,
-    :func:`aucstudio.engine.roc.rank_pauc`. Where a bound of the range cuts a block of tied scores,
-    that part of the block counts which lies under the ROC curve, as in
+    With distinct scores it is the share of ordered pairs, weighted by rank. Where a bound of the
+    range cuts a block of tied scores, that part of it counts which lies under the ROC curve, as in
     :func:`aucstudio.engine.roc.partial_auc`: half of it would make a column of ties, which ranks
     nothing, better than most columns over a narrow range.
 
@@ -249,7 +248,7 @@ def _first(areas: Array, angles: Array) -> tuple[float, float]:
 
 
 def _turned(angles: Array) -> Array:
-    """Bring angles into (-pi, pi]."""
+    """Return angles reduced to (-pi, pi]."""
     turned: Array = np.where(np.abs(angles) > np.pi, angles - np.sign(angles) * 2 * np.pi, angles)
     return turned
 

@@ -1,4 +1,4 @@
-"""Interior point for the soft-margin SVM: a hinge for every row, and a constant free of charge.
+"""Interior point for the soft-margin SVM with an unpenalised constant.
 
 Solves min over w and b of 1/2 |w|^2 + sum_i c_i (1 - y_i f_i)_+, f = F w + b. The dual is max
 sum a - 1/2 |F^T (a y)|^2 subject to 0 <= a <= c and sum a y = 0. A step costs O(N r^2 + r^3), and

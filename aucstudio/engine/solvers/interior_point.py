@@ -1,4 +1,4 @@
-"""The loop that interior-point methods share, and the certificate of the best of their iterates."""
+"""The iteration that interior-point methods share, and its certificate."""
 
 from __future__ import annotations
 

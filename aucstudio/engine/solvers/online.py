@@ -1,4 +1,4 @@
-"""Online AUC maximisation: pairs with buffered rows (OAM), a saddle point without pairs (SOLAM).
+"""Online AUC maximisation with a buffer (OAM) and as a saddle point (SOLAM).
 
 Symbols: F features of the rows; x the row of a step, y = +-1 its class; w weights. OAM: b row of
 the other class' buffer, tau size of its step, C_t = C max(1, N_-y / capacity), N_-y rows of that

@@ -1,4 +1,4 @@
-"""Newton's method for squared slack on rows, with a constant that is not penalised.
+"""Newton's method for squared slack of rows with an unpenalised constant.
 
 Minimises 1/2 |w|^2 + sum_i C_i (1 - y_i (<w, phi(x_i)> + b))_+^2, which is piecewise quadratic.
 Newton's method jumps to the optimum of the present piece, a ridge regression of the labels on the

@@ -1,4 +1,4 @@
-"""What a solver hands back: where it ended, and how far from the optimum that can be."""
+"""Result of a solver: the solution and a bound on its distance from the optimum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aucstudio.engine.types import Array
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
-    """The best point that a solver met; solvers add where it lies.
+    """The best point of a solver; solvers add its position.
 
     Attributes
     ----------

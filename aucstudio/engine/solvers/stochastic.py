@@ -1,4 +1,4 @@
-"""Training by epochs of single steps, and the stochastic descent on hinge losses of drawn pairs.
+"""Epochs of stochastic steps, and descent on hinge losses of random pairs.
 
 Minimises lambda / 2 |w|^2 + E (1 - w.(f_i - f_j))_+ over pairs (i, j) that are drawn. A row alone
 is a pair with the origin: (i, origin) if positive, (origin, j) if negative.

@@ -1,4 +1,4 @@
-"""Whether a fit is what its record states, checked by routes that share no code with the methods.
+"""Independent verification of a fit.
 
 Nothing here imports a solver, a loss or a feature map: kernels are written out again, losses are
 summed pair by pair, areas are counted, and convex problems are solved by cvxopt or scipy. A method

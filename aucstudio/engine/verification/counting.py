@@ -1,4 +1,4 @@
-"""Sums over pairs of a positive and a negative, and areas under the ROC curve, by counting.
+"""Pair sums and areas by enumeration.
 
 Nothing is sorted: O(m n) time, in blocks that fit a processor's cache. Sums are kept in extended
 precision.

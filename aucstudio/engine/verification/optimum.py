@@ -1,4 +1,4 @@
-"""Convex problems solved again: cutting planes by cvxopt, Newton's method by scipy.
+"""Independent solutions of convex problems: cutting planes by cvxopt, Newton by scipy.
 
 Symbols: u unknowns, shape (r,); H (r, r) and q (r,) of the penalty 1/2 u'Hu + q'u.
 """

@@ -1,4 +1,4 @@
-"""The problems that methods name in ``solves``: an objective to count, and a way to solve it.
+"""Problems that methods name in ``solves``: objective and independent solution.
 
 Symbols: s_i, t_j scores of positives and negatives; M = s_i - t_j margin of a pair; w direction;
 b constant; y = +-1 class; f = s + b; Z (N, r) features in which scorers are linear.
@@ -6,6 +6,7 @@ b constant; y = +-1 class; f = s + b; Z (N, r) features in which scorers are lin
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -120,7 +121,7 @@ LOG_LOSS = Loss(
 )
 
 
-class Problem:
+class Problem(abc.ABC):
     """The objective of some methods.
 
     Attributes
@@ -132,15 +133,12 @@ class Problem:
     has_constant : bool
         Whether the constant is part of the solution; if not, the threshold was chosen afterwards,
         and scores are compared without it.
-    convex : bool
-        Whether there is one optimum, to be found again.
     """
 
     rounding: ClassVar[float] = 1e-6
     loss: ClassVar[Loss] = HINGE
     centred: bool = True
     has_constant: bool = False
-    convex: bool = True
 
     def __init__(self, trained: Trained, report: Report) -> None:
         self.trained, self.report = trained, report
@@ -158,13 +156,32 @@ class Problem:
         """Split scores, or rows, by class."""
         return scores[self.positive], scores[~self.positive]
 
+    @abc.abstractmethod
     def objective(self, scores: Array, intercept: float) -> float:
         """Count the objective of the scorer, whose scores without the intercept are given."""
+
+
+class Penalised(Problem):
+    """An objective with a penalty on the direction of the scorer."""
+
+    def objective(self, scores: Array, intercept: float) -> float:
         return self.value(scores, intercept, self.space.norm())
 
+    @abc.abstractmethod
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         """Count the objective, given |w|^2."""
-        raise NotImplementedError
+
+
+class Convex(Penalised):
+    """A problem that is solved again.
+
+    Attributes
+    ----------
+    convex : bool
+        Whether the settings leave it convex, with one optimum to be found again.
+    """
+
+    convex: bool = True
 
     def solve(self) -> Solved:
         """Solve the problem again.
@@ -180,9 +197,9 @@ class Problem:
         objective = self.value(scores, b, float(w @ w))
         return Solved(found.route, objective, found.bound, scores + b)
 
+    @abc.abstractmethod
     def solution(self, Z: Array) -> Optimum:
         """Return w in the features Z, followed by the constant if there is one."""
-        raise NotImplementedError
 
     def solve_margins(self, A: Array, costs: Array, H: Array) -> Optimum:
         """Minimise ``1/2 u'Hu + sum_k costs_k loss(A_k u)``."""
@@ -219,7 +236,7 @@ class Problem:
 # --- over pairs
 
 
-class RangeHinge(Problem):
+class RangeHinge(Convex):
     """``1/2 |w|^2 + C R(w)``, R the structural surrogate of 1 - pAUC in the range trained for.
 
     For each positive the number r of negatives that the worst ordering puts above it is found by
@@ -273,7 +290,7 @@ class RangeHinge(Problem):
             part = slice(start, start + step)
             reached = rising[None, :] - s[part, None] * mass[None, :]
             r[part], losses[part] = reached.argmax(axis=1) + 1, reached.max(axis=1)
-            self.report("trying every place", min(1.0, (start + step) / len(s)))
+            self.report("exhaustive search", min(1.0, (start + step) / len(s)))
         r[losses <= 0] = 0
         return np.maximum(losses, 0.0), r, order
 
@@ -285,7 +302,7 @@ class RangeHinge(Problem):
         m, r = int(np.count_nonzero(self.positive)), Z.shape[1]
         if 80 * (Z.size + m * (len(Z) - m)) > _MOST_WORK or r > 1_000:
             raise UnverifiableError(
-                f"{len(Z):,} rows of {r:,} features would take an independent solver hours"
+                f"{len(Z):,} rows with {r:,} features would take an independent solver hours"
             )
         p, n = self.by_class(Z)
         parts = np.array_split(np.arange(m), min(m, _MOST_PARTS))
@@ -326,7 +343,7 @@ class TightRange(RangeHinge):
         return float(losses.astype(np.longdouble).sum()) / self.total
 
 
-class PairHinge(RangeHinge):
+class PairHingeProblem(RangeHinge):
     """``1/2 |w|^2 + C mean (rho - M)_+``: the whole range, or the pairs of nearest neighbours."""
 
     rounding = 1e-6
@@ -365,7 +382,7 @@ class PairHinge(RangeHinge):
         return self.solve_hinges(Z[i] - Z[j], targets, costs, self.penalty(Z), np.zeros(r))
 
 
-class SpreadPairHinge(PairHinge):
+class SpreadPairHinge(PairHingeProblem):
     """The same with the variances of the classes' scores in the penalty."""
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
@@ -381,7 +398,7 @@ class SpreadPairHinge(PairHinge):
         return np.asarray(np.eye(Z.shape[1]) + self._structure * sum(covariances))
 
 
-class PairSquares(Problem):
+class PairSquares(Convex):
     """``1/2 |w|^2 + C mean (1 - M)_+^2``; some methods keep features in single precision."""
 
     rounding = 1e-5
@@ -423,7 +440,7 @@ class PairLeastSquares(PairSquares):
 # --- over rows
 
 
-class RowHinge(Problem):
+class RowHinge(Convex):
     """``1/2 |w|^2 + C sum c_i loss(y_i f_i)``: the ordinary SVM."""
 
     has_constant = True
@@ -457,7 +474,7 @@ class LogLoss(RowHinge):
     loss = LOG_LOSS
 
 
-class RowLeastSquares(Problem):
+class RowLeastSquares(Convex):
     """``mean (y - f)^2 + lambda |w|^2``, with a constant or without."""
 
     @property
@@ -486,7 +503,7 @@ class RowLeastSquares(Problem):
         return Optimum(np.append(w, b), bound, route)
 
 
-class TwoMargins(Problem):
+class TwoMarginsProblem(Convex):
     """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``."""
 
     @property
@@ -537,8 +554,6 @@ class TwoMargins(Problem):
 class MeanOverPairs(Problem):
     """The mean of a loss over all pairs."""
 
-    convex = False
-
     def objective(self, scores: Array, intercept: float) -> float:
         return mean_over_pairs(*self.by_class(scores), self.loss.value, self.report)
 
@@ -561,11 +576,10 @@ class ExponentialPairs(MeanOverPairs):
     loss = Loss(lambda M: np.exp(-M))
 
 
-class StochasticHinge(Problem):
+class StochasticHinge(Penalised):
     """``lambda / 2 |w|^2 + mean (1 - M)_+``, on features in single precision; or that of rows."""
 
     rounding = 1e-3
-    convex = False
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         kind = self.params.get("loss", "pairs")
@@ -581,8 +595,6 @@ class StochasticHinge(Problem):
 class AreaLost(Problem):
     """``1 - pAUC`` over the range trained for, the whole one where the method has none."""
 
-    convex = False
-
     def objective(self, scores: Array, intercept: float) -> float:
         alpha, beta = self.params.get("fpr_range", (0.0, 1.0))
         require_countable(len(scores), int(np.count_nonzero(~self.positive)))
@@ -593,8 +605,6 @@ class AreaLost(Problem):
 class MeanLogLoss(Problem):
     """The weighted mean of the log-loss."""
 
-    convex = False
-
     def objective(self, scores: Array, intercept: float) -> float:
         costs = _class_costs(self.positive, self.params)
         losses = LOG_LOSS.value(self.y * (scores + intercept)).astype(np.longdouble)
@@ -604,10 +614,8 @@ class MeanLogLoss(Problem):
 class Unstated(Problem):
     """A method that does not name its objective."""
 
-    convex = False
-
     def objective(self, scores: Array, intercept: float) -> float:
-        raise UnverifiableError("no other way is known to count this objective")
+        raise UnverifiableError("no independent way to compute this objective is available")
 
 
 def _inside(n: int, alpha: float, beta: float) -> Array:
@@ -621,7 +629,7 @@ def _class_costs(positive: Mask, params: Mapping[str, Any]) -> Array:
     """Return the cost of each row by the setting ``class_weight``."""
     weights = params.get("class_weight")
     if isinstance(weights, Mapping):
-        raise UnverifiableError("class weights given as a mapping are not known here")
+        raise UnverifiableError("class weights given as a mapping are not supported")
     if weights is None:
         return np.ones(len(positive))
     return np.where(positive, 0.5 / np.mean(positive), 0.5 / np.mean(~positive))
@@ -645,19 +653,19 @@ def _nearest(distances: Array, k: int) -> Index:
     if k < distances.shape[1]:
         last, following = np.take_along_axis(distances, order[:, k - 1 : k + 1], 1).T
         if (following - last <= 1e-9 * following).any():
-            raise UnverifiableError("equal distances leave open which neighbours make the pairs")
+            raise UnverifiableError("equal distances leave the choice of neighbours open")
     return np.asarray(order[:, :k])
 
 
 PROBLEMS: dict[str, type[Problem]] = {
     "": Unstated,
-    "pair hinge": PairHinge,
+    "pair hinge": PairHingeProblem,
     "pair hinge with class spread": SpreadPairHinge,
     "squared pair hinge": PairSquares,
     "pair least squares": PairLeastSquares,
     "structural partial AUC": RangeHinge,
     "tight partial AUC": TightRange,
-    "two margins": TwoMargins,
+    "two margins": TwoMarginsProblem,
     "row hinge": RowHinge,
     "squared row hinge": RowSquares,
     "row least squares": RowLeastSquares,

@@ -1,4 +1,4 @@
-"""The space that a scorer lives in, rebuilt from the rows and the settings alone.
+"""Feature space of a scorer, rebuilt from rows and settings.
 
 Symbols: Z features of the training rows, in which scorers are linear; K = Z Z' kernel matrix;
 w direction of a scorer.

@@ -1,4 +1,4 @@
-"""The result of verifying a fit; stored, and read without any solver."""
+"""Result of a verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fit compared with independent routes: its objective, its optimum, its scores, its areas."""
+"""Verify the objective, optimum, scores and areas of a fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.verification.counting import MOST_COMPARISONS, Report, counted_area
-from aucstudio.engine.verification.problems import PROBLEMS, Problem, Solved, Trained
+from aucstudio.engine.verification.problems import PROBLEMS, Convex, Problem, Solved, Trained
 from aucstudio.engine.verification.space import UnverifiableError
 from aucstudio.engine.verification.verified import CheckedArea, HeldOutRows, Verified
 
@@ -65,9 +65,9 @@ class _Verification:
         counted = self._count(scores)
         self._check_converged()
         solved, repeated, solution_difference = None, None, None
-        if not problem.convex:
+        if not (isinstance(problem, Convex) and problem.convex):
             repeated = self._repeat(spread)
-        elif (solved := self._solve(counted)) is not None:
+        elif (solved := self._solve(problem, counted)) is not None:
             off = solved.scores - scores - (trained.intercept if problem.has_constant else 0.0)
             free = problem.centred and not problem.has_constant
             solution_difference = _largest(off - off.mean() if free else off)
@@ -125,25 +125,26 @@ class _Verification:
         trained, problem = self._trained, self._problem
         if trained.weights is not None:
             self._reasons.append(
-                "The problem was not solved again, nor its objective counted: rows are weighted."
+                "The problem was not solved again and its objective was not recomputed, "
+                "because rows are weighted."
             )
             return None
         try:
             counted = problem.objective(scores, trained.intercept)
         except UnverifiableError as reason:
-            self._reasons.append(f"The objective was not counted: {reason}.")
+            self._reasons.append(f"The objective was not recomputed: {reason}.")
             return None
         off = abs(counted - trained.objective)
         if not off <= problem.rounding * max(abs(counted), abs(trained.objective), 1e-12):
             self._faults.append(
-                f"The objective of the scorer is {counted:.9g}, and the fit reported "
+                f"The objective of the scorer is {counted:.9g}; the fit reported "
                 f"{trained.objective:.9g}."
             )
         return counted
 
-    def _solve(self, counted: float | None) -> Solved | None:
+    def _solve(self, problem: Convex, counted: float | None) -> Solved | None:
         """Solve the problem again, and compare its optimum with the certificate."""
-        trained, problem = self._trained, self._problem
+        trained = self._trained
         try:
             solved = problem.solve()
         except UnverifiableError as reason:
@@ -184,11 +185,11 @@ class _Verification:
         method.fit(trained.X, trained.positive, callback=pass_on, **more)
         off = _largest(method.train_scores_ - trained.scores)
         if not off <= _REPEATED * max(spread, 1e-300):
-            words = f"The same fit done once more gives other scores, by up to {off:.2g}."
+            words = f"Repeating the same fit gives scores that differ by up to {off:.2g}."
             if self._same_program:
                 self._faults.append(words)
             else:
-                self._reasons.append(f"{words[:-1]}: other versions made the run.")
+                self._reasons.append(f"{words[:-1]}: the run was made with other versions.")
         return off
 
     def _areas(self) -> list[CheckedArea]:
@@ -202,9 +203,9 @@ class _Verification:
             if not 0 < m < len(scores):
                 self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
             elif not np.isfinite(scores).all():
-                self._faults.append(f"Some scores kept of the {rows} rows are no numbers.")
+                self._faults.append(f"Some stored scores of the {rows} rows are not numbers.")
             elif (len(scores) - m) * (len(scores) + m) > MOST_COMPARISONS:
-                self._reasons.append(f"The pairs of the {rows} rows are too many to be counted.")
+                self._reasons.append(f"The {rows} rows have too many pairs to count.")
             else:
                 for band in ((0.0, 1.0), held.band):
                     found.append(self._area(rows, band, positive, scores, weights))

@@ -1,1 +1,1 @@
-"""What all pages and panels share: text, theme, plots, small widgets, printing."""
+"""Widgets, plots, theme and printing that pages and panels share."""

@@ -1,11 +1,11 @@
-"""Lists to choose from: filled without forgetting what is chosen; the splits of a run."""
+"""Combo boxes that keep their selection, and the choice of a split."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox
 
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import named
 
 ALL = -1  # in place of a split

@@ -1,4 +1,4 @@
-"""What a threshold does as a card: counts, counts per 10,000 cases, rates and alerts."""
+"""Confusion matrix of a threshold: counts, counts per 10,000 cases, rates, alerts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from aucstudio.gui.common.eliding import told_apart
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.project.results.choosing import Rate, ThresholdFigures
-from aucstudio.project.results.operating import (
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.operating_points import (
     CASES,
     amount_words,
     case_counts,
     point_measures,
     share_words,
 )
-from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.results.threshold_choice import Rate, ThresholdFigures
 from aucstudio.project.words import class_words, interval_words
 
 CARD_WIDTH = 272
@@ -32,7 +32,7 @@ _RATES = {
     "fpr": ("FPR", "Share of the negatives called positive, with its exact 95 % interval"),
     "precision": ("Precision", "Share of those called positive that are, with its 95 % interval"),
     "f1": ("F1", "Harmonic mean of precision and TPR"),
-    "accuracy": ("Accuracy", "Share of the cases called what they are"),
+    "accuracy": ("Accuracy", "Accuracy"),
 }
 _ALERTS = {"alerts": "per 1,000", "daily": "a day"}
 

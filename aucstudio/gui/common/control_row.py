@@ -1,4 +1,4 @@
-"""The row of controls above a picture: choices with their labels, switches and buttons."""
+"""The row of controls above a picture."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeVar
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton, QWidget
 
 from aucstudio.gui.common.choices import SplitCombo
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named, push_button
 from aucstudio.gui.common.wrapping import WrappingRow
 
 _WIDEST = 320  # pixels of a list whose texts may be long
@@ -79,9 +79,7 @@ class ControlRow(WrappingRow):
 
     def button(self, name: str, words: str, tip: str, verb: Verb) -> QPushButton:
         """Add a button."""
-        button = named(QPushButton(words), name, words.replace("&", "").rstrip("…"))
-        button.clicked.connect(lambda _on: verb())
-        return self.put(button, "", tip)
+        return self.put(push_button(name, words, tip, verb))
 
     def put(self, widget: Kind, label: str = "", tip: str = "") -> Kind:
         """Add a control, and its label before it."""

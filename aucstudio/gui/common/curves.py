@@ -1,4 +1,4 @@
-"""The held-out ROC curves of a run, computed once, and how their vertices and bands are told."""
+"""Held-out ROC curves of a run, and texts about their vertices and ranges."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc.thresholds import cut_at
-from aucstudio.project.results.operating import curve_of
+from aucstudio.engine.roc import cut_at
+from aucstudio.engine.types import Array
+from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 
-Array = NDArray[np.float64]
-
 SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
 MIN_WIDTH = 0.001
-"""The narrowest band."""
+"The narrowest possible range."
 _DECIMALS = 4
 _REMEMBERED = 16  # bands
 _MOST_AT_ONCE = 50_000  # rows whose curves are computed where they are shown
@@ -186,7 +184,7 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
         threshold = cut_at(curve, vertex) if vertex else np.inf
     parts = [
         f"split {trace.split + 1}" if trace.splits > 1 else "",
-        f"threshold {threshold:.4g}" if np.isfinite(threshold) else "threshold above all",
+        f"threshold {threshold:.4g}" if np.isfinite(threshold) else "threshold above all scores",
         f"FPR {curve.fpr[vertex]:.3f}",
         f"TPR {curve.tpr[vertex]:.3f}",
         f"precision {tp / (tp + fp):.3f}" if tp + fp else "precision –",

@@ -1,4 +1,4 @@
-"""Which parts of dates are learnt from: a button with a list that stays open while it is ticked."""
+"""Button that chooses the parts of dates used in training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import named
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
@@ -16,15 +16,15 @@ _TITLES = {
     "year": "Year",
     "quarter": "Quarter",
     "month": "Month",
-    "month-circle": "Month, going round",
+    "month-circle": "Month, cyclic",
     "week": "Week of the year",
     "day": "Day of the month",
     "yearday": "Day of the year",
     "weekday": "Day of the week",
-    "weekday-circle": "Day of the week, going round",
+    "weekday-circle": "Day of the week, cyclic",
     "weekend": "Weekend",
     "hour": "Hour",
-    "hour-circle": "Hour, going round",
+    "hour-circle": "Hour, cyclic",
     "minute": "Minute",
     "daytime": "Part of the day",
 }
@@ -43,7 +43,7 @@ class _Staying(QMenu):
 
 
 def _tick(action: QAction | None) -> bool:
-    """Tick what can be ticked; tell whether it can."""
+    """Tick all possible entries; return whether there are any."""
     if action is None or not action.isCheckable():
         return False
     action.trigger()
@@ -75,7 +75,7 @@ class DatePartsButton(QToolButton):
 
     @staticmethod
     def fits(column: ColumnInfo) -> bool:
-        """Return whether a column has parts to be learnt from."""
+        """Return whether a column has date parts used in training."""
         return column.is_date and column.role == "number"
 
     def show_column(self, column: ColumnInfo) -> None:
@@ -95,7 +95,7 @@ class DatePartsButton(QToolButton):
         taken = ", ".join(column.parts) if count else "days as one number"
         self.setAccessibleName(f"Parts of {column.name} used in training")
         plain_tooltip(
-            self, f"What training uses of {column.name}: {taken}. Choose parts of the date"
+            self, f"Parts of {column.name} used in training: {taken}. Choose parts of the date"
         )
 
     def ticked(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A picture as vector marks in millimetres: read from what Qt paints, written as SVG, PNG or PDF.
+"""Vector marks of a picture in millimetres, written as SVG, PNG or PDF.
 
 Qt's own SVG says of most lines that their width does not scale, since plots draw them so in the
 window. On paper a line has a width in points. The marks are therefore moved into one coordinate

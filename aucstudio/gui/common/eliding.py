@@ -1,4 +1,4 @@
-"""Words shortened in their middle or at their end, to a width."""
+"""Shorten text in the middle or at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _cut(words: str, kept: int) -> str:
 
 
 def told_apart(first: str, second: str, width: int, measure: Callable[[str], int]) -> list[str]:
-    """Cut two names where they are alike, so that what is left tells them apart."""
+    """Shorten two names in their common part, so that they stay distinct."""
     begin_alike = first[:_ALIKE] == second[:_ALIKE]
     cut = _without_beginning if begin_alike else _without_end
     found = []

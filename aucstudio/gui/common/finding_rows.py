@@ -1,4 +1,4 @@
-"""What was found in the table: the weightiest first, each with what can be done about it."""
+"""Findings about the table, most important first, with actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
-from aucstudio.gui.common.boxes import LEFT, Part, across, down
+from aucstudio.gui.common.layouts import LEFT, Part, across, down
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table

@@ -1,4 +1,4 @@
-"""Forms: rows that are declared with their titles and tooltips, and the fields for them."""
+"""Forms from declared rows, and their fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, field_label, label, named
 

@@ -1,4 +1,4 @@
-"""The program's own icons: drawn in one colour, which is the theme's."""
+"""Icons in the colour of the theme."""
 
 from __future__ import annotations
 

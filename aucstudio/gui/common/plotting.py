@@ -1,9 +1,10 @@
-"""What all pictures share: dressed plots, pens of runs, and ranges."""
+"""Styled plots, pens of runs, and ranges."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -29,6 +30,7 @@ pg.setConfigOptions(antialias=True)
 
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
+BEYOND = 8.0  # pixels by which a number may stand out beyond the end of its axis
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off
 
 
@@ -109,6 +111,17 @@ class NumberAxis(TitledAxis, QuickAxis):
         # Of so many numbers, the next level is written if less of the axis than this is filled.
         self.setStyle(textFillLimits=[(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)])
 
+    def setLabel(self, *arguments: Any, **options: Any) -> None:
+        super().setLabel(*arguments, **options)
+        self.resizeEvent()  # else other words stay where the former ones began
+
+    def boundingRect(self) -> QRectF:
+        """Return the room of the axis, with the halves of the numbers at its very ends."""
+        lies = self.orientation in ("bottom", "top")
+        along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
+        found: QRectF = super().boundingRect()
+        return found.adjusted(-along, -across, along, across)
+
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         texts: list[str] = super().tickStrings(values, scale, spacing)
         return [text.replace("-", "−") for text in texts]
@@ -150,6 +163,16 @@ def dress_plot(plot: pg.PlotWidget) -> None:
         axis.label.setFont(QApplication.font())  # pyqtgraph keeps the one it was made with
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
+
+
+def data_tip(x: float, y: float, data: str) -> str:
+    """Return the tooltip of a mark whose data is its tooltip."""
+    return data
+
+
+def class_steps() -> pg.PlotCurveItem:
+    """Make an empty histogram: one edge, no bin."""
+    return pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)
 
 
 def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Any picture for print: laid out anew at a size in millimetres, with type and lines in points."""
+"""Pictures for print: laid out in millimetres, with type and lines in points."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _pixels(sheet: Sheet) -> QSize:
 
 
 def on_screen(view: PageView) -> Drawing:
-    """Draw a view's picture as it stands in the window."""
+    """Draw a view's picture as in the window."""
     area = _area(_plots(view), view)
     point = POINTS_PER_INCH / SCREEN_DPI
     to_mm = MM_PER_INCH / SCREEN_DPI
@@ -237,7 +237,7 @@ def _record(view: PageView, size: QSize, title: str, caption: str) -> bytes:
 def _write(
     painter: QPainter, font: QFont, text: str, room: QRectF, side: Qt.AlignmentFlag
 ) -> float:
-    """Write a text at the top or the bottom; gives how much room it takes."""
+    """Write a text at the top or the bottom; return its height."""
     if not text:
         return 0.0
     flags = int((side | Qt.AlignmentFlag.AlignLeft).value) | int(Qt.TextFlag.TextWordWrap.value)

@@ -1,4 +1,4 @@
-"""Every question the window asks goes through here, so that tests can answer in its place."""
+"""All questions of the window, in one place that tests can replace."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QMessageBox,
+    QProgressBar,
+    QPushButton,
     QWidget,
 )
 
-from aucstudio.gui.common.plain import message_box
-from aucstudio.gui.common.widgets import name_buttons, named
+from aucstudio.gui.common.layouts import across
+from aucstudio.gui.common.plain_text import message_box
+from aucstudio.gui.common.widgets import label, name_buttons, named
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError
@@ -24,7 +28,60 @@ from aucstudio.project.errors import InputError
 TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
 
+_STEPS = 1000  # of a bar
 _BUTTON = QDialogButtonBox.StandardButton
+
+
+class Dialog(QDialog):
+    """A dialog of the window: named, titled, and gone once it is closed.
+
+    Parameters
+    ----------
+    name, title : str
+    parent : QWidget, optional
+    """
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setWindowTitle(title)
+
+    def ask(self, *, modal: bool = True) -> None:
+        """Open it and return at once."""
+        self.finished.connect(self.deleteLater)
+        if modal:
+            self.open()
+        else:
+            self.show()
+
+
+class WorkRow(QWidget):
+    """What a dialog does, how far it is, and Cancel.
+
+    Parameters
+    ----------
+    name : str
+        The first part of the names of what is in it.
+    work : str
+        What is done, in words.
+    cancel : callable
+    """
+
+    def __init__(self, name: str, work: str, cancel: Callable[[], object]) -> None:
+        super().__init__()
+        self.bar = named(QProgressBar(), f"{name}_progress", f"Progress of {work}")
+        self.bar.setTextVisible(False)
+        self.doing = label("", "muted", name=f"{name}_doing")
+        self.cancel = named(QPushButton("Ca&ncel"), f"{name}_cancel", f"Cancel {work}")
+        self.cancel.setAutoDefault(False)
+        self.cancel.clicked.connect(cancel)
+        self.setLayout(across((self.bar, 1), self.doing, self.cancel))
+
+    def show_work(self, fraction: float | None, words: str) -> None:
+        """Show what is done; a bar without an end moves to and fro."""
+        self.bar.setRange(0, 0 if fraction is None else _STEPS)
+        self.bar.setValue(round(_STEPS * (fraction or 0.0)))
+        self.doing.setText(f"{words}…" if words else "")
 
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:

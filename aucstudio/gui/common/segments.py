@@ -1,4 +1,4 @@
-"""A few choices side by side of which one is made: the views of a page."""
+"""Segmented buttons for the views of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words under a picture: a bold line or two, and more of them on demand."""
+"""The conclusion under a picture, with more on demand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import across, down
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import named, unbroken
 

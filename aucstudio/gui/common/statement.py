@@ -1,4 +1,4 @@
-"""What a page has to say: one main statement, and the rest for whoever asks."""
+"""A conclusion and its details."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table: columns that are declared, items in an order, and a view whose rows are copied."""
+"""Table model and view from declared columns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QTableView, QWidget
 
-from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.state.plan import RunLook
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
+_EDGE = 4  # pixels around the rows of a list
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclasses.dataclass(frozen=True)
-class Column:
+class ColumnSpec:
     """One column of a table; the functions are given an item.
 
     Attributes
@@ -57,7 +58,7 @@ class Column:
 
 
 class TableModel(QAbstractTableModel):
-    """Items in rows: sorted and filtered through one array, which says where each stands.
+    """Table model of items, sorted and filtered by an array of positions.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class TableModel(QAbstractTableModel):
         The column that rows are sorted by, -1 for none, and whether from the largest down.
     """
 
-    def __init__(self, columns: Sequence[Column], parent: QObject | None) -> None:
+    def __init__(self, columns: Sequence[ColumnSpec], parent: QObject | None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
         self.items: list[Any] = []
@@ -214,7 +215,7 @@ class SheetModel(TableModel):
     @heads.setter
     def heads(self, heads: Sequence[str]) -> None:
         self.columns = tuple(
-            Column(head, _cell(k), self.tips.get(k, ""), _key(k), is_figure=k not in self.words)
+            ColumnSpec(head, _cell(k), self.tips.get(k, ""), _key(k), is_figure=k not in self.words)
             for k, head in enumerate(heads)
         )
 
@@ -244,6 +245,11 @@ def _cell(column: int) -> Callable[[Row], str]:
 
 def _key(column: int) -> Callable[[Row], Any]:
     return lambda row: (row.keys or row.cells)[column]
+
+
+def in_columns(heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return lines as columns by their heads; nothing where there is no line."""
+    return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
 
 
 class TableView(QTableView):
@@ -295,3 +301,47 @@ class TableView(QTableView):
             cells = [model.index(row, k).data() for k in places]
             lines.append([str("" if cell is None else cell) for cell in cells])
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+
+class SheetTable(TableView):
+    """A list of rows of text with its model.
+
+    Parameters
+    ----------
+    name, accessible : str
+    heads : sequence of str
+    height : int
+        Of a row, in pixels at ordinary text.
+    stretched : int
+        The column that takes what the others leave.
+    tips : dict of int to str
+        By column.
+    words : sequence of int
+        Columns that read from the left.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        accessible: str,
+        heads: Sequence[str],
+        height: int,
+        stretched: int = 0,
+        *,
+        tips: dict[int, str] | None = None,
+        words: Sequence[int] = (0,),
+    ) -> None:
+        self.sheet = SheetModel(heads, tips or {}, words, None)
+        super().__init__(name, accessible, self.sheet, height, stretched)
+        self._line = height
+
+    def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
+        """Show other rows, under other heads if there are any."""
+        self.sheet.show_rows(rows, heads)
+
+    def fit_rows(self, least: int, most: int) -> None:
+        """Be as high as the rows, but as so many at least and at most."""
+        head, scroll = self.horizontalHeader().sizeHint().height(), self.horizontalScrollBar()
+        bar = scroll.sizeHint().height() if scroll.maximum() else 0
+        lines = min(max(self.sheet.rowCount(), least), most)
+        self.setFixedHeight(head + lines * scaled(self._line) + bar + scaled(_EDGE))

@@ -1,34 +1,103 @@
-"""Choosing a threshold by a target or by hand, and what it then does; the same in every place."""
+"""Choose a threshold by a rule or by hand, and show its consequences."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, QSize, Signal
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
-from aucstudio.gui.common.boxes import LEFT, down
-from aucstudio.gui.common.chosen_threshold import Chosen, figures_sentence
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import LEFT, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import ElidedCombo, enable_item, label, named, tell
-from aucstudio.gui.state.session import Session
-from aucstudio.project.errors import InputError
-from aucstudio.project.results.choosing import (
-    ALERTS,
-    BOUNDED,
-    OWN,
-    TYPED,
-    Target,
-    remarks,
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    enable_item,
+    label,
+    named,
+    push_button,
+    quietly,
+    tell,
 )
-from aucstudio.project.results.operating import (
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating_points import (
+    amount_words,
     read_rate,
     read_share,
     share_words,
 )
+from aucstudio.project.results.threshold_choice import (
+    ALERTS,
+    BOUNDED,
+    OWN,
+    TYPED,
+    Choice,
+    Target,
+    ThresholdFigures,
+    choose,
+    remarks,
+)
+from aucstudio.project.words import figure_words, interval_words
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+    """What a chooser shows.
+
+    Attributes
+    ----------
+    target : Target
+    choice : Choice
+        What that comes to on the rows at hand.
+    figures : ThresholdFigures
+    names : (str, str)
+        Of the positive and the negative class.
+    where : str
+        What the rows are, where that has to be said.
+    """
+
+    target: Target
+    choice: Choice
+    figures: ThresholdFigures
+    names: tuple[str, str]
+    where: str = ""
+
+    @classmethod
+    def of_focus(cls, session: Session, run: ShownRun, split: int, counts: Confusion) -> Chosen:
+        """Return what is pointed at in a run, where its counts are known."""
+        record, stakes, target = run.record, session.stakes, session.focus.target
+        model, count = record.splits[split].model, len(record.splits)
+        placed = session.focus.threshold
+        # Where there is one, it has been found already; else there may be a reason.
+        choice = Choice(placed) if placed else choose(record, split, target, stakes)
+        where = []
+        if target.rule == TYPED and not target.is_typed_on(record, split):
+            where.append(
+                f"Set on another scale of scores; applied here at the same FPR, {target.fpr:.3g}."
+            )
+        if count > 1:
+            where.append(f"Split {split + 1} of {count}; each split has its own threshold.")
+        if record.experiment.weight is not None:
+            where.append(f"Counts are rows; shares are weighted by {record.experiment.weight}.")
+        figures = ThresholdFigures.of(counts, stakes.prior)
+        names = model.positive, model.negative
+        return cls(target, choice, figures, names, " ".join(where))
+
+
+def figures_sentence(figures: ThresholdFigures) -> str:
+    """Describe what a threshold does in a sentence."""
+    rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
+    told = [
+        f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
+        for name, rate in rates.items()
+    ]
+    return f"{', '.join(told)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
+
 
 RULES = {
     OWN: "the model\u2019s own",
@@ -39,12 +108,12 @@ RULES = {
     "cost": "least cost",
     "equal-error": "equal error rates",
     "min-max": "midway between classes",
-    TYPED: "typed or dragged",
+    TYPED: "set by hand",
 }
 _TIPS = {
     "fpr": "Share of the negatives that may be predicted positive: 0.01 or 1 %",
     "tpr": "Share of the positives that must be found: 0.9 or 90 %",
-    "precision": "Share of the predicted positives that must be positive: 0.5 or 50 %",
+    "precision": "Share of the predicted positives that must be true positives: 0.5 or 50 %",
     ALERTS: "How many cases a day may be predicted positive",
 }
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
@@ -103,56 +172,78 @@ class ThresholdChooser(QWidget):
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
-        self.everywhere = named(
-            QPushButton("&Use for all runs"),
+        self.everywhere = push_button(
             f"{name}_everywhere_button",
-            "Use this threshold for all runs",
-        )
-        plain_tooltip(
-            self.everywhere,
+            "&Use for all runs",
             "For every run and split, in every view, in exported models and scored tables; kept in "
             "the project",
+            self._on_everywhere,
         )
+        self.rule.currentIndexChanged.connect(self._on_rule)
         self._lay_out()
-        self._connect()
 
     def _make_fields(self) -> None:
-        self.rule = named(ElidedCombo(), f"{self._name}_rule", "Rule of the threshold")
+        self.rule = named(ElidedCombo(), f"{self._name}_rule", "Threshold rule")
         for key, words in RULES.items():
             self.rule.addItem(words, key)
         self.rule.setSizeAdjustPolicy(
             ElidedCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        self.bound = self._field("bound", "Bound of the rule", "")
-        self.cases = self._field("cases", "Cases a day", "How many cases come in a day")
-        prior = "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"
-        self.prior = self._field("prior", "Share of positives", prior)
+        self._grid.addWidget(self.rule, 0, 0)
+        self._rows: dict[QLineEdit, QWidget] = {}
+        session, prior = self._session, "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"
+        self.bound = self._field("bound", "Limit of the rule", "", self._take_bound)
+        self.cases = self._field(
+            "cases",
+            "Cases a day",
+            "Number of cases per day",
+            lambda text: session.weigh(
+                cases=_number(text, "number of cases a day", 1) if text else None
+            ),
+            "of cases a day",
+        )
+        self.prior = self._field(
+            "prior",
+            "Share of positives",
+            prior,
+            lambda text: session.weigh(prior=read_share(text) if text else None),
+            "share of positives",
+        )
         self.prior.setPlaceholderText("data\u2019s")
-        miss = "How many false alarms one missed positive is worth"
-        self.miss = self._field("miss", "Cost of a miss in false alarms", miss)
-        threshold = "The positive class is predicted where the score is greater than this"
-        self.threshold = self._field("threshold", "Threshold", threshold)
+        self.miss = self._field(
+            "miss",
+            "Cost of a miss in false alarms",
+            "How many false alarms one missed positive is worth",
+            lambda text: session.weigh(miss=_number(text, "cost of a miss", 1e-6)),
+            "false alarms per miss",
+        )
+        self.threshold = self._field(
+            "threshold",
+            "Threshold",
+            "The positive class is predicted where the score is greater than this",
+            lambda text: self.threshold_typed.emit(_number(text, "threshold", -_MOST)),
+            "positive where score >",
+        )
 
-    def _field(self, what: str, accessible: str, tip: str) -> QLineEdit:
+    def _field(
+        self,
+        what: str,
+        accessible: str,
+        tip: str,
+        take: Callable[[str], object],
+        title: str = "",
+    ) -> QLineEdit:
         made = named(QLineEdit(), f"{self._name}_{what}", accessible)
         made.setFixedWidth(scaled(_FIELD))
         plain_tooltip(made, tip)
+        made.editingFinished.connect(lambda: self._on_edited(made, take))
+        if title:
+            self._rows[made] = label(title, "muted")
+            self._grid.addWidget(self._rows[made], len(self._rows), 0)
+        self._grid.addWidget(made, len(self._rows), 1)
         return made
 
     def _lay_out(self) -> None:
-        self._grid.addWidget(self.rule, 0, 0)
-        self._grid.addWidget(self.bound, 0, 1)
-        self._rows: dict[QLineEdit, QWidget] = {}
-        titles = {
-            self.cases: "of cases a day",
-            self.prior: "share of positives",
-            self.miss: "false alarms a miss costs",
-            self.threshold: "positive where score >",
-        }
-        for row, (field, words) in enumerate(titles.items(), start=1):
-            self._rows[field] = label(words, "muted")
-            self._grid.addWidget(self._rows[field], row, 0)
-            self._grid.addWidget(field, row, 1)
         told = (self.problem, self.effect, self.card, self.remarks)
         self.setLayout(down(self._grid, *told, (self.everywhere, LEFT), gap=6))
         self.effect.setVisible(self._small)
@@ -165,19 +256,6 @@ class ThresholdChooser(QWidget):
         if self._small or layout is None or not layout.hasHeightForWidth():
             return hint
         return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
-
-    def _connect(self) -> None:
-        self.rule.currentIndexChanged.connect(self._on_rule)
-        self.everywhere.clicked.connect(self._on_everywhere)
-        verbs: dict[QLineEdit, Callable[[str], object]] = {
-            self.bound: self._take_bound,
-            self.threshold: self._take_threshold,
-            self.cases: self._take_cases,
-            self.prior: self._take_prior,
-            self.miss: self._take_miss,
-        }
-        for field, verb in verbs.items():
-            field.editingFinished.connect(lambda f=field, v=verb: self._on_edited(f, v))
 
     def follow_focus(self) -> ThresholdChooser:
         """Point at what is chosen, in every view."""
@@ -193,14 +271,13 @@ class ThresholdChooser(QWidget):
     # ------------------------------------------------------------- showing
 
     def show_chosen(self, chosen: Chosen) -> None:
-        """Show a target, where it lies and what it does."""
+        """Show a target, its position and its consequences."""
         self._chosen = chosen
         target, stakes = chosen.target, self._session.stakes
         if target.rule in BOUNDED:
             self._values[target.rule] = target.value
         enable_item(self.rule, TYPED, target.rule == TYPED)
-        with QSignalBlocker(self.rule):
-            self.rule.setCurrentIndex(self.rule.findData(target.rule))
+        quietly(self.rule.setCurrentIndex, self.rule.findData(target.rule))
         plain_tooltip(self.bound, _TIPS.get(target.rule, ""))
         self.bound.setVisible(target.rule in BOUNDED)
         shown = {
@@ -286,19 +363,6 @@ class ThresholdChooser(QWidget):
             else read_rate(text, what[rule])
         )
         self.target_chosen.emit(Target(rule, value))
-
-    def _take_threshold(self, text: str) -> None:
-        self.threshold_typed.emit(_number(text, "threshold", -_MOST))
-
-    def _take_cases(self, text: str) -> None:
-        cases = _number(text, "number of cases a day", 1) if text else None
-        self._session.weigh(cases=cases)
-
-    def _take_prior(self, text: str) -> None:
-        self._session.weigh(prior=read_share(text) if text else None)
-
-    def _take_miss(self, text: str) -> None:
-        self._session.weigh(miss=_number(text, "cost of a miss", 1e-6))
 
 
 def _number(text: str, what: str, least: float) -> float:

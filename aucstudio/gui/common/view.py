@@ -1,4 +1,4 @@
-"""The frame of every picture: controls above, the plot, and what it shows in one plain sentence."""
+"""The frame of a page view: controls, picture and conclusion."""
 
 from __future__ import annotations
 
@@ -7,34 +7,39 @@ from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QGraphicsItem,
     QHBoxLayout,
+    QLabel,
+    QLayout,
     QMenu,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.icons import set_icon
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import TOP, across, down, holding
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import follow_check, hint_label, named
+from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.survey.scored import FALSE_ALARM, MISSED
+from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
 
 
-class PageView(QWidget):
+class PageView(Asker, QWidget):
     """A page of the centre; draws only while it is seen, and once however much changed.
 
     Subclasses add controls to ``controls``, put their picture into ``body``, and implement
@@ -43,9 +48,17 @@ class PageView(QWidget):
     Attributes
     ----------
     listens_to : mapping of str to str
-        Class attribute: by the name of a signal of the session, the method that answers it.
+        Class attribute: by the name of a field of the session, the method that handles its change.
     session : Session
     controls, body : QHBoxLayout
+    pictures : sequence of Plot
+        All plots of the page.
+    axes : sequence of QComboBox
+        What chooses the axes of the plots, for their menu.
+    content, hint : QWidget, QLabel
+        The pictures, and the words that are there instead of them.
+    follow_check : QCheckBox
+        Of pages that can show the run in progress.
     sentence : Sentence
         What the picture shows: one computed sentence, and more on demand.
     sentence_lines : int
@@ -59,12 +72,17 @@ class PageView(QWidget):
     """
 
     view_asked = Signal(str)
+    pictures: Sequence[Plot] = ()
+    axes: Sequence[QComboBox] = ()
+    content: QWidget
+    hint: QLabel
+    follow_check: QCheckBox
 
     listens_to: ClassVar[Mapping[str, str]] = {
-        "table_changed": "mark_stale",
-        "runs_changed": "mark_stale",
-        "selection_changed": "mark_stale",
-        "live_changed": "follow_live",
+        "table": "mark_stale",
+        "runs": "mark_stale",
+        "selection": "mark_stale",
+        "live": "follow_live",
     }
 
     sentence_lines: ClassVar = 1
@@ -74,28 +92,55 @@ class PageView(QWidget):
         super().__init__()
         self.session = session
         self.title = title
-        for signal, answer in self.listens_to.items():
-            getattr(session, signal).connect(getattr(self, answer))
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        for answer in dict.fromkeys(self.listens_to.values()):
+            fields = [name for name, handles in self.listens_to.items() if handles == answer]
+            session.listen(getattr(self, answer), *fields)
+        named(self, name, title)
+        self._short_name = name.removesuffix("_view")
         self.controls = ControlRow()
         self.body = QHBoxLayout()
         self.sentence = Sentence(f"{name}_sentence", self.sentence_lines)
         self.switch = Segments(f"{name}_switch", "View of the page")
         self.switch.chosen.connect(self.view_asked)
         self.controls.addWidget(self.switch)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 0)
-        layout.setSpacing(8)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addLayout(self.controls, stretch=1)
-        top.addWidget(self._make_export_button(), alignment=Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(top)
-        layout.addLayout(self.body, stretch=1)
-        layout.addWidget(self.sentence)
+        top = across((self.controls, 1), (self._make_export_button(), TOP))
+        self.setLayout(down(top, (self.body, 1), self.sentence, around=(8, 8, 8, 0)))
         self.picture_verbs: Sequence[QAction] = ()
         self._stale = self._is_new = True
+
+    def set_content(self, layout: QLayout, hint: str) -> None:
+        """Place the pictures of the page, and the words that are there instead of them."""
+        self.content, self.hint = holding(layout), hint_label(f"{self._short_name}_hint")
+        self.hint.setText(hint)
+        self.hint.hide()
+        for part in (self.hint, self.content):
+            self.body.addWidget(part, stretch=1)
+
+    def show_content(self, shown: bool, hint: str = "") -> None:
+        """Show the pictures, or the words that are there instead of them."""
+        self.content.setVisible(shown)
+        self.hint.setVisible(not shown)
+        if hint:
+            self.hint.setText(hint)
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()  # what fits the pictures to the page asks for their sizes
+
+    def offer_following(self) -> None:
+        """Add the choice between the run in progress and the chosen one."""
+        self.follow_check = self.controls.put(follow_check(f"{self._short_name}_follow_check"))
+        self.follow_check.toggled.connect(self.mark_stale)
+
+    def can_follow(self, live: LiveRun) -> bool:
+        """Return whether the picture can be of this run in progress."""
+        return False
+
+    def followed(self) -> LiveRun | None:
+        """Offer to follow the run in progress; return it if it is to be seen."""
+        live = self.session.live
+        offered = live is not None and self.can_follow(live)
+        self.follow_check.setVisible(offered)
+        return live if offered and self.follow_check.isChecked() else None
 
     def _make_export_button(self) -> QToolButton:
         button = named(QToolButton(), f"{self.objectName()}_export_button", "Export")
@@ -124,16 +169,13 @@ class PageView(QWidget):
         self.switch.offer(views, self.objectName())
 
     def figure(self) -> Plot:
-        """Return the plot that is saved, copied and printed."""
-        raise TypeError(f"{type(self).__name__} has no figure")
+        """Return the plot that is saved, copied and printed: the first that is seen."""
+        seen = (plot for plot in self.pictures if plot.isVisibleTo(self))
+        return next(seen, self.pictures[0])
 
     def plots(self) -> list[Plot]:
         """List all plots of the page."""
-        return [self.figure()]
-
-    def axis_choices(self) -> Sequence[QComboBox]:
-        """List what chooses the axes of the plots, for their menu."""
-        return ()
+        return list(self.pictures)
 
     def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
         """Open the menu of a plot at a place of the screen."""
@@ -143,7 +185,7 @@ class PageView(QWidget):
 
     def menu_of(self, plot: Plot) -> QMenu:
         """Make the menu of a plot."""
-        menu = plot_menu(plot, self.picture_verbs, self.axis_choices())
+        menu = plot_menu(plot, self.picture_verbs, self.axes)
         for words, rows, part in self.rows_in_data():
             action = menu.addAction(words)
             action.setObjectName(f"plot_data_{part.replace(' ', '_') or 'row'}_action")
@@ -189,7 +231,7 @@ class PageView(QWidget):
         self.session.explain_row(row)
 
     def footnote(self) -> str:
-        """Describe what marks in the picture mean, where that does not stand in it."""
+        """Describe marks that have no label in the picture."""
         return ""
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
@@ -217,10 +259,6 @@ class PageView(QWidget):
         for plot in self.plots():
             plot.keep_still(self.moving()) if flying else plot.let_go()
 
-    def busy(self) -> bool:
-        """Return whether the page still works on its picture in the background."""
-        return False
-
     def mark_stale(self) -> None:
         """Refresh soon, or as soon as the page is seen."""
         self._stale = True
@@ -238,6 +276,13 @@ class PageView(QWidget):
         for combo in self.findChildren(QComboBox):
             combo.setMinimumWidth(_LEAST_COMBO)
 
+    def fit_page(self) -> None:
+        """Fit the page to its size."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_page()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._is_new:
@@ -254,7 +299,7 @@ class PageView(QWidget):
         if run is not None:
             error = run.record.error
             why = f" {error[0].upper()}{error[1:].rstrip('.')}." if error else ""
-            return f"{run.look.name} has no {what} to show.{why}"
+            return f"{run.look.name} has no {what}.{why}"
         if live is not None:
             return f"{live.look.name} is training; {soon}."
         if self.session.table is None:

@@ -1,4 +1,4 @@
-"""Dots or bars with whiskers, lying: one row a name, scrolled where there are many."""
+"""Horizontal dots or bars with error bars, one row per name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain import show_tip
+from aucstudio.gui.common.plain_text import show_tip
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.widgets import label, named
@@ -27,8 +27,6 @@ _BAR = 0.62  # of a row's height
 _EDGE = 0.02  # of the range, where a dot would be cut
 _GROWTH = 1.3
 _MEASURED = 64  # names, the longest ones
-
-Array = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,7 +195,7 @@ class WhiskerChart(QWidget):
         self.plot.setXRange(float(low - air), float(high + air), padding=0)
 
     def _make_room(self) -> None:
-        """Reserve as much room for names as the longest of all take, wherever the bar stands."""
+        """Reserve the width of the longest name."""
         measure = QFontMetrics(self.font()).horizontalAdvance
         most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
         names = (elided(name, most, measure) for name in self._longest)
@@ -212,7 +210,7 @@ class WhiskerChart(QWidget):
         self.plot.getAxis("left").setTicks([list(enumerate(names, first))])
 
     def _place(self) -> None:
-        """Show as many rows as fit, from where the scroll bar stands."""
+        """Show as many rows as fit, from the scroll position."""
         height = max(1, int(self.plot.getViewBox().height()))
         fit = max(1, height // _LEAST_ROW)
         hidden = max(0, len(self.rows) - fit)

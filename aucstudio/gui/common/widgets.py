@@ -1,4 +1,4 @@
-"""Small pieces that the panels are made of."""
+"""Small widgets of panels and pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import (
     QIcon,
     QKeyEvent,
@@ -39,7 +39,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 
 
@@ -331,24 +331,36 @@ def clearable(field: QLineEdit) -> QLineEdit:
     return field
 
 
-def data_button(name: str) -> QPushButton:
+def push_button(name: str, words: str, tip: str, verb: Callable[[], object]) -> QPushButton:
+    """Make a button that does something."""
+    made = named(QPushButton(words), name, words.replace("&", "").rstrip("…"))
+    plain_tooltip(made, tip)
+    made.clicked.connect(lambda _on: verb())
+    return made
+
+
+def quietly(change: Callable[..., object], *arguments: object) -> None:
+    """Call a method of a widget or a model without its signals."""
+    with QSignalBlocker(change.__self__):  # type: ignore[attr-defined]
+        change(*arguments)
+
+
+def data_button(name: str, verb: Callable[[], object]) -> QPushButton:
     """Make the button that shows in the page Data what is pointed at."""
-    made = named(QPushButton("Show in Data"), name, "Show in the page Data")
-    plain_tooltip(made, "Among all rows of the table; Alt+Left leads back")
-    return made
+    tip = "Show it among all rows of the table; Alt+Left returns"
+    return push_button(name, "Show in Data", tip, verb)
 
 
-def explain_button(name: str) -> QPushButton:
+def explain_button(name: str, verb: Callable[[], object]) -> QPushButton:
     """Make the button that shows in the page Model what moved a row's score."""
-    made = named(QPushButton("Explain row"), name, "Explain the row")
-    plain_tooltip(made, "What each column did to its score; Alt+Left leads back")
-    return made
+    tip = "How each column contributes to its score; Alt+Left returns"
+    return push_button(name, "Explain row", tip, verb)
 
 
 def follow_check(name: str) -> QCheckBox:
     """Make the choice between the run in progress and the chosen one."""
     check = named(QCheckBox("Follow the runnin&g method"), name, "Follow the running method")
-    plain_tooltip(check, "Off: the chosen run stays in view while another trains")
+    plain_tooltip(check, "Off: the selected run stays shown while another trains")
     check.setChecked(True)
     check.setVisible(False)
     return check
@@ -379,7 +391,7 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def tell(target: QLabel, text: str, role: str = "muted") -> None:
-    """Show a text under a field, or hide the label where there is nothing to say."""
+    """Show a text under a field, or hide the empty label."""
     target.setText(text)
     target.setVisible(bool(text))
     set_role(target, role)

@@ -1,4 +1,4 @@
-"""A row of controls that goes on in a next line where there is no room for all."""
+"""A row of controls that wraps to the next line."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How pages lie in the window: as tabs, in tiles, torn off, beside the panels."""
+"""Arrangement of pages: tabs, tiles and separate windows."""

@@ -1,4 +1,4 @@
-"""Every action of the window: its name, text, shortcut and place in the menus."""
+"""All actions of the window: name, text, shortcut and menu."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The deck of views: as tabs, side by side in up to four tiles, or torn off into windows."""
+"""The deck of views: tabs, up to four tiles, or separate windows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
-from aucstudio.gui.common.screens import on_some_screen
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.window_positions import on_some_screen
 from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
 from aucstudio.gui.desk.pages import page_of
-from aucstudio.gui.desk.stand_in import Page, StandIn
-from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff
+from aucstudio.gui.desk.tiles import Page, StandIn, Tile, TileColumn, TornOff
 from aucstudio.gui.state.timers import delayed
 
 # Two rows of two; tile k is in row k // 2 and column k % 2.
 _TILES = (
     ("view_tabs", "Views"),
-    ("view_tabs_beside", "Views at the right"),
+    ("view_tabs_beside", "Views on the right"),
     ("view_tabs_below", "Views below"),
     ("view_tabs_corner", "Views below at the right"),
 )
@@ -155,7 +154,7 @@ class Deck(QWidget):
     # ------------------------------------------------------------- moving
 
     def show_view(self, view: Page) -> None:
-        """Bring a view to the front, wherever it is, and make it the active one."""
+        """Show a view in front, wherever it is, and activate it."""
         tile = self.tile_of(view)
         if tile is not None:
             tile.setCurrentWidget(view)
@@ -166,7 +165,7 @@ class Deck(QWidget):
         self._make_active(view)
 
     def visit(self, name: str) -> tuple[PageView, str]:
-        """Bring a page to the front for a while; give it, and the title of the one that is left."""
+        """Show a page temporarily; return it and the title of the page it covers."""
         left, view = self._front(), self.made(self._named(name))
         if left.objectName() != name:
             self._left = [one for one in self._left if one != left.objectName()]
@@ -175,7 +174,7 @@ class Deck(QWidget):
         return view, left.title if self._left else ""
 
     def go_back(self) -> None:
-        """Bring the page to the front that was left last."""
+        """Show the page that was active before."""
         if self._left:
             self.show_view(self._named(self._left.pop()))
 
@@ -187,7 +186,7 @@ class Deck(QWidget):
             self.show_view(views[(views.index(view) + pages) % len(views)])
 
     def show_page(self, name: str) -> None:
-        """Bring a view to the front; if its page is there already, the next view of the page."""
+        """Show a view; if its page is active already, the next view of the page."""
         view, front = self._named(name), self._front()
         tile = self.tile_of(view)
         beside = [] if tile is None else tile.of_page(view)
@@ -246,7 +245,7 @@ class Deck(QWidget):
         self._soon.stop()
 
     def arrange(self, name: str) -> None:
-        """Lay the views out as one of the named arrangements says."""
+        """Arrange the views by name."""
         self._lay_beside(ARRANGEMENTS[name])
 
     def show_side_by_side(self, names: Sequence[str]) -> None:
@@ -338,7 +337,7 @@ class Deck(QWidget):
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Lay the views out as they were kept; what is not understood is left as it is."""
+        """Restore a stored arrangement of views; ignore invalid parts."""
         self.all_in_one()
         for name, place in _pairs(kept.get("tiles")):
             view = self._known(name)
@@ -405,7 +404,7 @@ class Deck(QWidget):
         self._settle()
 
     def _settle(self) -> None:
-        """Hide the tiles that are empty, and tell."""
+        """Hide empty tiles and notify."""
         for tile in self.tiles:
             tile.setVisible(tile.count() > 0)
         for k, column in enumerate(self.columns):

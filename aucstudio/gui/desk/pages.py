@@ -1,4 +1,4 @@
-"""The pages of the centre, declared: the question of each, and the views that answer it."""
+"""Declaration of the pages: the question of each, and its views."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ PAGES = (
     ),
     PageDeclaration(
         "Scores",
-        "Where to set the threshold, and are the probabilities right?",
+        "Where should the threshold be, and are the probabilities right?",
         (
             View("scores_view", "Scores", "scores.scores_view", "ScoresView", "Distribution"),
             View(
@@ -105,7 +105,7 @@ PAGES = (
     ),
     PageDeclaration(
         "Best",
-        "Which of the models that were found should be used?",
+        "Which of the models found should be used?",
         (View("best_view", "Best", "best.best_view", "BestView"),),
     ),
 )

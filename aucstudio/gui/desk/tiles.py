@@ -1,8 +1,8 @@
-"""The frames that hold views: a tile of tabs, whose tabs can be dragged, and a window for one."""
+"""Frames of views: a tile with draggable tabs, and a separate window."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -14,13 +14,50 @@ from PySide6.QtGui import (
     QMouseEvent,
     QMoveEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import Card, named
 from aucstudio.gui.desk.pages import page_of
-from aucstudio.gui.desk.stand_in import Page
+
+
+class StandIn(QWidget):
+    """An empty page with the name and the title of one that is made when it is first seen.
+
+    Parameters
+    ----------
+    name, title : str
+        As those of the page.
+    make : callable
+        Gives the page.
+
+    Signals
+    -------
+    seen : StandIn
+        Comes after it has been shown, from the event loop.
+    """
+
+    seen = Signal(object)
+
+    def __init__(self, name: str, title: str, make: Callable[[], PageView]) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.title = title
+        self.make = make
+        self._shown.connect(lambda: self.seen.emit(self), Qt.ConnectionType.QueuedConnection)
+
+    _shown = Signal()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._shown.emit()
+
+
+Page = PageView | StandIn
+
 
 _MIME = "application/x-aucstudio-view"
 _BAR_LEFT = 4  # pixels, as in the style sheet

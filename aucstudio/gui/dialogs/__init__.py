@@ -1,1 +1,1 @@
-"""Windows that ask."""
+"""Dialogs."""

@@ -1,4 +1,4 @@
-"""Which values of a label are the positive class: one, several, or those beyond a number."""
+"""Choose the positive class: one value, several, or numbers above a cut point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QLineEdit,
     QListWidget,
@@ -17,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import across, down
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.widgets import answers, label, make_combo, named, tell
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.labels import LabelRule
-from aucstudio.project.data.spelling import usual_spellings
+from aucstudio.project.data.labels import LabelRule, usual_spellings
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
@@ -32,7 +31,7 @@ _MOST_NUMBERS = 50
 _CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
-class ClassesDialog(QDialog):
+class ClassesDialog(Dialog):
     """Shows the values of a label with their rows, and counts what a choice comes to.
 
     Parameters
@@ -50,14 +49,14 @@ class ClassesDialog(QDialog):
     chosen = Signal(dict)
 
     def __init__(self, table: Table, column: Column, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("classes_dialog")
-        self.setWindowTitle("Positive class")
+        super().__init__("classes_dialog", "Positive class", parent)
         self._table, self._column = table, column
         self._values = table.values(column)
         self._rule = table.rule if column.name == table.label else LabelRule()
-        self.by_class = named(QRadioButton("These &classes together"), "by_class", "By class")
-        self.by_number = named(QRadioButton("Numbers be&yond"), "by_number", "By a threshold")
+        self.by_class = named(QRadioButton("These &classes combined"), "by_class", "By class")
+        self.by_number = named(
+            QRadioButton("Numbers above or be&low"), "by_number", "By a threshold"
+        )
         self.merge = named(
             QCheckBox("&Merge spellings that differ in capitals and blanks"),
             "merge_spellings",
@@ -113,7 +112,7 @@ class ClassesDialog(QDialog):
         return set() if self._rule.threshold else set(self._rule.values_of(self._table.positive))
 
     def _same(self, merged: bool) -> LabelRule:
-        """Return how values are spelled alike, where that is asked for."""
+        """Return the merged spellings of values, if requested."""
         found = self._rule.same or tuple(map(tuple, usual_spellings(self._values or {})))
         return LabelRule(found) if merged else LabelRule()
 
@@ -135,7 +134,7 @@ class ClassesDialog(QDialog):
         return [i.data(Qt.ItemDataRole.UserRole) for i in items if i.checkState() == _CHECKED]
 
     def _on_merge(self, merged: bool) -> None:
-        """List the classes anew; what was checked stays so."""
+        """List the classes again; keep the checked ones."""
         before = self._same(not merged)
         self._fill({value for name in self._checked() for value in before.values_of(name)})
         self._weigh()

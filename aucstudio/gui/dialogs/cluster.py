@@ -1,9 +1,8 @@
-"""Asking for a cluster: its address, and how the connection stands."""
+"""Connect to a cluster."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QLineEdit,
@@ -11,8 +10,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
     dialog_buttons,
@@ -25,22 +25,20 @@ from aucstudio.gui.state.session import Session
 
 _EXAMPLE = "tcp://host:8786"
 _ABOUT = (
-    "Runs and their searches are sent to the workers of a Dask scheduler until you disconnect or "
-    "close the window. Whoever can reach a scheduler can run code on its workers, and what they "
-    "answer is trusted here: use one that is yours."
+    "Runs and searches are sent to the workers of a Dask scheduler until you disconnect or "
+    "close the window. Anyone who can reach the scheduler can run code on its workers, and "
+    "their results are trusted here: use only a scheduler that you control."
 )
 _AT_WORK = " A run is in progress: stop it or wait for it to finish before you disconnect."
 
 
-class ClusterDialog(QDialog):
-    """Connects to a scheduler and disconnects, and says what came of it."""
+class ClusterDialog(Dialog):
+    """Connects to a scheduler and disconnects, and reports the outcome."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("cluster_dialog")
-        self.setWindowTitle("Cluster")
+        super().__init__("cluster_dialog", "Cluster", parent)
         self.setMinimumWidth(560)
-        self._session, self._link = session, session.cluster
+        self._session, self._link = session, session.runs.cluster
         self.words = label("", wrap=True, name="cluster_words")
         self.words.setAccessibleName("Connection status")
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
@@ -50,7 +48,7 @@ class ClusterDialog(QDialog):
         parts = (title, about, self._address_row(), self.words, STRETCH, self.buttons)
         self.setLayout(down(*parts, around=16))
         self._link.changed.connect(self.refresh)
-        session.live_changed.connect(self.refresh)
+        session.listen(self.refresh, "live")
         self.refresh()
 
     def _address_row(self) -> QHBoxLayout:
@@ -67,7 +65,7 @@ class ClusterDialog(QDialog):
         return across(title, (self.address, 1), self.toggle)
 
     def refresh(self) -> None:
-        """Show how the connection stands."""
+        """Show the state of the connection."""
         link = self._link
         engaged = link.connecting or link.workers is not None
         self.address.setReadOnly(engaged)

@@ -1,24 +1,24 @@
-"""What the importer understood of every column, and what each is used for."""
+"""The columns of a table and their roles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
-    QFrame,
     QLineEdit,
     QPushButton,
     QScrollArea,
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.table import TableView
+from aucstudio.gui.common.layouts import STRETCH, across, down, scrolled
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import Dialog
+from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.widgets import (
     answers,
     clearable,
@@ -26,11 +26,138 @@ from aucstudio.gui.common.widgets import (
     named,
     tell,
 )
-from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
-from aucstudio.project.data.columns import NUMERIC_ROLES
+from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.words import as_sentence
+
+ROLES = {
+    "number": "Number",
+    "category": "Category",
+    "id": "Identifier",
+    "group": "Group",
+    "weight": "Weight",
+    "frequency": "Frequency",
+    "ignore": "Ignore",
+    "label": "Label",
+}
+_EXAMPLES = 3
+
+
+@dataclasses.dataclass
+class Listed:
+    """A column of the table, and the role it has in the list."""
+
+    column: TableColumn
+    role: str
+
+    @property
+    def decided(self) -> str:
+        """Who chose the role."""
+        if self.role != self.column.role:
+            return "you, now"
+        return "a guess" if self.column.guessed else "you"
+
+
+def _why(one: Listed) -> str:
+    return one.column.why or one.column.name
+
+
+def _kind(one: Listed) -> str:
+    return "Date" if one.column.is_date else one.column.kind.capitalize()
+
+
+COLUMNS = (
+    ColumnSpec(
+        "Column",
+        lambda one: one.column.name,
+        order=lambda one: one.column.name.casefold(),
+        about=_why,
+    ),
+    ColumnSpec("Role", lambda one: ROLES[one.role], about=_why),
+    ColumnSpec("Kind", _kind, about=_why),
+    ColumnSpec("Decided by", lambda one: one.decided, about=_why),
+    ColumnSpec(
+        "Distinct",
+        lambda one: f"{one.column.distinct:,}",
+        order=lambda one: one.column.distinct,
+        about=_why,
+        is_figure=True,
+    ),
+    ColumnSpec(
+        "Missing",
+        lambda one: f"{one.column.missing:,}",
+        order=lambda one: one.column.missing,
+        about=_why,
+        is_figure=True,
+    ),
+    ColumnSpec("First values", lambda one: _examples(one.column), about=_why),
+)
+HEADS = tuple(column.head for column in COLUMNS)
+
+
+class ColumnsModel(TableModel):
+    """One row a column of the table; nothing is made of a row before it is seen."""
+
+    def __init__(self, table: Table, parent: QObject | None) -> None:
+        super().__init__(COLUMNS, parent)
+        self.show_items([Listed(column, column.role) for column in table.columns])
+
+    def chosen(self) -> dict[str, str]:
+        """Return the roles that were changed, by column."""
+        return {one.column.name: one.role for one in self.items if one.role != one.column.role}
+
+    def columns_at(self, rows: Iterable[int]) -> list[int]:
+        """Return the table columns of the listed rows."""
+        return [self.shown[row] for row in rows]
+
+    def rows_of(self, columns: Iterable[int]) -> list[int]:
+        """Return the list rows of table columns, if any."""
+        wanted = set(columns)
+        return [row for row, column in enumerate(self.shown) if column in wanted]
+
+    def can_be(self, column: int, role: str) -> bool:
+        """Return whether a column of the table can be given a role here."""
+        one = self.items[column]
+        if one.role == "label":
+            return False
+        return role not in NUMERIC_ROLES or one.column.kind == "number"
+
+    def give(self, columns: Iterable[int], role: str) -> int:
+        """Return columns of the table a role; return how many cannot have it."""
+        refused = 0
+        for column in columns:
+            if self.can_be(column, role):
+                self.items[column].role = role
+            else:
+                refused += 1
+        self.touch()
+        return refused
+
+    def search(self, text: str) -> None:
+        """Show the columns whose name, role, kind or reason holds the text."""
+        needle = text.strip().casefold()
+
+        def found(one: Listed) -> bool:
+            column = one.column
+            words = column.name, ROLES[one.role], column.kind, column.why
+            return any(needle in word.casefold() for word in words)
+
+        self.filter(found if needle else None)
+
+
+def _examples(column: TableColumn) -> str:
+    shown = []
+    for value in column.values[:_EXAMPLES]:
+        if column.is_date:
+            shown.append("" if value != value else spell_cell(column, value))
+        elif column.kind == "number":
+            shown.append("" if value != value else f"{value:.6g}")
+        else:
+            shown.append("" if value is None else str(value))
+    return ", ".join(text or "·" for text in shown)
+
 
 _SIZE, _MARGIN = QSize(880, 600), 40
 _ROW_HEIGHT = 28
@@ -40,15 +167,15 @@ _MOST_LINES = 5  # of notes in sight
 _GIVEN = {
     "number": ("&Number", "Used in training as a number"),
     "category": ("Cate&gory", "Used in training as a category"),
-    "id": ("I&dentifier", "Names the rows: kept with scores, not used in training"),
-    "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
+    "id": ("I&dentifier", "Row identifier: kept with scores, not used in training"),
+    "group": ("G&roup", "Rows with the same value are never in both training and test sets"),
     "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
     "frequency": ("&Frequency", "Number of identical rows that each row represents"),
     "ignore": ("&Ignore", "Not used in training"),
 }
 
 
-class ColumnsDialog(QDialog):
+class ColumnsDialog(Dialog):
     """Lists the columns; ``roles`` gives what was chosen.
 
     Signals
@@ -60,9 +187,7 @@ class ColumnsDialog(QDialog):
     chosen = Signal(dict)
 
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"Columns of {table.path.name}")
-        self.setObjectName("columns_dialog")
+        super().__init__("columns_dialog", f"Columns of {table.path.name}", parent)
         self._columns = ColumnsModel(table, self)
         self.search = clearable(named(QLineEdit(), "columns_search", "Search columns"))
         self.search.setPlaceholderText("Search by name, role, kind or reason")
@@ -145,7 +270,7 @@ class ColumnsDialog(QDialog):
         self._keep_selection(partial(self._columns.sort, column, order))
 
     def _keep_selection(self, arrange: partial[None]) -> None:
-        """Arrange the list anew; columns that were selected stay so while they are in it."""
+        """Rearrange the list; keep the selection where possible."""
         before = self._selected()
         arrange()
         chosen = QItemSelection()
@@ -192,10 +317,7 @@ def _stretches(rows: list[int]) -> list[tuple[int, int]]:
 def _notes(notes: Sequence[str]) -> QScrollArea:
     """List every note on the import; beyond a few lines they scroll."""
     words = label("\n".join(map(as_sentence, notes)), "muted", wrap=True, name="columns_notes")
-    area = named(QScrollArea(), "columns_notes_area", "Notes on the import")
-    area.setWidget(words)
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
+    area = scrolled(words, "columns_notes_area", "Notes on the import")
     area.setMaximumHeight(words.fontMetrics().lineSpacing() * _MOST_LINES)
     return area
 

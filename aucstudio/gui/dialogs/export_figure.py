@@ -1,4 +1,4 @@
-"""A picture for print: its size, type, lines and colours, seen as it will be."""
+"""Save a picture: size, type, lines and colours, with a preview."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
     QLineEdit,
@@ -17,12 +16,13 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import printing, prompts
-from aucstudio.gui.common.boxes import STRETCH, across, down
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.form import Form, choice_box, number_box, whole_box
 from aucstudio.gui.common.icons import set_icon
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     answers,
@@ -40,16 +40,14 @@ _BUTTON = QDialogButtonBox.StandardButton
 _PREVIEW = QSize(440, 400)
 
 
-class ExportFigureDialog(QDialog):
+class ExportFigureDialog(Dialog):
     """Asks how a view's picture is to be put on paper, shows it, saves or copies it."""
 
     def __init__(self, session: Session, view: PageView, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("export_figure_dialog")
-        self.setWindowTitle(f"Save picture: {view.title}")
+        super().__init__("export_figure_dialog", f"Save picture: {view.title}", parent)
         self._session, self._view = session, view
         self._soon = delayed(self, 60, self._show_preview)
-        self.preview = named(_Preview(), "figure_preview", "How the picture will look")
+        self.preview = named(_Preview(), "figure_preview", "Preview of the picture")
         self.words = label("", "muted", wrap=True, name="figure_words")
         form = down(self._make_form(), self.words, STRETCH)
         both = across((self.preview, 1), form, gap=16)
@@ -67,14 +65,14 @@ class ExportFigureDialog(QDialog):
         self.preset = choice_box("figure_preset", "Size", sizes | {None: "Other size"})
         self.width_mm = _length("figure_width", "Width", 30.0, 500.0, 5.0, " mm")
         self.height_mm = _length("figure_height", "Height", 20.0, 500.0, 5.0, " mm")
-        self.font_pt = _length("figure_font", "Size of the type", 4.0, 24.0, 0.5, " pt")
-        self.line_pt = _length("figure_line", "Width of a run's line", 0.25, 4.0, 0.25, " pt")
+        self.font_pt = _length("figure_font", "Font size", 4.0, 24.0, 0.5, " pt")
+        self.line_pt = _length("figure_line", "Line width", 0.25, 4.0, 0.25, " pt")
         self.colours = choice_box("figure_colours", "Colours", FIGURE_COLOURS)
         self.dpi = whole_box("figure_dpi", "Resolution of a PNG", 72, 1200, step=50, unit=" dpi")
         self.title = named(QLineEdit(), "figure_title", "Title")
         self.title.setPlaceholderText("none")
-        words = "Sentence below as caption"
-        self.caption = named(QCheckBox("Sentence below as &caption"), "figure_caption", words)
+        words = "Conclusion as caption"
+        self.caption = named(QCheckBox("Conclusion as &caption"), "figure_caption", words)
         self._listen()
         return Form(
             ("Si&ze", self.preset),
@@ -83,9 +81,9 @@ class ExportFigureDialog(QDialog):
             ("Te&xt", self.font_pt),
             ("&Line width", self.line_pt),
             ("C&olours", self.colours),
-            ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF have none"),
+            ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF are vector formats"),
             ("&Title", self.title, "Shown above the picture"),
-            ("", self.caption, "Puts the sentence that the view computed below the picture"),
+            ("", self.caption, "Prints the page's conclusion below the picture"),
         )
 
     def _listen(self) -> None:
@@ -157,7 +155,7 @@ class ExportFigureDialog(QDialog):
         )
         words = f"A PNG has {pixels} pixels."
         if fitted.font < sheet.font:
-            words += f" Text is set in {fitted.font:g} pt: larger would not fit this size."
+            words += f" Text is set in {fitted.font:g} pt, the largest that fits this size."
         tell(self.words, words)
 
     def _draw(self) -> tuple[Drawing, Sheet]:

@@ -1,54 +1,57 @@
-"""Taking a model away: the one that was validated, or one trained on everything."""
+"""Export a model: the validated one, or one refit on all rows."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import STRETCH, across, down
+from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.widgets import answers, label, named, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.watch import Progress
+from aucstudio.project.runs.progress import Progress
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.work.job import Job
+from aucstudio.project.work.job import Job, describe_failure
 
 
-class ExportModelDialog(QDialog):
-    """Asks which model, trains anew where that is wished, and saves it."""
+class ExportModelDialog(prompts.Dialog):
+    """Dialog that chooses a model, refits it if requested, and saves it."""
 
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("export_model_dialog")
-        self.setWindowTitle(f"Export {run.look.name}")
+        super().__init__("export_model_dialog", f"Export {run.look.name}", parent)
         self._session, self._run = session, run
         self._work = Background(self, self._land)
-        self._refusals: dict[str, str] = {}  # by format
+        self._writing = Background(self, self._on_written)
+        self._refusal = Answer[str](self, self._show_about, self._show_about, keep=len(FORMATS) + 1)
+        self._refused = ""
         self.choice = ModelChoice(session, run, self)
         beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
         columns = across((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
+        self.progress = prompts.WorkRow("export", "the export", self._on_cancel)
         save = QDialogButtonBox.StandardButton.Save
         self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
-        self._refresh()
-        self.setLayout(down(columns, self.words, STRETCH, self.buttons, around=16))
+        self._on_format()
+        self.setLayout(down(columns, self.words, STRETCH, self.progress, self.buttons, around=16))
         self._order_tabs()
 
     def _order_tabs(self) -> None:
@@ -60,7 +63,7 @@ class ExportModelDialog(QDialog):
         next(filter(QAbstractButton.isChecked, kinds.buttons())).setFocus()
 
     def _which_and_how(self) -> QVBoxLayout:
-        """Lay out the choice of the model and of the format."""
+        """Build the form: model and format."""
         self.about = label("", "muted", wrap=True, name="format_about")
         self.about.setMinimumWidth(300)
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
@@ -78,7 +81,6 @@ class ExportModelDialog(QDialog):
             STRETCH,
         )
         self._on_calibration()
-        self._show_about()
         return made
 
     def _make_format(self) -> QComboBox:
@@ -90,7 +92,7 @@ class ExportModelDialog(QDialog):
 
     def _make_calibration(self) -> QComboBox:
         self.calibration = named(QComboBox(), "calibration_combo", "Calibration")
-        self.calibration.addItem("No, scores alone", None)
+        self.calibration.addItem("No, scores only", None)
         for kind in KINDS:
             self.calibration.addItem(f"{TITLES[kind]} calibration", kind)
         scheme = self._run.record.experiment.validation.scheme
@@ -103,7 +105,7 @@ class ExportModelDialog(QDialog):
         if not self.calibration.isEnabled():
             about = "Leave-pair-out holds out no rows to fit a calibration on."
         elif self.choice.calibration is None:
-            about = "Scores ▸ Calibration shows how well probabilities of this run hold."
+            about = "Scores ▸ Calibration shows how accurate the probabilities of this run are."
         else:
             about = (
                 "Fitted on held-out rows; the ranking does not change. Valid where positives are "
@@ -115,31 +117,40 @@ class ExportModelDialog(QDialog):
         """Return the format that is chosen."""
         return FORMATS.get(self.format.currentData(), NATIVE)
 
-    def _refusal(self) -> str:
-        """Return why the chosen format cannot hold the model of this run; empty if it can."""
-        chosen = self.chosen_format()
-        if chosen.key not in self._refusals:
-            self._refusals[chosen.key] = chosen.refusal(self._run.record.splits[0].model)
-        return self._refusals[chosen.key]
-
     def _on_format(self) -> None:
-        self._show_about()
+        """Ask whether the chosen format can hold the model, which of many trees takes a while."""
+        chosen, model = self.chosen_format(), self._run.record.splits[0].model
+        self._refused, self._is_known = "", False
+        self.about.setText(chosen.about)
+        self._refusal.ask(chosen.key, lambda _post: chosen.refusal(model))
         self._refresh()
 
-    def _show_about(self) -> None:
-        self.about.setText(self._refusal() or self.chosen_format().about)
+    def _show_about(self, refusal: str) -> None:
+        self._refused, self._is_known = refusal, True
+        self.about.setText(refusal or self.chosen_format().about)
+        self._refresh()
 
     def _refresh(self) -> None:
+        busy = self._work.busy or self._writing.busy
+        self.progress.setVisible(busy)
         save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
-        ready = self.choice.has_threshold and not self._work.busy
-        save.setEnabled(ready and not self._refusal())
+        able = self._is_known and not self._refused
+        save.setEnabled(self.choice.has_threshold and able and not busy)
+
+    def _on_cancel(self) -> None:
+        """Leave the training or the writing that is under way."""
+        self._work.drop()
+        self._writing.drop()
+        tell(self.words, "")
+        self._refresh()
 
     def _on_save(self) -> None:
         is_validated = self.choice.kinds.checkedId() == VALIDATED
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "fitting the calibration…" if is_validated else "training on all rows…")
+        doing = "fitting the calibration" if is_validated else "training on all rows"
+        self.progress.show_work(None, doing)
         self._work.start(None, self.choice.making())
         self._refresh()
 
@@ -163,15 +174,30 @@ class ExportModelDialog(QDialog):
             return
         try:
             target = prompts.with_ending(path, chosen.ending)
-            write_atomically(target, chosen.write(model))
         except InputError as error:
             tell(self.words, str(error), "error")
             return
+        self.progress.show_work(None, f"writing {target.name}")
+
+        def write(post: Callable[[None], bool]) -> None:
+            content = chosen.write(model)
+            if not post(None):  # it is still wanted
+                write_atomically(target, content)
+
+        self._writing.start((target, model), write)
+        self._refresh()
+
+    def _on_written(self, key: tuple[Path, Model], job: Job[object, None]) -> None:
+        self._refresh()
+        if job.error is not None:
+            tell(self.words, describe_failure(job.error)[0], "error")
+            return
+        target, model = key
         said = (f"Saved {target}", self.choice.words(model))
         self._session.told.emit(": ".join(filter(None, said)))
         self.accept()
 
     def reject(self) -> None:
-        """Stop the training that is under way, and leave."""
-        self._work.drop()
+        """Stop what is under way, and leave."""
+        self._on_cancel()
         super().reject()

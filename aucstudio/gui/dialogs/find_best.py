@@ -1,4 +1,4 @@
-"""Find the best…: the range of false positives and the minutes that one can afford."""
+"""Find the best: FPR range and time limit."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import contextlib
 
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import (
-    QDialog,
     QWidget,
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.boxes import STRETCH, down
 from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
+from aucstudio.gui.common.layouts import STRETCH, down
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     answers,
@@ -27,17 +27,17 @@ from aucstudio.project.errors import InputError
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
 _ABOUT = (
-    "Methods are compared by how well they rank in this range of false-positive rates; 0 … 1 is "
-    "the whole AUC. The best one is tested on rows that no choice has seen, and then trained on "
-    "all rows."
+    "Methods are compared by how well they rank in this range of false-positive rates; 0 … 1 "
+    "is the whole AUC. The best one is tested on held-out rows that no choice has used, then "
+    "refit on all rows."
 )
 _NOT_IN_TIME = (
-    "Validation goes forward in time, but this search holds out rows and draws folds at random. "
-    "For figures forward in time, run the best one afterwards, or test on a later file."
+    "Validation is forward in time, but this search holds out rows and draws folds at random. "
+    "For figures forward in time, run the best method afterwards or test it on a later file."
 )
 
 
-class FindBestDialog(QDialog):
+class FindBestDialog(Dialog):
     """Asks for the range and the minutes.
 
     Parameters
@@ -47,9 +47,7 @@ class FindBestDialog(QDialog):
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("find_best_dialog")
-        self.setWindowTitle("Find the best")
+        super().__init__("find_best_dialog", "Find the best", parent)
         self._session = session
         self.low = edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
         self.high = edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
@@ -57,7 +55,7 @@ class FindBestDialog(QDialog):
             box.setValue(edge)
         minutes, most = preferences().now.best_minutes, _MOST_MINUTES
         self.minutes = number_box(
-            "best_minutes", "Minutes to spend", _LEAST_MINUTES, most, value=minutes
+            "best_minutes", "Time limit in minutes", _LEAST_MINUTES, most, value=minutes
         )
         self.minutes.setLocale(QLocale.c())
         self.minutes.setFixedWidth(scaled(96))
@@ -72,7 +70,7 @@ class FindBestDialog(QDialog):
         about = label(_ABOUT, "muted", wrap=True, name="best_about")
         form = Form(
             ("FPR &range", range_row(self.low, self.high)),
-            ("&Minutes", self.minutes, "Time limit; Stop ends the search at any moment"),
+            ("&Minutes", self.minutes, "Time limit; Stop ends the search at any time"),
         )
         told = (self.rows, self.caution, self.problem)
         self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
@@ -98,7 +96,7 @@ class FindBestDialog(QDialog):
     def _on_begin(self) -> None:
         minutes = self.minutes.value()
         try:
-            self._session.find_best((self.low.value(), self.high.value()), minutes)
+            self._session.best.begin((self.low.value(), self.high.value()), minutes)
         except (InputError, InvalidSetting) as error:
             words = str(error)
             tell(self.problem, f"{words[0].upper()}{words[1:]}.", "error")

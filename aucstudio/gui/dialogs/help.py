@@ -1,11 +1,30 @@
-"""The window that shows pages of the user guide."""
+"""The help window."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextBlock, QTextCursor
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
+    QTextBrowser,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
-from aucstudio.gui.common.widgets import dialog_buttons, named
-from aucstudio.gui.dialogs.help_finder import HelpFinder
+from aucstudio.gui.common.prompts import Dialog
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    clearable,
+    dialog_buttons,
+    label,
+    make_buddy,
+    named,
+    tell,
+)
 from aucstudio.project import guide
 
 TITLES = {
@@ -25,13 +44,11 @@ def help_page(name: str) -> str:
     return guide.page(name)
 
 
-class HelpDialog(QDialog):
+class HelpDialog(Dialog):
     """Shows one page."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
-        super().__init__(parent)
-        self.setObjectName("help_dialog")
-        self.setWindowTitle(TITLES[name])
+        super().__init__("help_dialog", TITLES[name], parent)
         self.resize(*(_SMALL if name == "about" else _SIZE))
         self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
@@ -52,7 +69,123 @@ class HelpDialog(QDialog):
 
 
 def show_help(parent: QWidget, name: str) -> None:
-    """Open a help page beside the window."""
+    """Open a help page in a separate window."""
     dialog = HelpDialog(parent, name)
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.show()
+    dialog.ask(modal=False)
+
+
+_LEVELS = 3  # of headings that are listed
+_MOST = 500  # hits that are marked and counted
+
+
+class HelpFinder(QWidget):
+    """A list of sections and a field for words, above the page that they are found in.
+
+    Enter, or F3, goes to the next place; with Shift to the one before; Ctrl+F to the field.
+    """
+
+    def __init__(self, browser: QTextBrowser) -> None:
+        super().__init__()
+        self._browser = browser
+        self.hits: list[QTextCursor] = []
+        self.sections = named(ElidedCombo(), "help_section_combo", "Sections of the page")
+        self.field = clearable(named(QLineEdit(), "help_find_field", "Words to find in the page"))
+        self.field.setMinimumWidth(160)
+        self.told = label("")
+        self.told.setObjectName("help_found_label")
+        self.told.setVisible(False)
+        self._list_sections()
+        self._lay_out()
+        self.sections.activated.connect(self._go_to_section)
+        self.field.textChanged.connect(self._find)
+        for keys, step in (("F3", 1), ("Shift+F3", -1), ("Return", 1), ("Shift+Return", -1)):
+            near = self.field if "Return" in keys else self
+            self._bind(keys, near, step)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.activated.connect(self._ask)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for words, widget in (("&Section", self.sections), ("&Find", self.field)):
+            row.addWidget(make_buddy(words, widget))
+            row.addWidget(widget, stretch=1)
+        row.addWidget(self.told)
+
+    def _bind(self, keys: str, near: QWidget, step: int) -> None:
+        shortcut = QShortcut(QKeySequence(keys), near)
+        if near is self.field:
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(lambda: self.step(step))
+
+    def _list_sections(self) -> None:
+        block = self._browser.document().begin()
+        while block.isValid():
+            level = block.blockFormat().headingLevel()
+            if 0 < level <= _LEVELS:
+                blanks = "\N{NO-BREAK SPACE}" * 4 * (level - 1)
+                self.sections.addItem(blanks + block.text(), block.position())
+            block = block.next()
+
+    def _go_to_section(self, place: int) -> None:
+        self._browser.setTextCursor(self._at(self.sections.itemData(place)))
+        self._show_top(self._browser.textCursor().block())
+
+    def _at(self, position: int) -> QTextCursor:
+        cursor = QTextCursor(self._browser.document())
+        cursor.setPosition(position)
+        return cursor
+
+    def _show_top(self, block: QTextBlock) -> None:
+        page = self._browser.document().documentLayout()
+        top = page.blockBoundingRect(block).top()
+        self._browser.verticalScrollBar().setValue(round(top))
+
+    # ------------------------------------------------------------- words
+
+    def _ask(self) -> None:
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def _find(self, words: str) -> None:
+        """Mark every place of some words, and go to the first one from where the page is."""
+        self.hits = []
+        cursor = self._browser.document().find(words) if words.strip() else QTextCursor()
+        while not cursor.isNull() and len(self.hits) < _MOST:
+            self.hits.append(cursor)
+            cursor = self._browser.document().find(words, cursor)
+        marks = []
+        for hit in self.hits:
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = hit
+            mark.format.setBackground(QColor(current_theme().selection))
+            marks.append(mark)
+        self._browser.setExtraSelections(marks)
+        self._go(self._next_from(self._browser.textCursor().selectionStart()))
+
+    def step(self, by: int) -> None:
+        """Go to the next place, or to the one before; behind the last comes the first."""
+        here = self._browser.textCursor()
+        chosen = [k for k, hit in enumerate(self.hits) if hit.position() == here.position()]
+        first = self._next_from(here.position()) - (by < 0)
+        self._go(chosen[0] + by if chosen and here.hasSelection() else first)
+
+    def _next_from(self, position: int) -> int:
+        return sum(hit.selectionStart() < position for hit in self.hits)
+
+    def _go(self, place: int) -> None:
+        if not self.hits:
+            tell(self.told, "not found" if self.field.text().strip() else "")
+            return
+        place %= len(self.hits)
+        self._browser.setTextCursor(self.hits[place])
+        self._browser.ensureCursorVisible()
+        more = " or more" if len(self.hits) == _MOST else ""
+        tell(self.told, f"{place + 1} of {len(self.hits)}{more}")
+        self._name_section()
+
+    def _name_section(self) -> None:
+        """Select the current section in the list."""
+        here = self._browser.textCursor().selectionStart()
+        begun = [k for k in range(self.sections.count()) if self.sections.itemData(k) <= here]
+        self.sections.setCurrentIndex(max(begun, default=0))

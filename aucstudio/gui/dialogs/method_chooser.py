@@ -1,4 +1,4 @@
-"""All methods by family: what each is for, what it takes here, and which to begin with."""
+"""Choose methods: purpose, estimated time and suggestions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QHeaderView,
     QLineEdit,
     QPushButton,
@@ -18,8 +17,9 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
-from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
 from aucstudio.project.runs.method_advice import Outlook
@@ -27,9 +27,11 @@ from aucstudio.project.runs.method_advice import Outlook
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {
     2: "pAUC: the area under a range of false-positive rates",
-    3: "What ranks the rows: a weighted sum, a kernel, trees",
-    4: "Whether rows with missing values are taken as they are; elsewhere these are filled in",
-    5: "A run on this table with this validation, as estimated on this computer",
+    3: "Model that ranks the rows: a weighted sum, a kernel, trees",
+    4: (
+        "Whether the method takes missing values as they are; for other methods they are filled in"
+    ),
+    5: "Estimated time of a run on this table with this validation, on this computer",
 }
 _KEY = Qt.ItemDataRole.UserRole
 _SIZE = QSize(920, 640)
@@ -37,10 +39,10 @@ _MARGIN = 40
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
-"""A title, and methods with the reason why each stands there, if there is one."""
+"A title, and methods, each with the reason for its place, if there is one."
 
 
-class MethodChooser(QDialog):
+class MethodChooser(Dialog):
     """A list to search, read and tick.
 
     Parameters
@@ -75,10 +77,7 @@ class MethodChooser(QDialog):
         can_run: bool,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("method_chooser")
-        self.setWindowTitle("Choose methods")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("method_chooser", "Choose methods", parent)
         self._outlooks, self._can_run = outlooks, can_run
         self._first: list[Group] = [
             (_START, dict(recommended)),
@@ -139,7 +138,7 @@ class MethodChooser(QDialog):
     # ------------------------------------------------------------- the list
 
     def _fill(self) -> None:
-        """List the groups; what is searched for stands in its family."""
+        """List the groups; search matches are listed in their family."""
         wanted = self.search.text().casefold().split()
         families: list[Group] = [
             (

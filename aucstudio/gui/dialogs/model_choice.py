@@ -1,4 +1,4 @@
-"""Which model of a run is taken, and from which score on it says positive."""
+"""Choose the model of a run and its threshold."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.chosen_threshold import Chosen
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.threshold_chooser import ThresholdChooser
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.combination.combining import combine_anew
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.results.choosing import (
+from aucstudio.project.results.operating_points import curve_of, model_at
+from aucstudio.project.results.threshold_choice import (
     OWN,
     TYPED,
     Choice,
@@ -26,7 +26,6 @@ from aucstudio.project.results.choosing import (
     choose,
     counts_at,
 )
-from aucstudio.project.results.operating import curve_of, model_at
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.final_model import (
@@ -91,14 +90,14 @@ class ModelChoice(QObject):
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(ANEW).setEnabled(self._table is not None and not gone)
         if gone:
-            reason = "Not all runs that it combines are in the project any more"
+            reason = "Some of the runs that it combines are no longer in the project"
             plain_tooltip(self.kinds.button(ANEW), reason)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # at once: what is shown without one is a window
         self.chooser.target_chosen.connect(self.ask)
         self.chooser.threshold_typed.connect(self._on_typed)
         self.kinds.idToggled.connect(lambda _kind, on: self._on_change() if on else None)
-        session.stakes_changed.connect(self._on_stakes)
+        session.listen(self._on_stakes, "stakes")
         self._placed = self._show()
 
     @property
@@ -108,7 +107,7 @@ class ModelChoice(QObject):
 
     @property
     def has_threshold(self) -> bool:
-        """Whether there is a threshold as it is asked for."""
+        """Whether the requested threshold exists."""
         return not (self.is_of_run and self._choice().problem)
 
     def ask(self, target: Target) -> None:
@@ -212,7 +211,7 @@ class ModelChoice(QObject):
         if self.target.rule == OWN:
             return told
         if self.kinds.checkedId() == ANEW and self._searched is not None:
-            return f"{told} The model that was refit on all rows gets this threshold, by rank."
+            return f"{told} The model refit on all rows gets the threshold of the same rank."
         if self.kinds.checkedId() == ANEW:
             kept = "the same FPR" if self.target.rule == TYPED else "the rule"
             return f"{told} The refit model gets {kept} on its own training rows."
@@ -222,7 +221,7 @@ class ModelChoice(QObject):
         splits, at = self._run.record.splits, self._split
         which = "model" if len(splits) == 1 else f"model of split {at + 1} of {len(splits)}"
         return [
-            f"The {which} that was validated ({len(splits[at].train_rows):,} training rows)",
+            f"The validated {which} ({len(splits[at].train_rows):,} training rows)",
             "Refit on all labelled rows",
         ]
 

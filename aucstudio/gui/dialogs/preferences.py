@@ -1,4 +1,4 @@
-"""What a person chooses for all studies: theme, size of text, range, runs at once, figures."""
+"""Preferences: theme, text size, range, parallel runs, figures."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import msgspec
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QScrollArea,
     QSizePolicy,
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import STRETCH, down, holding
 from aucstudio.gui.common.form import (
     Form,
     choice_box,
@@ -24,6 +22,8 @@ from aucstudio.gui.common.form import (
     range_row,
     whole_box,
 )
+from aucstudio.gui.common.layouts import STRETCH, down, holding
+from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     answers,
@@ -33,7 +33,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.preferences import PreferencesFile
 
-FIGURE_COLOURS = {True: "For print, on white", False: "As on screen"}
+FIGURE_COLOURS = {True: "For print, on a white background", False: "As on screen"}
 _THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
 _FIELD = 200  # pixels of width
 _OF_SCREEN = 0.9  # the most that the dialog takes
@@ -41,13 +41,11 @@ _BUTTON = QDialogButtonBox.StandardButton
 _POLICY = QSizePolicy.Policy
 
 
-class PreferencesDialog(QDialog):
+class PreferencesDialog(Dialog):
     """Shows the preferences, and changes them all at once with OK."""
 
     def __init__(self, kept: PreferencesFile, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("preferences_dialog")
-        self.setWindowTitle("Preferences")
+        super().__init__("preferences_dialog", "Preferences", parent)
         self._kept = kept
         self._make_window_fields()
         self._make_figure_fields()
@@ -119,18 +117,18 @@ class PreferencesDialog(QDialog):
             "preferences_height", "Height of a figure", 20, 600, value=rules.height, unit=" mm"
         )
         self.font_points = number_box(
-            "preferences_font", "Size of the type", 4, 48, value=rules.font, unit=" pt"
+            "preferences_font", "Font size", 4, 48, value=rules.font, unit=" pt"
         )
         self.line_points = number_box(
-            "preferences_line", "Width of a line", 0.1, 10, value=rules.line, unit=" pt"
+            "preferences_line", "Line width", 0.1, 10, value=rules.line, unit=" pt"
         )
         self.dpi = whole_box(
             "preferences_dpi", "Dots per inch of a PNG", 36, 2400, value=rules.dpi, unit=" dpi"
         )
         self.colours = choice_box("preferences_colours", "Colours of a figure", FIGURE_COLOURS)
         self.colours.setCurrentIndex(self.colours.findData(rules.light))
-        words = "Sentence below as caption"
-        self.caption = named(QCheckBox("Sentence below as &caption"), "preferences_caption", words)
+        words = "Conclusion as caption"
+        self.caption = named(QCheckBox("Conclusion as &caption"), "preferences_caption", words)
         self.caption.setChecked(rules.caption)
 
     def _check(self) -> None:

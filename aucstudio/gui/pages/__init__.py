@@ -1,1 +1,1 @@
-"""The pages of the centre, one room each."""
+"""The pages."""

@@ -1,1 +1,1 @@
-"""The columns at both sides of the pictures, the strip above them, and the start page."""
+"""Side columns, progress strip and start page."""

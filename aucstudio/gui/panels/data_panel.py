@@ -1,18 +1,19 @@
-"""The first card: the table, its label and its positive class, shown as guesses to correct."""
+"""Data card: table, label and positive class."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.boxes import STRETCH, across
 from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.finding_rows import QUIET, FindingRows
 from aucstudio.gui.common.form import Form, narrow_combo
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, across
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     Card,
     ElidedLabel,
@@ -23,13 +24,79 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.state.found import TableFindings
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.enough import few_rows_caution, require_enough
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.splitting.split import few_rows_caution, require_enough
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.table_info import label_findings
+from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.words import as_sentence
+from aucstudio.project.work.job import Job
+
+
+class TableFindings(QObject):
+    """Findings of the session's table.
+
+    Signals
+    -------
+    changed
+        Others were found, or those of another table are not known yet.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The weightiest first; of a table whose roles have just changed those of before.
+    """
+
+    changed = Signal()
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._file = ""
+        self.findings: tuple[Finding, ...] = ()
+        self._work = Background(self, self._land)
+        session.listen(self.look, "table")
+        self.look()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being looked for."""
+        return self._work.busy
+
+    def finish(self) -> None:
+        """Wait until everything is found."""
+        self._work.finish()
+
+    def look(self) -> None:
+        """Look at the session's table; what is there of another one is forgotten."""
+        table = self._session.table
+        file = "" if table is None else table.sha256
+        if file != self._file:
+            self._file, self.findings = file, ()
+            self.changed.emit()
+        if table is None:
+            self._work.drop()
+            return
+        self._work.start(table, lambda post: _look(table, post))
+
+    def _land(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+        if job.result is not None and table is self._session.table:
+            self.findings = job.result
+            self.changed.emit()
+
+
+def _look(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
+    from aucstudio.project.data.findings.find import find
+
+    def tell(share: float) -> None:
+        if post(share):
+            raise Cancelled
+
+    return find(table, tell)
+
 
 _CHOOSE = "choose…"
 # What the list of classes holds beside them; no class can be called so.
@@ -58,6 +125,11 @@ class DataPanel(Card):
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.caution = label("", wrap=True, name="data_caution")
+        # It comes and goes with the validation below it, which must not move under the pointer.
+        room = self.caution.sizePolicy()
+        room.setRetainSizeWhenHidden(True)
+        self.caution.setSizePolicy(room)
+        self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = named(QPushButton("Open…"), "open_button", "Open")
         self.columns_button = named(
@@ -66,7 +138,7 @@ class DataPanel(Card):
         self.import_button = named(QToolButton(), "import_options_button", "Import options")
         self.import_button.setProperty("role", "link")
         self.import_button.setText("Import options…")
-        plain_tooltip(self.import_button, "Its first rows, with what was guessed about them")
+        plain_tooltip(self.import_button, "Its first rows and the detected settings")
         self._lay_out()
         self.import_button.clicked.connect(self.import_asked)
         self.open_button.clicked.connect(self.open_asked)
@@ -75,8 +147,8 @@ class DataPanel(Card):
         self.positive_combo.activated.connect(self._on_positive)
         self.found.changed.connect(self._on_found)
         self.findings.asked.connect(self._on_action)
-        session.table_changed.connect(self.refresh)
-        session.plan_changed.connect(self._on_plan)
+        session.listen(self.refresh, "table")
+        session.listen(self._on_plan, "plan")
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -99,7 +171,9 @@ class DataPanel(Card):
             button.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
-            tell(self.facts, "A table with one row a case and a two-class column, in any format.")
+            tell(
+                self.facts, ("A table with one row per case and a two-class column, in any format.")
+            )
             for told in (self.notes, self.caution, self.problem):
                 tell(told, "")
             self.findings.show_findings((), None)
@@ -147,7 +221,9 @@ class DataPanel(Card):
             self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
-            several = "Several, or by a number…" if _is_number(table) else "Several together…"
+            several = (
+                "Several classes, or a cut point…" if _is_number(table) else "Several classes…"
+            )
             self.positive_combo.addItem(several, SEVERAL)
         self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
         self.positive_combo.setEnabled(bool(table.classes))
@@ -176,9 +252,8 @@ class DataPanel(Card):
         """Ask for the classes of a column, in a window of their own; until then nothing changes."""
         self.refresh()
         dialog = ClassesDialog(table, table.column(name), self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(lambda choice: self._change_in(table, choice))
-        dialog.open()
+        dialog.ask()
 
     def _on_action(self, change: dict[str, Any], undo: str) -> None:
         self._change(undo, **change)
@@ -194,9 +269,8 @@ class DataPanel(Card):
         table = self.session.table
         if table is not None:
             dialog = ColumnsDialog(table, self)
-            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.chosen.connect(lambda roles: self._change_in(table, {"roles": roles}))
-            dialog.open()
+            dialog.ask()
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as a dialog about a table asks, unless there is another one by now."""
@@ -253,9 +327,9 @@ def _is_number(table: Table) -> bool:
 
 def _notes(table: Table, told: set[str]) -> list[str]:
     """Return what the importer noticed, but for what the facts count and the problem says."""
-    elsewhere = (" without a value", "choose the positive one, or several of them")
-    notes = [note for note in table.notes if not note.endswith(elsewhere)]
-    notes = [note for note in notes if note not in told]
+    findings = (*table.findings, *label_findings(table))
+    told = told | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
+    notes = [note for note in table.notes if note not in told]
     more = len(notes) - _MOST_NOTES
     if more > 1:  # a line about one note would take its place
         notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
@@ -263,7 +337,7 @@ def _notes(table: Table, told: set[str]) -> list[str]:
 
 
 def _problem(table: Table) -> str:
-    """Describe what stands in the way of training, beside the fields that mend it."""
+    """Describe what prevents training, next to the fields that mend it."""
     if table.label is None:
         return "Choose the label: the column that holds the class of each row."
     if table.positive is None and len(table.classes) > 1:

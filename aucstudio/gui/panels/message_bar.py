@@ -1,4 +1,4 @@
-"""What went wrong, said beside the work: a bar that never blocks, and keeps what it was told."""
+"""Messages that do not block the work."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QSizePolicy,
 )
 
-from aucstudio.gui.common.boxes import across, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 
 _MOST_KEPT = 200
@@ -58,13 +58,13 @@ class MessageBar(QFrame):
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.count = label("", "muted", name="message_count")
         self.previous = self._button(
-            "Earlier", "message_previous", "The message before", self._on_previous
+            "Earlier", "message_previous", "Previous message", self._on_previous
         )
-        self.next = self._button("Later", "message_next", "The message after", self._on_next)
+        self.next = self._button("Later", "message_next", "Next message", self._on_next)
         self.more = self._button("Details", "message_details", "Show all details", self._on_more)
         self.more.setCheckable(True)
         self.dismiss = self._button(
-            "Dismiss", "message_dismiss", "Take this message away (Esc)", self.dismiss_shown
+            "Dismiss", "message_dismiss", "Close this message (Esc)", self.dismiss_shown
         )
         self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
         self.details.setReadOnly(True)
@@ -88,7 +88,7 @@ class MessageBar(QFrame):
     # ------------------------------------------------------------- telling
 
     def tell(self, sentence: str, details: str = "") -> None:
-        """Show a message; what was shown before stays a step away."""
+        """Show a message; earlier ones stay available."""
         first, _, rest = sentence.partition("\n\n")
         told = "\n\n".join(part for part in (rest, details) if part)
         self.messages.append(Message(_begun(first), told))

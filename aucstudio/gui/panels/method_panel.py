@@ -1,4 +1,4 @@
-"""The third card: the method, with a form made from its declaration."""
+"""Method card."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import FAMILIES
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.gui.common.boxes import STRETCH, across
 from aucstudio.gui.common.form import Form, choice_box, narrow_combo
-from aucstudio.gui.common.plain import menu_text, plain_tooltip, tip_text
+from aucstudio.gui.common.layouts import STRETCH, across
+from aucstudio.gui.common.plain_text import menu_text, plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
     Card,
     ElidedCombo,
@@ -58,7 +58,10 @@ class MethodPanel(Card):
         self.choose = named(QPushButton("Choose…"), "choose_methods_button", "Choose methods")
         plain_tooltip(
             self.choose,
-            "All methods with what each is for and takes here, where to start, and several at once",
+            (
+                "All methods: purpose and estimated time here, suggestions, and several "
+                "methods at once"
+            ),
         )
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
@@ -68,12 +71,14 @@ class MethodPanel(Card):
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
         self.tune_by = choice_box("tune_metric_combo", "Tune by", _METRICS, narrow=True)
         self.tune = named(QPushButton("Tune"), "tune_button", "Tune and run")
-        plain_tooltip(self.tune, "Search the settings on the training rows, then run with the best")
+        plain_tooltip(
+            self.tune, ("Search for the best settings on the training rows, then run with them")
+        )
         self.best = named(QPushButton("Find the best…"), "find_best_button", "Find the best model")
         plain_tooltip(
             self.best,
-            "Have methods, settings and their combination compete, in the range and the minutes "
-            "that you can afford",
+            "Compare methods, settings and combinations of them, in your FPR range and within "
+            "a time limit",
         )
         self._lay_out()
         self._shown_method = ""
@@ -87,9 +92,8 @@ class MethodPanel(Card):
         self.best.clicked.connect(best_action.trigger)
         best_action.enabledChanged.connect(self.best.setEnabled)
         self.tune_by.activated.connect(self._on_metric)
-        session.plan_changed.connect(self.refresh)
-        session.table_changed.connect(self.refresh)
-        session.band_changed.connect(self._show_settings)
+        session.listen(self.refresh, "plan", "table")
+        session.listen(self._show_settings, "band")
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -174,7 +178,7 @@ class MethodPanel(Card):
 
     def _on_link(self, linked: bool) -> None:
         plan = self.session.plan
-        words = "Train for the evaluated range" if linked else "Train for a range of its own"
+        words = "Train for the evaluated range" if linked else "Train for its own range"
         self.session.edit(plan.with_link(plan.method, linked), words)
 
     def _on_reset(self) -> None:
@@ -199,7 +203,7 @@ class MethodPanel(Card):
         )
         chooser.chosen.connect(self._on_chosen)
         chooser.runs_asked.connect(partial(self._on_runs_asked, chooser))
-        chooser.open()
+        chooser.ask()
 
     def _on_chosen(self, key: str) -> None:
         self.combo.setCurrentIndex(self.combo.findData(key))
@@ -208,7 +212,7 @@ class MethodPanel(Card):
         try:
             if self.session.plan.method in methods:
                 self.check()
-            self.session.run_methods(methods, tuned=tuned)
+            self.session.runs.run_methods(methods, tuned=tuned)
         except (InputError, InvalidSetting) as error:
             chooser.show_problem(str(error))
         else:

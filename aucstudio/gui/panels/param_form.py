@@ -1,4 +1,4 @@
-"""A form made from a method's declaration; shows a setting only where it means something."""
+"""Form of a method's settings, from its declaration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import Form
-from aucstudio.gui.common.plain import plain_tooltip, tip_text
+from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
@@ -272,7 +272,7 @@ class ParamForm(QWidget):
         self._show_what_matters()
 
     def show_link(self, linked: bool, band: Band) -> None:
-        """Show whether the method trains for the range that runs are judged in, and which it is."""
+        """Show whether the method trains for the evaluation range, and its range."""
         self._band = band
         if self.link is not None:
             self.link.setChecked(linked)
@@ -321,7 +321,7 @@ class ParamForm(QWidget):
             word, factor = multiple(value)
             return f"{factor:.4g} / (features{' × variance' * (word == 'scale')})"
         if self.link is not None and name == RANGE and not self.link.isChecked():
-            return f"A range of its own; runs are evaluated in {band_words(self._band)}"
+            return f"Its own range; runs are evaluated in {band_words(self._band)}"
         return ""
 
     def _kernel(self) -> Any:
@@ -351,7 +351,7 @@ class ParamForm(QWidget):
 
 
 def _link_check() -> QCheckBox:
-    """Make the choice between the range that runs are judged in and one of the method's own."""
+    """Make the choice between the evaluation range and the method's own range."""
     made = named(
         QCheckBox("Follow the range of Validation"),
         "link_fpr_range",
@@ -359,8 +359,8 @@ def _link_check() -> QCheckBox:
     )
     plain_tooltip(
         made,
-        "On: the method trains for the FPR range of the Validation card, wherever that is moved.\n"
-        "Off: it trains for a range of its own.",
+        "On: the method trains for the FPR range of the Validation card and follows it. Off: "
+        "it trains for its own range.",
     )
     return made
 

@@ -1,4 +1,4 @@
-"""What is done with columns before the fit: one line, and a small form behind it."""
+"""Preprocessing: a summary line and a form."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
-from aucstudio.gui.common.boxes import across, down
 from aucstudio.gui.common.form import Form, choice_box
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
@@ -45,16 +45,17 @@ _ITEMS = {
 _NAMES = {
     "impute": "Missing numbers",
     "scale": "Scale of numbers",
-    "many_levels": "Categories with many levels",
+    "many_levels": "Categories with more than 100 levels: keep the most frequent levels, "
+    "or replace each level by its share of the training rows",
 }
 _TIPS = {
-    "impute": "What a missing number becomes, for methods that cannot take missing values",
-    "scale": "How numbers are brought to a common scale",
+    "impute": "Value that replaces missing numbers, for methods that cannot take them",
+    "scale": "Scaling of numbers",
     "indicators": "Add a column for each number column that marks its missing values",
     "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
     "none",
-    "many_levels": "Categories with more than 100 levels: the most frequent keep their own level, "
-    "or each counts as its share of the training rows",
+    "many_levels": "Categories with more than 100 levels: keep the most frequent levels, "
+    "or replace each level by its share of the training rows",
 }
 _RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
 
@@ -92,7 +93,7 @@ class PreparationForm(QWidget):
         self.change.toggled.connect(self._fields.setVisible)
         self.rare.edited.connect(self._on_rare)
         self.indicators.clicked.connect(lambda on: self._change("indicators", on))
-        session.plan_changed.connect(self.refresh)
+        session.listen(self.refresh, "plan")
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -127,7 +128,7 @@ class PreparationForm(QWidget):
         tell(self.line, f"Preprocessing: {words}")
 
     def check(self) -> None:
-        """Refuse to go on with a text that tells no rare levels.
+        """Refuse a text that is not a threshold of rare levels.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The strip at the top: what is being done, how far it is, Run and Stop."""
+"""Progress, Run and Stop."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import across
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import across
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.words import elapsed_words
 
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
-_STOP_TIP = "Stop all runs and searches; what has finished is kept"
+_STOP_TIP = "Stop all runs and searches; finished results are kept"
 
 
 class ProgressStrip(QWidget):
@@ -50,7 +50,7 @@ class ProgressStrip(QWidget):
         )
         parts = ((self.words, 1), self.bar, self.left, *buttons)
         self.setLayout(across(*parts, around=(16, 4, 8, 4)))
-        session.live_changed.connect(self.refresh)
+        session.listen(self.refresh, "live")
         self.refresh()
 
     def stand_beside(self, menus: QMenuBar) -> None:
@@ -77,10 +77,10 @@ class ProgressStrip(QWidget):
         live = session.live or next(
             (one for left in session.left for one in left.runner.flights), None
         )
-        if session.opener.busy:
-            self._show(f"{session.opener.words}…", session.opener.fraction)
-        elif session.saver.busy:
-            self._show(f"{session.saver.words}…", session.saver.fraction)
+        if session.files.opener.busy:
+            self._show(f"{session.files.opener.words}…", session.files.opener.fraction)
+        elif session.files.saver.busy:
+            self._show(f"{session.files.saver.words}…", session.files.saver.fraction)
         elif live is None:
             self._show_tournament()
         else:
@@ -92,7 +92,7 @@ class ProgressStrip(QWidget):
             held = study.tournament
             if held.live is not None:
                 seconds = elapsed_words(held.live.spent)
-                doing = "stopping, what is ready is kept" if held.stopping else f"{seconds} gone"
+                doing = "stopping; finished models are kept" if held.stopping else f"{seconds} gone"
                 of = "" if study is self.session.study else f" of {study.name}"
                 self._show(f"Find the best{of} · {doing}", held.live.fraction)
                 return
@@ -113,12 +113,12 @@ class ProgressStrip(QWidget):
         plain_tooltip(self.words, words)
 
     def _sentence(self, live: LiveRun) -> str:
-        runner = self.session.study_of(live).runner
+        runner = self.session.runs.study_of(live).runner
         beside, waiting = len(runner.flights) - 1, len(runner.queue)
         queue = f" · {beside} more in training" if beside else ""
         queue += f" · {waiting} waiting" if waiting else ""
-        doing = "stopping, finished splits are kept" if live.stopping else live.words
-        of = "" if live in self.session.flights else f" of {self.session.study_of(live).name}"
+        doing = "stopping; finished splits are kept" if live.stopping else live.words
+        of = "" if live in self.session.flights else f" of {self.session.runs.study_of(live).name}"
         return f"{live.look.name}{of} · {doing}{queue}"
 
 
@@ -158,5 +158,6 @@ class _ActionButton(QPushButton):
         self.setText(elided(words, _MOST_LETTERS, len))
         self.setAccessibleName(words)
         keys = self._action.shortcut().toString()
-        plain_tooltip(self, f"{self._tip or words} ({keys})")
+        # Why it cannot be done now stands with the action.
+        plain_tooltip(self, self._action.statusTip() or f"{self._tip or words} ({keys})")
         self.setEnabled(self._action.isEnabled())

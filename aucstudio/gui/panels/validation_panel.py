@@ -1,4 +1,4 @@
-"""The second card: which rows are held out, from which seed, and the FPR range that counts."""
+"""Validation card: scheme, seed and FPR range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import LEFT, down, holding
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Form,
@@ -21,7 +20,8 @@ from aucstudio.gui.common.form import (
     plain_box,
     whole_box,
 )
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import LEFT, down, holding
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     Card,
     enable_item,
@@ -50,16 +50,16 @@ _SCHEMES = {
     LEAVE_PAIR_OUT: "Leave-pair-out",
 }
 _TIPS = {
-    "scheme": "Which rows are held out from training, to evaluate the model on",
+    "scheme": "Rows held out from training, on which the model is evaluated",
     "test_size": "Share of the rows that are held out; both classes keep their shares",
     "folds": "Number of folds; each is held out once",
-    "time": "The column of dates or numbers by which rows are earlier or later",
+    "time": "Column of dates or numbers that orders the rows in time",
     "gap": "Minimum time between training rows and evaluated rows",
     "window": "How far back training rows reach",
-    "repeats": "How often the rows are redrawn: more repeats give steadier figures",
+    "repeats": "Number of random redraws; more repeats give more stable figures",
     "seed": "Random seed: the same seed holds out the same rows",
-    "band": "The false-positive rates you can accept: the partial AUC is computed over them, and "
-    "methods that train for a range train for this one",
+    "band": "False-positive rates that you can accept: the partial AUC is computed over them, and "
+    "methods that train for a range use this one",
 }
 _TIPS["steps"] = "Blocks of later rows to evaluate on, one after the other"
 _AHEAD = (
@@ -85,7 +85,7 @@ class ValidationPanel(Card):
         self.window_box = _reach("window_spin", "Window of training rows", "all earlier rows")
         self.repeats = in_column(whole_box("repeats_spin", "Repeats", 1, 1000))
         self.seed = in_column(whole_box("seed_spin", "Seed", 0, 2**31 - 1))
-        self.band = named(TextEditor(_BAND), "judged_range", "FPR range that counts")
+        self.band = named(TextEditor(_BAND), "judged_range", "FPR range")
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
@@ -107,9 +107,8 @@ class ValidationPanel(Card):
         self.seed.valueChanged.connect(lambda v: self._change(seed=v))
         self.choose.clicked.connect(self._on_choose)
         self.band.edited.connect(self._on_band)
-        session.band_changed.connect(self._show_band)
-        session.plan_changed.connect(self.refresh)
-        session.table_changed.connect(self.refresh)
+        session.listen(self._show_band, "band")
+        session.listen(self.refresh, "plan", "table")
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -267,7 +266,7 @@ def _groups_words(groups: Groups | None) -> str:
     if groups is None:
         return ""
     one = " or ".join(groups.columns)
-    return f"Rows of one {one} are never both trained and tested on: {groups.describe()}."
+    return f"Rows of one {one} are never in both training and test sets: {groups.describe()}."
 
 
 def _reach(name: str, accessible: str, none: str) -> QDoubleSpinBox:

@@ -1,4 +1,4 @@
-"""What the centre shows before there is a table: what the program does, and ways to begin."""
+"""Start page."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import LEFT, STRETCH, TOP, across, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, scrolled
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.examples.studies import examples
-from aucstudio.project.results.outline import kind_of, outline
+from aucstudio.project.results.file_summary import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
     recents,
@@ -76,15 +74,8 @@ class WelcomePage(QWidget):
             around=(48, 40, 48, 32),
         )
         page.setLayout(self._rows)
-        self._put_into_scroll_area(page)
-
-    def _put_into_scroll_area(self, page: QWidget) -> None:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(page)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(page)
         self.setLayout(down(area))
 
     def _introduction(self) -> QHBoxLayout:
@@ -131,7 +122,7 @@ class WelcomePage(QWidget):
         return made
 
     def refresh(self) -> None:
-        """List the files anew."""
+        """List the files again."""
         while (item := self._files.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -188,7 +179,7 @@ class WelcomePage(QWidget):
             self._entries[path].tell(found.kind, found.facts, found.is_there)
 
     def _on_read(self, _paths: object, _job: Job[Any, Any]) -> None:
-        """Everything has been told on the way."""
+        """All results were already reported."""
 
 
 def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
@@ -234,7 +225,9 @@ class _Entry(QWidget):
         self._folder = folder
         self.open = _link(words, name, f"Open {words}")
         plain_tooltip(self.open, str(path))
-        self.forget = _link("Remove from list", f"{name}_forget", f"Remove {words} from the list")
+        self.forget = _link(
+            "Remove from the list", f"{name}_forget", f"Remove {words} from the list"
+        )
         self.forget.hide()
         self.facts = ElidedLabel(f"{kind_of(path)} · {folder}" if folder else "")
         self.facts.setProperty("role", "muted")
@@ -244,8 +237,8 @@ class _Entry(QWidget):
         self.setLayout(down(top, self.facts, gap=0, around=(0, 0, 0, 6)))
 
     def tell(self, kind: str, facts: str, is_there: bool) -> None:
-        """Show what was found in the file."""
-        parts = (kind, facts, self._folder) if is_there else ("not there any more", self._folder)
+        """Show the findings of the file."""
+        parts = (kind, facts, self._folder) if is_there else ("no longer there", self._folder)
         self.facts.setText(" · ".join(filter(None, parts)))
         plain_tooltip(self.facts, self.facts.text())
         self.open.setEnabled(is_there)

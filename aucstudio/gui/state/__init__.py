@@ -1,1 +1,1 @@
-"""What a window knows and does: the study that is open, its plan and its runs. No widgets."""
+"""State of a window: study, plan and runs. No widgets."""

@@ -1,4 +1,4 @@
-"""Work beside the window: run on a thread of its own while the event loop goes on."""
+"""Work on a thread of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POLL_MILLISECONDS = 15
 
 
 class Background:
-    """One piece of work at a time; of what is begun anew only the latest is heard.
+    """One background task at a time; only the latest request is answered.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class Background:
         self._poll.stop()
 
     def stop(self) -> None:
-        """Ask the work to end now; what it has to give is still heard."""
+        """Request a stop; the result so far is still returned."""
         if self._job is not None:
             self._job.stop()
 
     def finish(self) -> None:
-        """Wait for the work, and hear what it has to give."""
+        """Wait for the work and return its result."""
         if self._job is not None:
             self._job.wait()
             self._on_poll()

@@ -1,4 +1,4 @@
-"""The window's link to a cluster: made, watched and ended beside the window's thread."""
+"""Connection to a cluster."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ClusterLink(QObject):
 
     @property
     def words(self) -> str:
-        """Describe how things stand, in a sentence."""
+        """Describe the state in a sentence."""
         if self.connecting:
             return f"Connecting to {self.address}…"
         if self.workers is not None:
@@ -55,10 +55,10 @@ class ClusterLink(QObject):
             count = f"{there.workers} worker{'' if there.workers == 1 else 's'}"
             threads = f"{there.threads} thread{'' if there.threads == 1 else 's'}"
             return f"Connected to {self.workers.address}: {count} with {threads} in all."
-        return self.trouble or "Not connected: runs are done on this machine."
+        return self.trouble or "Not connected: runs use this machine."
 
     def connect_to(self, address: str) -> None:
-        """Begin to connect; ``changed`` tells when that has come to something."""
+        """Start to connect; ``changed`` is emitted with the outcome."""
         self.disconnect_from()
         self.address, self.trouble = address, ""
         self._connecting.start(address, lambda post: _open(address, post))
@@ -93,8 +93,8 @@ class ClusterLink(QObject):
             self._looking.start(self.workers, _each_time(self.workers))
         else:
             self._let_go(
-                f"The connection to the Dask scheduler at {self.workers.address} was lost: see to "
-                "it and connect again; runs are done on this machine until then."
+                f"Connection to the Dask scheduler at {self.workers.address} lost. Check the "
+                "scheduler and connect again; until then runs use this machine."
             )
             self.changed.emit()
 

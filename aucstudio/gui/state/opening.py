@@ -1,4 +1,4 @@
-"""Opening a table, a project or an experiment file: read on a thread, told of as it goes."""
+"""Open a table, a project or an experiment file on a thread."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
-from aucstudio.project.data.different import count_all
+from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.parquet import fingerprint
+from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.table import Table, read_table, teller
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples.studies import make_study
@@ -87,7 +87,7 @@ class OpenedStudy:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell: what is damaged, a table that is gone, a run that was lost in progress."""
+        """Messages: damaged parts, a missing table, interrupted runs."""
         return [] if self.stored is None else self.stored.warnings
 
     @property
@@ -154,12 +154,12 @@ def _read_table(
     if (before := recalled(path, known)) is None:
         table = read_table(path, progress=report)
         return OpenedStudy(table.path, table)
-    told = "read by what was chosen for this file before"
+    told = "read with the settings chosen for this file earlier"
     try:
         table = before.read(path, report)
     except InputError as error:
         table = read_table(path, progress=report)
-        told = f"what was chosen for this file before does not fit it any more: {error}"
+        told = f"the settings chosen for this file earlier no longer fit: {error}"
     return OpenedStudy(table.path, dataclasses.replace(table, notes=(told, *table.notes)))
 
 

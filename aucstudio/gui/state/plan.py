@@ -1,4 +1,4 @@
-"""The editable plan: everything a person can change, frozen, so that undo is a swap."""
+"""The editable plan: immutable, so that undo is a swap."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.choosing import Target
-from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.threshold_choice import Target
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
@@ -118,7 +118,7 @@ class Plan:
         return {**linked, **self.params.get(method, {})}
 
     def is_linked(self, method: str) -> bool:
-        """Return whether a method trains for the range that the study is judged in."""
+        """Return whether a method trains for the evaluation range of the study."""
         takes_range = RANGE in declared_params(METHODS[method])
         return takes_range and RANGE not in self.params.get(method, {})
 

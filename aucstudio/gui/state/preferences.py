@@ -1,4 +1,4 @@
-"""What a person likes and what the program was last set to, in one typed file of the machine's.
+"""Preferences of the user, in one file.
 
 What belongs to a study stays in its project. The file is shared: every window of every program
 that runs may change it, and a newer program may keep there what this one does not know. So what is
@@ -40,7 +40,7 @@ class WindowPlace(msgspec.Struct, frozen=True):
 
 
 class TableLook(msgspec.Struct, frozen=True):
-    """How a table is laid out: columns by their keys, from left to right.
+    """Layout of a table: keys of columns from left to right.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class FigureRules(msgspec.Struct, frozen=True):
 
 
 class KnownImport(msgspec.Struct, frozen=True):
-    """How a file was read when a person had looked at it last.
+    """Import settings with which a file was last opened.
 
     Attributes
     ----------
@@ -142,14 +142,14 @@ class Preferences(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.fpr_range[0] < self.fpr_range[1]:
-            raise ValueError("the FPR range has to begin below its end")
+            raise ValueError("the lower end of the FPR range must be below the upper end")
 
 
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Preferences)}
 
 
 class PreferencesFile(QObject):
-    """Reads the file once, and writes what is changed a little later, beside the window.
+    """Reads the file once, and writes changes shortly afterwards in the background.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class PreferencesFile(QObject):
         try:
             found = json.loads(self.path.read_bytes())
             if not isinstance(found, dict):
-                raise ValueError("it holds no table of preferences")
+                raise ValueError("it has no table of preferences")
         except FileNotFoundError:
             return {}
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Where the runs of one study are kept, in whichever file that is at the time."""
+"""The project file of a study."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class ProjectHandle:
             self.unsaved = left
 
     def keep_verification(self, verification: Verification) -> str:
-        """Keep what verifying a run found; gives why it could not be written, if so."""
+        """Store the verification of a run; return why it could not be written."""
         with self._lock:
             # Another dictionary: the window may be reading this one.
             self.verified = {**self.verified, verification.run: verification}
@@ -143,13 +143,13 @@ class ProjectHandle:
         return ""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
-        """Keep a run, unless the study holds one with the same scores; gives the one it holds."""
+        """Store a run unless the study has one with the same scores; return the stored one."""
         with self._lock:
             twin = find_twin(record.experiment, self._ended.values())
         return self.add_run(record) if twin is None else twin
 
     def keep_standings(self, standings: Standings) -> str:
-        """Keep how a tournament stands; gives why it could not be written, if so."""
+        """Store the standings of a search; return why they could not be written."""
         with self._lock:
             # Another dictionary: the window may be reading this one.
             self.standings = {**self.standings, standings.key: standings}

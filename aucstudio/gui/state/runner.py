@@ -1,4 +1,4 @@
-"""Runs what is queued, some experiments at a time, and hears what each says."""
+"""Runs queued experiments and handles their messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.timers import ticking
@@ -112,7 +112,7 @@ class Runner(QObject):
         self.queue.append(waiting)
 
     def cancel(self, waiting: Waiting) -> None:
-        """Take a run out of the queue; one that has begun meanwhile goes on."""
+        """Remove a run from the queue; a started one continues."""
         if waiting in self.queue:
             self.queue.remove(waiting)
             self.changed.emit()
@@ -209,6 +209,6 @@ def _preparation(
                 raise Stopped("preparing a run") from error
             trace = describe_failure(error)[1]
             told = RunRecord.now(), 0.0, failure_sentence(error), trace
-            return Outcome(home.add_run(RunRecord.made(experiment, FAILED, (), *told)))
+            return Outcome(home.add_run(RunRecord(experiment, FAILED, (), *told)))
 
     return work

@@ -1,4 +1,4 @@
-"""Saving a study under a name: written on a thread, one after the other, told of as it goes."""
+"""Save a study on a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study as its project file holds it: runs, plan, table, and what is wrong with them."""
+"""A study as read from its project file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.plan_keeper import read_plan
+from aucstudio.gui.state.stored_plans import read_plan
 from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -28,7 +28,7 @@ from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
 
 _READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
-_NO_END = "it had not ended when the project was opened; its program may have been ended"
+_NO_END = "it had not finished when the project was opened; its program may have been closed"
 _MOST_DRAWN = 30  # of runs that no window has seen
 
 
@@ -84,7 +84,7 @@ def read_study(path: Path) -> StoredStudy:
     try:
         plan = read_plan(document["window"]) if "window" in document else None
     except ValueError as error:
-        warnings.append(f"The plan is damaged ({error}): the default one takes its place.")
+        warnings.append(f"The plan is damaged ({error}); the default plan replaces it.")
     standings = dict(_standings(contents.standings, warnings))
     broken, unread = find_damaged(contents.records, _READ_SECONDS)
     records = [record for record in contents.records if record.id not in broken]
@@ -97,19 +97,19 @@ def read_study(path: Path) -> StoredStudy:
         first = FirstReading.from_json(document.get("first_reading", {}))
         table = None if data is None else first.told_of(data.open())
     except InputError as error:
-        table, told = None, [f"{error}. The finished runs are all here.", *told]
+        table, told = None, [f"{error}. All finished runs are here.", *told]
     told = [*warnings, *told]
     found = contents.verifications, standings
     return StoredStudy(file, plan, records, table, told, unread, *found)
 
 
 def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[str, Standings]]:
-    """Read how tournaments ended; one that has no end was broken off, or goes on elsewhere."""
+    """Read the results of searches; one without an end was interrupted or runs elsewhere."""
     for name, document in kept.items():
         try:
             found = Standings.from_json(document)
         except ValueError as error:
-            warnings.append(f"How the tournament of {name} ended is damaged ({error}).")
+            warnings.append(f"The result of the search of {name} is damaged ({error}).")
             continue
         is_open = found.ended == RUNNING
         yield name, found.broken_off(FAILED_TO_END, _NO_END) if is_open else found
@@ -132,7 +132,7 @@ def find_damaged(
 
 
 class RunReader:
-    """Reads runs through beside the window, which need not wait for what it does not show.
+    """Reads stored runs in the background.
 
     Parameters
     ----------
@@ -167,7 +167,9 @@ def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataRefere
         try:
             return DataReference.from_json(document["data"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"which table the project is about is damaged ({error})") from error
+            raise InputError(
+                f"the reference to the project's table is damaged ({error})"
+            ) from error
     if not records:
         return None
     # A run that takes one column as it is ignores the others.

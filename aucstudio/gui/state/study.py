@@ -1,4 +1,4 @@
-"""One study, from the moment it is opened until it is left: everything that is its own."""
+"""One open study."""
 
 from __future__ import annotations
 
@@ -11,19 +11,66 @@ from typing import Any
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoStack
 
-from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.plan_keeper import plan_document
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.runner import Runner
+from aucstudio.gui.state.stored_plans import plan_document
 from aucstudio.gui.state.tournament_runner import TournamentRunner
 from aucstudio.project.data.table import Table
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.threshold_choice import Target, choose
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
 from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.words import runs_words
+
+
+@dataclasses.dataclass(frozen=True)
+class Focus:
+    """What a person points at within the chosen run; the same in every view.
+
+    Attributes
+    ----------
+    split : int
+        Which split of the chosen run; every split has a model, and a scale of scores, of its own.
+    threshold : float
+        Scores above it are called positive; 0 is the model's own.
+    target : Target
+        What the threshold came from.
+    row : int or None
+        Number of a row of the table.
+    pair : (int, int) or None
+        Numbers of a positive and a negative row.
+    """
+
+    split: int = 0
+    threshold: float = 0.0
+    row: int | None = None
+    pair: tuple[int, int] | None = None
+    target: Target = dataclasses.field(default_factory=Target)
+
+    def moved(
+        self, record: RunRecord | None, stakes: Stakes, usual: Target, changes: dict[str, Any]
+    ) -> Focus:
+        """Point at something else within a run.
+
+        A threshold that is given is a typed one; a target finds its own on the scores of the split;
+        on another split the usual target does, as its scores are others.
+        """
+        focus = dataclasses.replace(self, **changes)
+        if record is not None and focus.split >= len(record.splits):
+            record = None
+        if "threshold" in changes:
+            value = focus.threshold
+            target = Target.typed(record, focus.split, value) if record else Target()
+            return dataclasses.replace(focus, target=target)
+        if not {"target", "split"} & set(changes):
+            return focus
+        target = changes.get("target", usual)
+        threshold = choose(record, focus.split, target, stakes).threshold if record else 0.0
+        return dataclasses.replace(focus, target=target, threshold=threshold)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -127,15 +174,10 @@ class Study(QObject):
             return None
         return checked[0] if self.selected == checked[1] else checked[1]
 
-    def mend_selection(self) -> bool:
-        """Choose among the runs that are listed; True if another one is chosen now."""
-        listed = [shown.record.id for shown in self.shown_runs()]
-        if self.beside not in listed:
-            self.beside = None
-        if self.selected in listed:
-            return False
-        self.selected = listed[-1] if listed else None
-        return True
+    def run(self, run: str | None) -> ShownRun | None:
+        """Return one run of the list by its id."""
+        record, look = self.records.get(run or ""), self.plan.looks.get(run or "")
+        return None if record is None or look is None or look.removed else ShownRun(record, look)
 
     def pointed(self, **changes: Any) -> Focus:
         """Return what is pointed at with something else in it; see :class:`Focus`."""
@@ -150,10 +192,71 @@ class Study(QObject):
             self.home.leave_out(gone)
         return gone
 
+    # ------------------------------------------------------------- changes; each returns its fields
+
+    def put_plan(self, plan: Plan) -> set[str]:
+        """Show another plan."""
+        old, self.plan = self.plan, plan
+        changed = set[str]()
+        if old.looks != plan.looks:
+            changed |= {"runs"} | self.mend_selection()
+        if old.band != plan.band:
+            changed.add("band")
+        if (old.stakes, old.target) != (plan.stakes, plan.target):
+            moved = old.target != plan.target
+            target = plan.target if moved else self.focus.target
+            changed |= {"stakes"} | self.point_at(target=target)
+        if _form(old) != _form(plan):
+            changed.add("plan")
+        return changed
+
+    def mend_selection(self) -> set[str]:
+        """Choose among the runs that are listed, where the chosen one is not."""
+        listed = [shown.record.id for shown in self.shown_runs()]
+        if self.beside not in listed:
+            self.beside = None
+        if self.selected in listed:
+            return set()
+        self.selected = listed[-1] if listed else None
+        return {"selection"} | self.point_at(split=0)
+
+    def select(self, run: str | None) -> set[str]:
+        """Select the run that the views show, unless the user has selected an older one."""
+        listed = [shown.record.id for shown in self.shown_runs()]
+        self.follows = not listed or run in (None, listed[-1])
+        if run == self.selected:
+            return set()
+        self.selected = run
+        # A threshold means nothing on another run's scale; a row and a pair stay themselves.
+        return {"selection"} | self.point_at(split=0)
+
+    def compare_with(self, run: str | None) -> set[str]:
+        """Choose the second run, for comparison; with None there is none."""
+        before = self.compared()
+        self.beside, self.alone = run, run is None
+        return set() if self.compared() == before else {"selection"}
+
+    def point_at(self, **changes: Any) -> set[str]:
+        """Point at another split, threshold, target, row or pair; see :class:`Focus`."""
+        before, self.focus = self.focus, self.pointed(**changes)
+        return set() if self.focus == before else {"focus"}
+
+    def put_threshold(self, run: str | None, focus: Focus) -> set[str]:
+        """Choose a run and point at the split and the threshold of a focus.
+
+        A run that is not listed any more is left alone; the row and the pair stay.
+        """
+        if self.run(run) is None:
+            return set()
+        changed, before = self.select(run), self.focus
+        placed = {name: getattr(focus, name) for name in ("split", "threshold", "target")}
+        self.focus = dataclasses.replace(before, **placed)
+        return changed if self.focus == before else changed | {"focus"}
+
     # ------------------------------------------------------------- its file
 
     def document(self) -> Callable[[], dict[str, object]]:
-        """Take the plan, and where the table is, as they stand; what is given writes them down."""
+        """Take a snapshot of plan and table location; return the function that writes it."""
         return functools.partial(plan_document, self.plan, self.table)
 
     @property
@@ -169,3 +272,8 @@ class Study(QObject):
                 "Unsaved study: every finished run is kept and can be reopened from the start page"
             )
         return f"All runs saved in {file.path.name}"
+
+
+def _form(plan: Plan) -> tuple[object, ...]:
+    """Return what the left column of the window edits."""
+    return plan.validation, plan.method, plan.params, plan.tune_by, plan.preparation

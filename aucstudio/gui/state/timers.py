@@ -1,4 +1,4 @@
-"""Timers on the window's thread: again and again, once after a pause, in turns."""
+"""Timers on the window's thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tournament of a study: held in a process of its own, watched, and stopped."""
+"""The search for the best model, in a process of its own."""
 
 from __future__ import annotations
 

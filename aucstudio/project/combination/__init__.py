@@ -1,1 +1,1 @@
-"""Finished runs combined without training again: what they held out chooses their weights."""
+"""Combine finished runs without refitting."""

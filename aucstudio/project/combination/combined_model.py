@@ -1,4 +1,4 @@
-"""The model of a combination: one scorer and one preparation that serve all members.
+"""Model of a combination: one scorer and one preparation.
 
 Members may differ in the columns that they learnt from, in whether missing values are filled in,
 and in scales. What is the same in all stays; else missing values stay, and each member looks at the
@@ -11,13 +11,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from aucstudio.engine.ensembles.combined import combine, member_shares, seen_through
-from aucstudio.engine.ensembles.viewed import View
+from aucstudio.engine.ensembles.remapped import View
 from aucstudio.project.combination.parts import ChosenWeights, SharedSplit
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.ranks import KNOTS
+from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -64,7 +65,7 @@ def combined_model(
         scorer=scorer,
         intercept=-chosen.threshold,
         method=experiment.method,
-        params=_plain(experiment.params),
+        params=msgspec.to_builtins(dict(experiment.params)),
         threshold=0.0,
         threshold_rule="as trained",
         schema=experiment.data.schema,
@@ -86,10 +87,6 @@ def _preparation(
             column=error.column,
             setting="runs",
         ) from error
-
-
-def _plain(params: Any) -> dict[str, Any]:
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in params.items()}
 
 
 class PreparationsDifferError(ValueError):

@@ -1,4 +1,4 @@
-"""The record of a combination: weights of finished runs, and an estimate at a second level.
+"""Record of a combination: weights, and a nested estimate.
 
 Where the runs have several splits, the weights of a split are chosen on the rows that the others
 held out. Where all held-out rows are of one split, these are dealt into folds, groups whole, and
@@ -45,9 +45,9 @@ from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
-from aucstudio.project.runs.watch import Listener, Progress
-from aucstudio.project.work.place import GivenUp, Place
+from aucstudio.project.work.submit import GivenUp, Place
 
 
 def combine_runs(
@@ -84,7 +84,7 @@ def combine_runs(
 def combine_anew(
     experiment: Experiment, runs: Sequence[Named], table: AnyTable, listen: Listener | None = None
 ) -> Model:
-    """Train the members once more, on all labelled rows, and combine them: a model to take away.
+    """Refit the members on all labelled rows and combine them into the exported model.
 
     All held-out rows choose the weights. The scale of a member is the mean of those of its splits.
 
@@ -133,7 +133,7 @@ class _Combining:
                 results.append(self._result(k, parts))
                 self._tell(k, None, results[-1])
         seconds = time.perf_counter() - began
-        return RunRecord.made(self._experiment, DONE, results, created, seconds)
+        return RunRecord(self._experiment, DONE, tuple(results), created, seconds)
 
     def anew(self, table: AnyTable) -> Model:
         parts = [part_of(self._runs, splits) for splits in self._splits]
@@ -178,8 +178,8 @@ class _Combining:
         folds = draw_folds(part.positive[there], codes, FOLDS, seed)
         if len(folds) < 2:
             raise InputError(
-                "the held-out rows have too few rows or groups of one class to choose weights "
-                "on some and test them on others: hold out more rows, or use folds",
+                "too few held-out rows or groups of one class to choose weights on some and "
+                "test them on others: hold out more rows, or use folds",
                 setting="runs",
             )
         # What weighs nothing is judged by nobody, and has no part in a choice.

@@ -1,4 +1,4 @@
-"""What the members of a combination have in common in one split, and weights chosen on it.
+"""Common rows of the members of a split, and weights fitted on them.
 
 Symbols: z scores of the members on a common scale, shape (members, rows); w weights.
 """
@@ -84,8 +84,8 @@ def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit
     counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
     if not both_classes(positive, counts):
         raise InputError(
-            "the rows that all of these runs held out are of one class: leave out the run that "
-            "sets most rows aside",
+            "the rows held out by all of these runs are of one class: leave out the run that "
+            "excludes most rows",
             setting="runs",
         )
     raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
@@ -99,7 +99,7 @@ def _model_of(run: Named, split: SplitResult) -> Model:
     try:
         return split.model
     except ValueError as error:
-        raise InputError(f"{name} lacks its model: {error}", setting="runs") from error
+        raise InputError(f"{name} has no model: {error}", setting="runs") from error
 
 
 def mean_scale(scales: Sequence[Scale]) -> Scale:
@@ -158,7 +158,7 @@ class ChosenWeights:
     @property
     def threshold(self) -> float:
         total = self.weights @ self.z
-        return roc.equal_error_threshold(self.positive, total, weights=self.counts)
+        return roc.equal_error_threshold(roc.roc_curve(self.positive, total, weights=self.counts))
 
     @property
     def objective(self) -> float:

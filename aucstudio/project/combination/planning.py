@@ -1,4 +1,4 @@
-"""Which finished runs can be combined, and their combination as an experiment.
+"""Check which runs can be combined, and build their experiment.
 
 Its identity is that of its members, which must have held out the same rows.
 """
@@ -15,7 +15,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.other_rows import Apart, planned_apart, why_not_comparable
+from aucstudio.project.results.comparability import Apart, planned_apart, why_not_comparable
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,
@@ -102,8 +102,8 @@ def _united(runs: Sequence[Named]) -> DataReference:
             present = roles.setdefault(column, role)
             if present in _USED and role in _USED and present != role:
                 raise InputError(
-                    f"{name} takes column {column!r} for a {role} and {runs[0][0]} for a "
-                    f"{present}: no model sees it in both ways",
+                    f"{name} uses column {column!r} as a {role} and {runs[0][0]} as a "
+                    f"{present}: one model cannot use it as both",
                     column=column,
                     setting="runs",
                 )
@@ -147,7 +147,8 @@ def why_not(runs: Sequence[Named]) -> str:
         A sentence without its full stop that names the run; empty if nothing speaks against it.
     """
     if len(runs) < 2:
-        return f"a combination takes two runs or more, and there {_are(len(runs))}"
+        there = "is one" if runs else "are none"
+        return f"a combination takes two runs or more, and there {there}"
     for name, record in runs:
         if reason := _alone(record):
             return f"{name} {reason}"
@@ -156,12 +157,8 @@ def why_not(runs: Sequence[Named]) -> str:
         if not _share(record, other):
             return _apart((name, other), (first, record))
         if other.experiment.weight != record.experiment.weight:
-            return f"{name} weighs its rows differently from {first}"
+            return f"{name} weights its rows differently from {first}"
     return ""
-
-
-def _are(count: int) -> str:
-    return "are none" if count == 0 else "is one"
 
 
 def _alone(record: RunRecord) -> str:
@@ -171,17 +168,17 @@ def _alone(record: RunRecord) -> str:
     if record.status != DONE or not record.splits:
         return "was not finished"
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
-        return "ordered pairs, and held no rows out"
+        return "used leave-pair-out, which holds out no rows"
     return ""
 
 
 def _apart(one: Named, first: Named) -> str:
     """Return how the rows of two runs differ, and what can be done about it."""
     found = planned_apart(first[1], one[1]) or Apart(
-        "their tables were read in different ways", "on the same rows"
+        "their tables were imported with different settings", "on the same rows"
     )
     words = f"{one[0]} shares no held-out rows with {first[0]}: {found.why}"
-    return f"{words}; train one of them again {found.remedy}" if found.remedy else words
+    return f"{words}; rerun one of them {found.remedy}" if found.remedy else words
 
 
 def _share(a: RunRecord, b: RunRecord) -> bool:

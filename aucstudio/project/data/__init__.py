@@ -1,1 +1,1 @@
-"""Tables: columns with roles, how files of them are read, prepared and split."""
+"""Tables: reading, roles, preparation and splitting."""

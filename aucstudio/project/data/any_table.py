@@ -1,4 +1,4 @@
-"""What every table has, whether its cells are in memory or stay on disk."""
+"""Base of all tables, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from aucstudio.project.data.columns import (
     treated,
 )
 from aucstudio.project.data.date_parts import check_names, check_parts
-from aucstudio.project.data.label_choice import merged, rule_after
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
     LabelRule,
     MergeChoice,
     PositiveChoice,
     Threshold,
+    merged,
+    rule_after,
 )
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -75,6 +76,13 @@ class AnyTable(TableInfo, ColumnChoices):
             Rows of a window.
         names : sequence of str, optional
             The columns wanted; the feature columns if not given.
+        """
+
+    @abc.abstractmethod
+    def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
+        """Return the cells of columns in all rows, one column after the other.
+
+        Numbers that stand for a missing value are NaN.
         """
 
     @abc.abstractmethod
@@ -202,8 +210,7 @@ class AnyTable(TableInfo, ColumnChoices):
         if self.weight is None:
             return None
         column = self.column(self.weight)
-        windows = self.windows(_WINDOW, (column.name,))
-        cells = np.concatenate([part.column(column.name).measured() for _, part in windows])
+        (cells,) = self.measured((column.name,))
         labelled = self.labelled()
         return usable_weights(
             self.path, column, cells[labelled], self.file_rows[labelled], self.weight_kind
@@ -310,8 +317,8 @@ class AnyTable(TableInfo, ColumnChoices):
             return self.label
         if len(wanted) > 1 or any(given.get(name, "label") != "label" for name in wanted):
             raise InputError(
-                f"only one column can be the label, and it has no other role; choose between "
-                f"{listed(sorted(wanted))}",
+                "only one column can be the label, and it can have no other role; choose one "
+                f"of {listed(sorted(wanted))}",
                 file=str(self.path),
                 setting="label",
             )
@@ -410,7 +417,7 @@ class AnyTable(TableInfo, ColumnChoices):
         return dataclasses.replace(changed, columns=columns).with_notes_after(self)
 
     def with_notes_after(self, before: Self) -> Self:
-        """Bring the sentences about roles up to date; those about the file stay."""
+        """Update the notes about roles; notes about the file are kept."""
         stale, found = set(role_notes(before)), {finding.sentence for finding in self.findings}
         kept = [note for note in before.notes if note not in stale]
         # The weightiest first: what was found, what was guessed, then how the file is laid out.

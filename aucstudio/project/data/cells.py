@@ -1,4 +1,4 @@
-"""Cells that DuckDB reads, fetched without holding the GIL for long.
+"""Fetch cells from DuckDB without holding the GIL.
 
 All rows are streamed into arrays as they are read; or they stay in a table or view named ``cells``,
 for windows. Columns are c0, c1, ...: doubles with NaN where missing, or texts with NULL.
@@ -14,13 +14,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.gathering import Cells, Numbers, Texts
+from aucstudio.project.data.column_builder import Cells, Numbers, Texts
 from aucstudio.project.data.paths import CLOSED
 from aucstudio.project.data.text.cell_sql import READ, number_sql
-from aucstudio.project.data.text.missing import MISSING_NUMBER
-from aucstudio.project.data.text.number_cells import NumberCells
-from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.scan import Advance
+from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.numerals import MISSING_NUMBER, NumberCells, NumberFormat
 from aucstudio.project.errors import InputError
 
 Answer = TypeVar("Answer")
@@ -220,7 +218,7 @@ class CellStore:
         return int(row), float(value)
 
     def _run(self, work: Callable[[], Answer]) -> Answer:
-        """Work on another thread, so that progress can be told and a stop be heard here."""
+        """Work on another thread, so that progress and stop requests are handled here."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(work)
             try:
@@ -264,7 +262,7 @@ class CellStore:
         absent: frozenset[str] = frozenset({""}),
         plain: frozenset[int] = frozenset(),
     ) -> dict[int, Cells]:
-        """Read the columns that a query gives, whose kinds are told, into arrays.
+        """Read the columns of a query, of known kinds, into arrays.
 
         There are ``rows`` of them, or a few less. Texts are stripped, and missing where they are
         ``absent`` in lower case: the empty text is, as it stands for NULL. In columns of numbers

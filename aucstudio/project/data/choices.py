@@ -1,4 +1,4 @@
-"""What a person may choose about a table: checked, with the sentence that says what is wrong."""
+"""Validate choices of roles and classes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_classes(
         raise InputError(
             f"column {column.name!r} of {path} has {some} different values and cannot be the "
             "label; choose a column with few classes"
-            + (", or part it by a number such as >= 5" if column.kind == "number" else ""),
+            + (", or divide it by a cut point such as >= 5" if column.kind == "number" else ""),
             file=str(path),
             column=column.name,
             setting="label",
@@ -71,8 +71,7 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
     twice = [value for value, count in counted.items() if count > 1]
     if twice:
         raise InputError(
-            f"value {twice[0]!r} of column {column.name!r} is to be joined with two classes: keep "
-            "one",
+            f"value {twice[0]!r} of column {column.name!r} is merged into two classes: keep one",
             file=str(path),
             column=column.name,
             setting="merge",
@@ -85,7 +84,7 @@ def check_alone(path: Path, roles: Mapping[str, str]) -> None:
         named = [name for name, given in roles.items() if given in same]
         if len(named) > 1:
             raise InputError(
-                f"only one column can {verb} the rows of {path}; choose between {listed(named)}",
+                f"only one column can {verb} the rows of {path}; choose one of {listed(named)}",
                 file=str(path),
                 column=named[-1],
                 setting=role,
@@ -93,10 +92,13 @@ def check_alone(path: Path, roles: Mapping[str, str]) -> None:
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
-    """Return numbers that stand for a missing value in order; InputError where there are none."""
+    """Return the number codes of missing values in order; InputError if there are none."""
     if numbers and column.kind == "text":
         raise InputError(
-            f"column {column.name!r} of {path} holds text: a number cannot mean missing in it",
+            (
+                f"column {column.name!r} of {path} holds text, so no number can stand for a "
+                "missing value"
+            ),
             file=str(path),
             column=column.name,
             setting="missing",
@@ -132,7 +134,7 @@ def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> s
 def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int = 0) -> InputError:
     """Return the error for a label that does not split the rows, and lacks some values."""
     has = f"one class only ({next(iter(classes))})" if classes else "no values"
-    empty = f"; {missing:,} of its cells are empty: if that is the other class, write it into them"
+    empty = f"; {missing:,} of its cells are empty: if they mean the other class, fill them in"
     return InputError(
         f"the label column {label!r} of {path} has {has}; two classes are needed to rank"
         f"{empty if classes and missing else ''}",

@@ -1,4 +1,4 @@
-"""The range of a column of numbers, and whether a later column lies far outside of it."""
+"""Range of a number column, and whether a later column is far outside it."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
     magnitude = max(abs(trained.low), abs(trained.high))
     reach = _WIDTHS * max(trained.high - trained.low, _LEAST_WIDTH * magnitude)
     if not trained.low - reach <= median <= trained.high + reach:
-        return Far(f"{found}, far outside the range of training, {usual}", factor, lost_mark)
+        return Far(f"{found}, far outside the training range, {usual}", factor, lost_mark)
     if factor is not None or _is_on_other_scale(trained, median, len(cells)):
         return Far(f"{found}, on another scale than in training, {usual}", factor, lost_mark)
     if lost_mark:

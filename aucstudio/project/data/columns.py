@@ -1,20 +1,23 @@
-"""What one column of a table is."""
+"""A column of a table."""
 
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.different import Count
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
+
+Array = NDArray[np.float64]
 
 ROLES = ("number", "category", "label", "group", "id", "weight", "frequency", "ignore")
 # The roles of a column that weighs the rows, and the kind of its weights.
@@ -27,6 +30,98 @@ MOST_LEVELS = 300
 _WINDOW = 100_000
 # Of each window so many texts are counted by their addresses, the others one by one.
 _FEW_OBJECTS = 8
+# Columns counted at a time: each is copied for it.
+_MOST_AT_ONCE = 2
+_LARGEST_WINDOW, _FIRST_WINDOW, _SHORT = 1 << 16, 256, 2_000
+
+
+class Count:
+    """The number of distinct values in some cells, without missing ones.
+
+    Parameters
+    ----------
+    total : int, optional
+        The count, if it is known.
+    cells : ndarray of float64, optional
+        Numbers to be counted, if it is not.
+    """
+
+    def __init__(self, total: int | None = None, cells: Array | None = None) -> None:
+        self._total, self._cells = total, cells
+
+    @property
+    def total(self) -> int:
+        """The count."""
+        cells = self._cells
+        if self._total is None and cells is not None:
+            self._store(different(cells))
+        assert self._total is not None
+        return self._total
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the values are still to be counted."""
+        return self._total is None
+
+    def exceeds(self, most: int) -> bool:
+        """Return whether there are more than ``most``; read no more cells than that takes."""
+        cells = self._cells
+        if self._total is None and cells is not None:
+            found = few(cells, most) if len(cells) > _SHORT else different(cells)
+            if found is None:
+                return True
+            self._store(found)
+        return self.total > most
+
+    def _store(self, total: int) -> None:
+        # In this order, as another thread may be about to count.
+        self._total = total
+        self._cells = None
+
+
+def count_all(counts: Iterable[Count], tell: Callable[[float], Any] = lambda _share: None) -> None:
+    """Count what is not counted yet, on several processors.
+
+    Parameters
+    ----------
+    counts : iterable of Count
+    tell : callable
+        Called with the share done; may raise to stop.
+    """
+    open_ones = [one for one in counts if one.is_open]
+    pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_AT_ONCE))
+    try:
+        for n, _ in enumerate(pool.map(lambda one: one.total, open_ones), 1):
+            tell(n / len(open_ones))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def few(values: Array, most: int) -> int | None:
+    """Count the distinct numbers; return None if there are more than ``most``."""
+    found = np.empty(0)
+    start, height = 0, _FIRST_WINDOW
+    while start < len(values):
+        part = values[start : start + height]
+        if len(found):
+            place = np.searchsorted(found, part)
+            part = part[found[np.minimum(place, len(found) - 1)] != part]
+        fresh = np.unique(part[~np.isnan(part)])
+        if len(fresh):
+            found = np.union1d(found, fresh)
+        if len(found) > most:
+            return None
+        start, height = start + height, min(4 * height, _LARGEST_WINDOW)
+    return len(found)
+
+
+def different(values: Array) -> int:
+    """Count the distinct numbers; NaN is not counted, and both zeros are one number."""
+    if (values[1:] > values[:-1]).all() and not np.isnan(values[:1]).any():
+        return len(values)
+    known = np.sort(values)
+    known = known[: len(known) - int(np.count_nonzero(np.isnan(known)))]
+    return int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,7 +172,7 @@ class ColumnInfo:
 
     @property
     def is_date(self) -> bool:
-        """Whether its numbers stand for days, or for times of day."""
+        """Whether its numbers are dates or times of day."""
         return bool(self.layout)
 
     @property
@@ -151,7 +246,7 @@ class Column(ColumnInfo):
         return present
 
     def measured(self) -> NDArray[Any]:
-        """Return the cells, with NaN in the place of numbers that stand for a missing value."""
+        """Return the cells with NaN for number codes of missing values."""
         return without(self.values, self.absent)
 
     @functools.cached_property
@@ -196,7 +291,7 @@ class ColumnChoices:
 
     @property
     def absent(self) -> dict[str, tuple[float, ...]]:
-        """By column, the numbers that stand for a missing value."""
+        """By column, the number codes of missing values."""
         return {column.name: column.absent for column in self.columns if column.absent}
 
     @property
@@ -206,7 +301,7 @@ class ColumnChoices:
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
-        """By column of dates, what is learnt from in its place."""
+        """By date column, the parts used in its place."""
         return {column.name: column.parts for column in self.columns if column.parts}
 
 
@@ -278,7 +373,7 @@ def spelled(column: Column) -> NDArray[np.object_]:
 
 
 def spell_cell(column: ColumnInfo, value: float) -> str:
-    """Write a number as the column means it: a date where it stands for one."""
+    """Format a number by the column's meaning: as a date if it is one."""
     return dates.spell(float(value), column.layout) if column.layout else spell_number(value)
 
 

@@ -1,4 +1,4 @@
-"""Parts of dates as columns of numbers: year, month, day of the week, hour.
+"""Parts of dates as number columns.
 
 A date is a number of days since 1970-01-01 in UTC, a time of day a number of hours; what is taken
 of it depends on that number alone, however it was written.
@@ -32,15 +32,15 @@ PARTS: Mapping[str, str] = {
     "year": "the year",
     "quarter": "1 to 4",
     "month": "1 to 12",
-    "month-circle": "sine and cosine of the month, in which December is beside January",
+    "month-circle": "sine and cosine of the month, so that December is next to January",
     "week": "week of the year by ISO 8601, 1 to 53",
     "day": "day of the month, 1 to 31",
     "yearday": "day of the year, 1 to 366",
     "weekday": "1 for Monday to 7 for Sunday",
-    "weekday-circle": "sine and cosine of the weekday, in which Sunday is beside Monday",
+    "weekday-circle": "sine and cosine of the weekday, so that Sunday is next to Monday",
     "weekend": "1 on Saturday and Sunday, else 0",
     "hour": "0 to 23",
-    "hour-circle": "sine and cosine of the hour, in which 23 is beside 0",
+    "hour-circle": "sine and cosine of the hour, so that 23 is next to 0",
     "minute": "0 to 59",
     "daytime": "0 for night (before 6), 1 for morning, 2 for afternoon, 3 for evening (from 18)",
 }
@@ -173,7 +173,7 @@ def count_taken(column: ColumnInfo) -> int:
 
 
 def grows(column: ColumnInfo) -> bool:
-    """Return whether what is learnt of a column goes on with time; a weekday comes round."""
+    """Return whether a date feature increases with time; a weekday does not."""
     return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)
 
 
@@ -184,7 +184,7 @@ def spread(chosen: str) -> tuple[str, ...]:
 
 
 def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts of a column in their order; none where the number alone is asked for.
+    """Return the parts of a column in their order; empty if only the number is used.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
     layout = column.layout
     if parts and not layout:
         raise InputError(
-            f"column {column.name!r} of {path} holds no dates: there are no parts of them to take",
+            f"column {column.name!r} of {path} holds no dates, so it has no parts",
             file=str(path),
             column=column.name,
             setting="date-parts",

@@ -1,9 +1,12 @@
-"""What was found in a table that changes results, and which of it comes first."""
+"""A finding about a table, and the order of findings."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
+
+from aucstudio.notices.catalogue import entry, written
 
 # The weightiest first: what makes every figure wrong, then what was lost or misread, then what is
 # worth knowing.
@@ -43,6 +46,8 @@ class Finding:
     values : tuple of str
         The cells that it is about, as they are spelled: sentinels, spellings of one class, numbers
         that may be codes.
+    code : str
+        The entry of the catalogue that it is of; empty where its text is of no entry.
     """
 
     kind: str
@@ -50,6 +55,28 @@ class Finding:
     columns: tuple[str, ...] = ()
     rows: int = 0
     values: tuple[str, ...] = ()
+    code: str = ""
+
+
+def found(
+    code: str, *columns: str, rows: int = 0, values: tuple[str, ...] = (), **more: Any
+) -> Finding:
+    """Return the finding of the catalogue's entry ``code``, its text filled with all of these."""
+    column = columns[0] if columns else ""
+    sentence = written(code, {"column": column, "rows": rows, "values": values, **more})
+    return Finding(entry(code)["kind"], sentence, columns, rows, values, code)
+
+
+def noticed(
+    kind: str, code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values: Any
+) -> Finding:
+    """Return the finding of a notice of the import, which has a full stop in the catalogue."""
+    return Finding(kind, said(code, **values), columns, rows, (), code)
+
+
+def said(code: str, **values: Any) -> str:
+    """Return the text of a code in the catalogue, without the full stop."""
+    return written(code, values).removesuffix(".")
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What the first reading of a table told, for when a project reads it again by its schema.
+"""Notes of the first import, kept for reading a table again by its schema.
 
 By a schema nothing is guessed, so that reading has no cause to say what was.
 """
@@ -38,13 +38,13 @@ class FirstReading:
 
     @classmethod
     def of(cls, table: AnyTable) -> FirstReading:
-        """Take down what a table tells."""
+        """Record the notes of a table."""
         whys = {column.name: column.why for column in table.columns if column.why}
         return cls(table.findings, table.guessed, whys)
 
     @classmethod
     def from_json(cls, document: Any) -> FirstReading:
-        """Read one that may be anybody's; what is none tells nothing."""
+        """Read a document of unknown origin; an invalid one is empty."""
         try:
             return typed.convert(document, cls)
         except msgspec.ValidationError:

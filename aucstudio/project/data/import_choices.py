@@ -1,4 +1,4 @@
-"""What a person chose about how a file is read, as it is kept with the file's name."""
+"""Import settings chosen by a user, stored with the file's name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ImportChoices:
         return self.finish(table)
 
     def finish(self, table: Table) -> Table:
-        """Lay over a table what reading alone does not settle."""
+        """Apply the choices that reading alone does not cover to a table."""
         role = self.roles.get(table.label or "", "label")
         if role != "label":  # it was guessed to be the label, and is said to be something else
             table = table.with_roles(label=False, roles={str(table.label): role})
@@ -98,5 +98,5 @@ class ImportChoices:
 
 
 def role_is_guess(table: TableInfo, column: ColumnInfo) -> bool:
-    """Return whether nobody gave a column its role."""
+    """Return whether the role of a column was detected, not chosen."""
     return "label" in table.guessed if column.role == "label" else column.guessed

@@ -1,33 +1,108 @@
-"""Reading Parquet files through DuckDB: columns that have their types, and no dialect."""
+"""Read Parquet files through DuckDB."""
 
 from __future__ import annotations
 
 import dataclasses
 import glob
-import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
+from aucstudio.project.data.column_builder import Cells
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.gathering import Cells
-from aucstudio.project.data.parquet_fields import one_level
-from aucstudio.project.data.paths import CLOSED, for_duckdb, unreadable
+from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.cell_sql import literal, quoted, text_sql
 from aucstudio.project.data.text.column_types import guess_form
+from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.delimited import Delimited, set_aside
-from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.import_notices import about_unreadable
+from aucstudio.project.data.text.dialect import Dialect, unique_names
+from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.rejects import Unreadable
-from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
-_CHUNK = 1 << 20
+if TYPE_CHECKING:
+    import duckdb
+
+# Records within records that have columns of their own.
+_DEEPEST = 4
+_HOUR = 3_600
+_LASTING = re.compile(r"timedelta64\[(s|ms|us|ns)\]")
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+class Field(NamedTuple):
+    """A column: name, position in the file, and the expression that reads it."""
+
+    name: str
+    path: str
+    read: str
+
+
+def one_level(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[list[Field], list[str]]:
+    """Find the columns of a file; return them with notices about them.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    file : str
+        Its name as a literal.
+    """
+    relation = connection.sql(f"FROM read_parquet({file})")
+    lasting = _durations_of_pandas(connection, file)
+    paths, reads, hours = list[str](), list[str](), list[int]()
+    called = _names(connection, file, relation.columns)
+    for column, name, kind in zip(relation.columns, called, relation.types, strict=True):
+        for inside, inner in _inside((), kind):
+            cell = ".".join(map(quoted, (column, *inside)))
+            per_hour = _HOUR * lasting.get(name, 0) if str(inner) == "BIGINT" else 0
+            read = f"epoch({cell}) / {_HOUR}" if str(inner) == "INTERVAL" else cell
+            read = f"{cell} / {per_hour}" if per_hour else read
+            hours += [len(reads)] if read != cell else []
+            paths.append(".".join((name, *inside)))
+            reads.append(read)
+    names, notes = unique_names(paths)
+    notes += [f"durations in column {names[k]} are read as hours" for k in hours]
+    return [Field(*field) for field in zip(names, paths, reads, strict=True)], notes
+
+
+def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -> list[str]:
+    """Return the names of the columns as they are: DuckDB renames one of x and X."""
+    query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})"
+    names, inside = list[str](), 0
+    for name, children in connection.execute(query).fetchall()[1:]:
+        if not inside:
+            names.append(str(name))
+        inside = max(0, inside - 1) + children
+    return names if len(names) == len(given) else given
+
+
+def _inside(path: tuple[str, ...], kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if kind.id == "struct" and len(path) < _DEEPEST - 1:
+        for name, inner in kind.children:
+            yield from _inside((*path, str(name)), inner)
+    else:
+        yield path, kind
+
+
+def _durations_of_pandas(connection: duckdb.DuckDBPyConnection, file: str) -> dict[str, int]:
+    """Name the whole numbers that pandas wrote for durations, with how many are a second."""
+    query = f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = 'pandas'::BLOB"
+    said = connection.execute(query).fetchone()
+    try:
+        columns = [] if said is None else json.loads(bytes(said[0]))["columns"]
+        kinds = {str(c["field_name"]): _LASTING.fullmatch(str(c["numpy_type"])) for c in columns}
+    except (ValueError, KeyError, TypeError):
+        return {}  # written by who knows what
+    return {name: _PER_SECOND[found[1]] for name, found in kinds.items() if found}
+
+
 _LOOKED_AT, _WHOLE = 1000, NumberFormat()
 _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 # Types whose whole numbers may be longer than a double holds.
@@ -99,14 +174,14 @@ class ParquetReader(CellStore):
         numbers, rows = self.shape.numbers, self.shape.rows
         if (len(numbers) < 2 and schema is None) or not rows:
             self.close()
-            what = "one column only" if rows else "no rows"
+            what = "only one column" if rows else "no rows"
             raise InputError(
                 f"{path} has {what}; choose a file with a label column, features and rows",
                 file=str(path),
             )
 
     def _lay_out(self, file: str) -> list[str]:
-        """Find the columns; give what is to be told of their names."""
+        """Find the columns; return notices about their names."""
         self._fields, notes = self._run(lambda: one_level(self._connection, file))
         listed = ", ".join(f"{field.read} AS f{k}" for k, field in enumerate(self._fields))
         self._described = self._all(
@@ -125,11 +200,14 @@ class ParquetReader(CellStore):
         for k in self._codes([k for k, name in enumerate(names) if name not in known]):
             forms[k] = None
             notes.append(
-                f"column {names[k]} holds whole numbers of more digits than can be computed with "
-                "(beyond 2^53) and is read as text"
+                f"column {names[k]} holds whole numbers beyond 2^53, which cannot be "
+                "represented exactly, and is read as text"
             )
         notes += [
-            f"column {name} holds times with a zone, which count in UTC, and so do their parts"
+            (
+                f"column {name} holds times with a time zone; they and their parts are "
+                "converted to UTC"
+            )
             for name, kind in zip(names, kinds, strict=True)
             if kind == "TIMESTAMP WITH TIME ZONE" and schema is None
         ]
@@ -279,12 +357,9 @@ def read_parquet(
     ):
         columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
         unreadable = reader.first_unreadable(set_aside(columns))
-    findings = tuple(about_unreadable(unreadable))
+    findings = (*about_missing(columns), *about_unreadable(unreadable))
     if schema is None:
         notes = [*notes, *about_texts(columns)]
-    missing = sum(column.missing for column in columns)
-    if missing:
-        notes = [*notes, f"{missing} cell{'s' if missing > 1 else ''} without a value"]
     notes = [*notes, *(finding.sentence for finding in findings)]
     return Delimited(
         Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
@@ -300,9 +375,12 @@ def about_texts(columns: Iterable[Column]) -> Iterator[str]:
         form = guess_form(some, ".")
         if form is not None and not (form == _WHOLE and all(map(str.isdigit, some))):
             what = "dates" if form.dated else "numbers"
-            yield f"column {column.name} is text in this file, although its cells are {what}"
+            yield (
+                f"column {column.name} is stored as text in this file, although its cells are "
+                f"{what}"
+            )
         elif all(map(_NESTED.fullmatch, some)):
-            yield f"column {column.name} holds lists or records, and each is a text here"
+            yield f"column {column.name} holds lists or records, each read as text"
 
 
 def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
@@ -310,20 +388,6 @@ def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
         Column.of_cells(name, cells[k].values, cells[k].missing, cells[k].distinct, shape.forms[k])
         for k, name in enumerate(shape.names)
     ]
-
-
-def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
-    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
-    digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-                done += len(chunk)
-                tell(min(done / size, 1.0))
-    except OSError as error:
-        raise unreadable(path, f"cannot be read ({error.strerror})") from error
-    return digest.hexdigest()
 
 
 def count_cells(path: Path) -> int:

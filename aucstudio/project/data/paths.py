@@ -1,9 +1,13 @@
-"""Files that tables are read from: what is none is refused before it is opened."""
+"""Check the path of a table before opening it."""
 
 from __future__ import annotations
 
+import glob
+import hashlib
+import os
 import shutil
 import stat
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
     import duckdb
 
 
+_CHUNK = 1 << 20
+_PATTERN = "*?["
 # No contents of a file make DuckDB fetch an extension, or write to the working directory what
 # does not fit into memory.
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
@@ -41,7 +47,7 @@ def require_file(path: Path) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise unreadable(path, "is a folder; choose a file in it")
     if not stat.S_ISREG(found.st_mode):
-        raise unreadable(path, "is a pipe or a device; save what comes out of it as a file first")
+        raise unreadable(path, "is a pipe or a device; save its output to a file first")
     if not found.st_size:
         # Files of the system, as in /proc, have no size, and reading one may wait for ever.
         raise unreadable(path, "is empty; choose a file with a table in it")
@@ -100,3 +106,42 @@ def linked(path: Path, folder: Path) -> Path:
     except OSError:  # Windows allows links to few
         shutil.copyfile(path, link)
     return link
+
+
+def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
+    digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                done += len(chunk)
+                tell(min(done / size, 1.0))
+    except OSError as error:
+        raise unreadable(path, f"cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
+
+
+def join(paths: Sequence[str | Path]) -> Path:
+    """Spell several files as one path, by which they are found again."""
+    return Path(os.pathsep.join(str(Path(path).absolute()) for path in paths))
+
+
+def several(path: Path) -> list[Path]:
+    """List the files that a pattern or a list of paths means; empty for a single file.
+
+    Raises
+    ------
+    InputError
+        If no file is like the pattern.
+    """
+    text = str(path)
+    if os.path.lexists(path):
+        return []
+    if any(mark in text for mark in _PATTERN):
+        found = sorted(name for name in glob.glob(text) if os.path.isfile(name))
+        if not found:
+            raise InputError(f"no file matches {text}; check the pattern and its folder", file=text)
+        return list(map(Path, found))
+    parts = [Path(part) for part in text.split(os.pathsep) if part]
+    return parts if len(parts) > 1 else []

@@ -1,4 +1,4 @@
-"""Sensible guesses: what a column is good for, which one is the label, which class is positive."""
+"""Detect roles, the label and the positive class."""
 
 from __future__ import annotations
 

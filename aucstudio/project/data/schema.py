@@ -1,4 +1,4 @@
-"""What the first reading of a table found: how later files with the same columns are read.
+"""Schema of a table, by which later files are read.
 
 What a row of a later file means depends on the schema and on that row alone, never on the rows
 beside it: kinds, number formats and names come from here and are not guessed again.

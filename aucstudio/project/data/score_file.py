@@ -1,4 +1,4 @@
-"""Scores in a file of their own, joined to the rows of a table by what names them."""
+"""Scores of a separate file, joined to the table by an identifier."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ScoreFile:
     name: str
 
     def identity(self) -> dict[str, str]:
-        """Return what decides the scores that are read; where the file lies does not."""
+        """Return what determines the scores read, without the file's location."""
         return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
 
     def joined(self, table: SomeTable) -> SomeTable:
@@ -101,13 +101,15 @@ class Joined:
         """Return what was found as a sentence."""
         given, name = self.table.rows - self.unscored, Path(self.scores.path).name
         told = (
-            f"{name} gives {given:,} of {counted(self.table.rows, 'row')} a score, by "
+            f"{name} has scores of {given:,} of {counted(self.table.rows, 'row')}, matched by "
             f"{self.scores.key} = {self.scores.identifier}"
         )
         if self.unscored:
-            told += f"; set aside: {counted(self.unscored, 'row')} without one"
+            told += f"; excluded: {counted(self.unscored, 'row')} without a score"
         if self.strangers:
-            told += f"; left out: {counted(self.strangers, 'row')} of the file for no row here"
+            told += (
+                f"; ignored: {counted(self.strangers, 'row')} of the file that match no row here"
+            )
         return f"{told}."
 
 
@@ -148,7 +150,10 @@ def join_scores(
     if column == key:
         raise _wrong(
             scores,
-            f"column {column!r} of {scores.path} names the rows and cannot be the score too",
+            (
+                f"column {column!r} of {scores.path} identifies the rows and cannot also be "
+                "the score"
+            ),
             column,
         )
     taken = {known.name for known in table.columns}
@@ -223,8 +228,8 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
     if missing == table.rows:
         raise _wrong(
             scores,
-            f"no row of {table.path} has a score in {scores.path}: its {given.key} are such as "
-            f"{_examples(scores, given.key)}, and the {given.identifier} of the table such as "
+            f"no row of {table.path} has a score in {scores.path}: its {given.key} has values "
+            f"such as {_examples(scores, given.key)}, the {given.identifier} of the table "
             f"{_examples(table, given.identifier)}",
             given.key,
         )
@@ -260,8 +265,8 @@ def _names(table: Table, name: str) -> list[str | None]:
         more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
         raise _wrong(
             table,
-            f"column {name!r} of {table.path} does not name one row each ("
-            f"{'; '.join(shown[:_NAMED])}{more}): a score has to be of one row",
+            f"column {name!r} of {table.path} does not identify single rows "
+            f"({'; '.join(shown[:_NAMED])}{more}): every score needs exactly one row",
             name,
         )
     return spelled
@@ -275,8 +280,8 @@ def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Tab
     names = (mine.name, theirs.name) if mine.is_date else (theirs.name, mine.name)
     raise _wrong(
         scores,
-        f"column {names[0]!r} of {dated.path} holds dates and column {names[1]!r} of {plain.path} "
-        "plain numbers: they do not name the same rows",
+        f"column {names[0]!r} of {dated.path} holds dates and column {names[1]!r} of "
+        f"{plain.path} plain numbers: they cannot identify the same rows",
         theirs.name,
     )
 

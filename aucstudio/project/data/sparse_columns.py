@@ -1,4 +1,4 @@
-"""Columns of numbers of which most are zero: the others alone are kept, of all in one block."""
+"""Sparse number columns in one block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.memory import largest_memory, machine_memory
-from aucstudio.project.data.columns import Column, ColumnInfo
-from aucstudio.project.data.different import Count
+from aucstudio.engine.cost import largest_memory, machine_memory
+from aucstudio.project.data.columns import Column, ColumnInfo, Count
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 
@@ -232,10 +231,10 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
     if needed > most:
         limit = f"this machine has {bytes_words(memory)}"
         if not for_fit:
-            limit = f"what is only looked at may take {bytes_words(most)}"
+            limit = f"a preview may take at most {bytes_words(most)}"
         raise InputError(
             f"{path.name} is sparse: {rows:,} rows of {features:,} features take "
-            f"{bytes_words(needed)} written out with their zeros, and {limit}",
+            f"{bytes_words(needed)} as a dense table, and {limit}",
             file=str(path),
         )
 

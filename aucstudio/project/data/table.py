@@ -1,4 +1,4 @@
-"""A table in memory, and how one is read from a file."""
+"""A table in memory, and reading it from a file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from aucstudio.project.data.column_range import sample_rows
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo, without
 from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
+from aucstudio.project.data.paths import join, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
+from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.rejects import Rejected
 from aucstudio.project.errors import Cancelled, InputError
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ class Table(AnyTable):
             part = slice(start, start + height)
             columns = in_rows(chosen, part)
             yield start, dataclasses.replace(self, columns=columns, row_numbers=numbers[part])
+
+    def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
+        """Return the cells of columns in all rows, one column after the other."""
+        return (self.column(name).measured() for name in names)
 
     def height(self, features: int) -> int:
         """Return the rows of a block, if so many numbers are made of each."""
@@ -228,8 +233,6 @@ def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
     choices
         As for :func:`read_table`.
     """
-    from aucstudio.project.data.readers.several import join
-
     return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
 
 
@@ -242,10 +245,10 @@ def _read(
     numbers: frozenset[str],
 ) -> tuple[Plain, Delimited]:
     from aucstudio.project.data.readers.reading import make_plain, read_columns
-    from aucstudio.project.data.readers.several import read_together, several
 
-    paths = several(path)
-    if paths:
+    if paths := several(path):
+        from aucstudio.project.data.readers.multiple_files import read_together
+
         return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
@@ -283,21 +286,25 @@ def with_said(
 
 def without_label(plain: Plain, found: Delimited) -> Table:
     """Make a table of what a file holds; nothing is its label yet."""
-    return Table(
-        path=plain.shown,
-        format=plain.format,
-        sheets=plain.parts,
-        dialect=found.dialect,
-        sha256=found.sha256,
-        columns=tuple(found.columns),
-        rejected=tuple(found.rejected),
-        notes=with_findings(found.findings, found.notes),
-        findings=found.findings,
-        rejected_rows=found.rejected_rows,
-        chosen=found.chosen,
-        unreadable=found.unreadable,
-        row_numbers=found.row_numbers,
-    )
+    return Table(**known_of(plain, found), columns=tuple(found.columns))
+
+
+def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
+    """Return what a table knows of its file."""
+    return {
+        "path": plain.shown,
+        "format": plain.format,
+        "sheets": plain.parts,
+        "dialect": found.dialect,
+        "sha256": found.sha256,
+        "rejected": tuple(found.rejected),
+        "notes": with_findings(found.findings, found.notes),
+        "findings": found.findings,
+        "rejected_rows": found.rejected_rows,
+        "chosen": found.chosen,
+        "unreadable": found.unreadable,
+        "row_numbers": found.row_numbers,
+    }
 
 
 def settled(
@@ -324,8 +331,7 @@ def settled(
         bare = bare.as_in(schema) if schema.is_complete or not need_label else bare
     if label and roles.get(label, "label") != "label":
         raise InputError(
-            f"column {label!r} is to be the label and is given the role {roles[label]} too: keep "
-            "one",
+            f"column {label!r} is the label and is also given the role {roles[label]}: keep one",
             column=label,
             setting="role",
         )
@@ -351,10 +357,10 @@ def settled(
 
 
 def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:
-    """Wrap a progress callback: one that asks to stop raises Cancelled."""
+    """Wrap a progress callback: Cancelled is raised if it asks to stop."""
 
     def tell(fraction: float, text: str) -> None:
         if progress is not None and progress(fraction, text):
-            raise Cancelled("the reading was stopped")
+            raise Cancelled("reading was stopped")
 
     return tell

@@ -1,4 +1,4 @@
-"""What is known of a table, wherever its cells are: columns, label, classes, what was noticed."""
+"""Facts about a table: columns, label, classes, notes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
+from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import class_words, suggestion
 
@@ -188,7 +188,7 @@ def role_notes(table: TableInfo) -> list[str]:
 def _column_notes(table: TableInfo) -> list[str]:
     notes = [column.why for column in table.columns if column.why]
     notes += [
-        f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
+        f"{column.missing} rows have no {column.name}: each of them forms its own group"
         for column in table.columns
         if column.role == "group" and column.missing
     ]
@@ -199,30 +199,17 @@ def label_findings(table: TableInfo) -> Iterator[Finding]:
     """Yield what was guessed about the label and what is still to be chosen."""
     if table.label is None:
         return
-    label = (table.label,)
     if "label" in table.guessed:
-        yield Finding("positive", f"column {table.label} is guessed to be the label", label)
+        yield found("label_guessed", table.label)
     if "positive" in table.guessed and table.positive is not None:
         positives = table.classes[table.positive]
         rarer = 2 * positives < sum(table.classes.values())
-        reason = ", being the rarer one" if rarer else ""
-        yield Finding(
-            "positive",
-            f"class {class_words(table.positive)} is guessed to be the positive one{reason}",
-            label,
-        )
+        positive = class_words(table.positive)
+        yield found("positive_guessed", table.label, positive=positive, rarer=rarer)
     if table.positive is None and len(table.classes) > 2:
-        yield Finding(
-            "label",
-            f"the label {table.label} has {len(table.classes)} classes: choose the positive one, "
-            "or several of them",
-            label,
-        )
+        yield found("positive_open", table.label, classes=len(table.classes))
     if table.unlabelled:
-        one = table.unlabelled == 1
-        words = "row has no label and takes" if one else "rows have no label and take"
-        sentence = f"{table.unlabelled:,} {words} no part in training"
-        yield Finding("missing", sentence, label, table.unlabelled)
+        yield found("unlabelled_rows", table.label, rows=table.unlabelled)
 
 
 def no_label(table: TableInfo) -> InputError:

@@ -1,4 +1,4 @@
-"""Row weights: the column that says how much each row counts, and what of it can be used."""
+"""Row weights of a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def usable_weights(
     rows: NDArray[np.int64],
     kind: str | None = None,
 ) -> Array:
-    """Return the weights that cells stand for: a row without one counts for nothing.
+    """Return the weights of cells; a missing weight is 0.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def usable_weights(
     if len(bad):
         what = _what_is_wrong(float(cells[bad[0]]))
         raise InputError(
-            f"column {column.name!r} of {path} weighs the rows, and {len(bad):,} of its cells "
-            f"cannot be weights: row {int(rows[bad[0]])} has {cells[bad[0]]:g}, which is {what}; "
-            "correct them or give the column another role",
+            f"column {column.name!r} of {path} is the weight, but {len(bad):,} of its cells "
+            f"cannot be weights: row {int(rows[bad[0]])} has {cells[bad[0]]:g}, which is "
+            f"{what}; correct them or give the column another role",
             file=str(path),
             column=column.name,
             setting="weight",
@@ -57,9 +57,9 @@ def usable_weights(
     broken = np.flatnonzero(weights != np.floor(weights))
     if kind == FREQUENCY and len(broken):
         raise InputError(
-            f"column {column.name!r} of {path} holds frequency weights, which count rows, and "
-            f"{len(broken):,} of its cells are no whole numbers: row {int(rows[broken[0]])} has "
-            f"{weights[broken[0]]:g}; declare sampling weights, or correct the cells",
+            f"column {column.name!r} of {path} holds frequency weights, which count rows, but "
+            f"{len(broken):,} of its cells are not whole numbers: row {int(rows[broken[0]])} "
+            f"has {weights[broken[0]]:g}; declare sampling weights, or correct the cells",
             file=str(path),
             column=column.name,
             setting="weight_kind",

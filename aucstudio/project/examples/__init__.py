@@ -1,1 +1,1 @@
-"""The example studies, and how their tables are drawn."""
+"""Example studies and their tables."""

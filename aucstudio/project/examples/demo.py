@@ -1,4 +1,4 @@
-"""An example study from nothing to its project file, without a window."""
+"""Run an example study without a window."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Demo:
     outcomes: list[Outcome]
 
 
-def run_demo(folder: Path, key: str = STUDIES[0], bar: Bar | None = None) -> Demo:
+def run_demo(
+    folder: Path, key: str = STUDIES[0], bar: Bar = lambda _fraction, _words: None
+) -> Demo:
     """Run an example study into a project in ``folder``; one left there before is replaced.
 
     Raises

@@ -1,4 +1,4 @@
-"""Sample tables, drawn from the settings under ``resources/samples``; the same on every machine.
+"""Sample tables from ``resources/samples``, equal on every machine.
 
 A settings file says its ``kind``: columns that follow a shared factor, clouds of normal
 distributions, rows spelled out, or the handwritten digits that come with scikit-learn.

@@ -1,4 +1,4 @@
-"""The example studies: experiment files under ``resources/studies`` and the tables they are about.
+"""Example studies from ``resources/studies``.
 
 Each teaches something that the papers show; all run in well under a minute.
 """

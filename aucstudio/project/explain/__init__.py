@@ -1,1 +1,1 @@
-"""What the pictures say of a model: importance, effects, trees, single pairs."""
+"""Explanations of a model: importance, effects, trees, single rows and pairs."""

@@ -1,4 +1,4 @@
-"""What a model makes of each column: its weights over the splits, and its score curves.
+"""Weights over splits, and effect curves.
 
 Symbols: x prepared row, w weights of a linear scorer, F_k the term of feature k in an additive
 one; f score; x_{-k} a row without column k.

@@ -1,4 +1,4 @@
-"""How much ranking a run loses on held-out rows when a column is permuted.
+"""Permutation importance.
 
 The importance of a column is the area with the column as it is, minus the area with its cells
 permuted among the rows, the model as it was trained (Breiman 2001, for the error rate). The
@@ -146,7 +146,7 @@ def permutation_importance(
     listen: Callable[[float], bool] = lambda _fraction: False,
     most_rows: int = MOST_ROWS,
 ) -> Importance:
-    """Permute each column of the held-out rows, split by split, and score anew.
+    """Permute each column of the held-out rows, split by split, and score again.
 
     A permutation depends on the seed, split, repeat and column alone: fewer repeats give the
     first of more. Of very many columns those are permuted that move the scores of the first split

@@ -1,4 +1,4 @@
-"""One row: what moved its score away from the mean score of the training rows."""
+"""Contributions of columns to the score of one row."""
 
 from __future__ import annotations
 
@@ -248,10 +248,13 @@ _NAMED = 3
 
 
 def headline(detail: RowDetail, number: int, others: str) -> str:
-    """State how far the score of a row lies from the mean, and which columns moved it most."""
+    """Describe the difference of a score from the mean, and its main contributions."""
     gap = detail.score - detail.mean
     if gap == 0:
-        return f"Row {number:,} scores {_signed(detail.score, plain=True)}, as {others} on average."
+        return (
+            f"Row {number:,} scores {_signed(detail.score, plain=True)}, the same as {others} "
+            "on average."
+        )
     side = "above" if gap > 0 else "below"
     most = [part for part in detail.parts if part.contribution * gap > 0][:_NAMED]
     first = (
@@ -275,19 +278,21 @@ def about(detail: RowDetail) -> Iterator[str]:
     if against:
         yield f"Against it: {', '.join(map(named, against))}."
     if detail.exact:
-        yield "The contributions are exact for the rows compared with and add up to the difference."
+        yield (
+            "The contributions are exact for these comparison rows and add up to the difference."
+        )
     else:
         worst = max(part.error for part in detail.parts)
-        ended = "" if detail.found.complete else ", stopped before the error was small"
+        ended = "" if detail.found.complete else ", stopped before reaching the tolerance"
         yield (
-            "The contributions are Shapley values and add up to the difference; each is a mean "
-            f"over {detail.draws:,} drawn pairs of orders{ended}, with a standard error of at most "
-            f"{plain_number(worst, 2)}."
+            "The contributions are Shapley values and add up to the difference; each is a "
+            f"mean over {detail.draws:,} sampled pairs of permutations{ended}, with a standard "
+            f"error of at most {plain_number(worst, 2)}."
         )
     yield (
-        "Each is the change of the score when the row has its own cell in place of those of other "
-        "rows, with the other columns unchanged (interventional). It describes the model, not "
-        "causes, and correlated columns may share a contribution."
+        "Each contribution is the change in the score when the row's own value replaces "
+        "values from other rows, with the other columns unchanged (interventional). It "
+        "describes the model, not causes; correlated columns may share a contribution."
     )
     if detail.by_weight:
         yield (

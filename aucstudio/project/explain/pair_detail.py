@@ -1,4 +1,4 @@
-"""One pair of rows, side by side: which columns decided which of the two scores higher.
+"""Columns that decide which row of a pair scores higher.
 
 Symbols: x⁺, x⁻ the two prepared rows, z = x⁺ − x⁻; f score; x[k ← y] a row with column k taken
 from y.

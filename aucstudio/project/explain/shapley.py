@@ -1,4 +1,4 @@
-"""What each column adds to the score of a row, beyond the mean score of other rows.
+"""Shapley values of columns.
 
 Symbols: x the row; z a background row; f score; v(S) mean over all z of f with the columns S taken
 from x and the others from z; phi_k Shapley value of column k in the game v: the mean over all

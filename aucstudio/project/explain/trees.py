@@ -1,4 +1,4 @@
-"""Decision trees of a model, read for people: who comes where, and which features they ask.
+"""Decision trees for display.
 
 Symbols: p a node; n_L, n_R rows it sends left and right; f what the tree adds to a row's score.
 """

@@ -1,1 +1,1 @@
-"""The geometry of the pictures: planes, directions, differences, score maps."""
+"""Geometry of pictures: planes, directions, differences, score maps."""

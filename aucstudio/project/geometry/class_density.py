@@ -1,4 +1,4 @@
-"""Where the rows of a class lie: lines around given shares of them."""
+"""Highest-density regions of a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The differences of placed rows: all of them as dots, or as a density, and their ellipses.
+"""Difference vectors as dots or density, with covariance ellipses.
 
 Nothing here ever holds many pairs: in a plane the difference of two rows is the difference of
 their places. Symbols are those of :mod:`directions`.

@@ -1,4 +1,4 @@
-"""Pairs by how they are ranked: counted exactly, and the few that are worth a look listed.
+"""Count misranked pairs exactly, and list the worst.
 
 Nothing here ever holds all pairs. Symbols: s, t scores of the m positives and n negatives;
 s − t margin of a pair, misranked where it is not above 0; rank 1 is the highest negative.

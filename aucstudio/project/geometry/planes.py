@@ -1,4 +1,4 @@
-"""Planes that rows, or their differences, are seen in.
+"""Planes onto which rows or differences are projected.
 
 Symbols are those of :mod:`directions`; f is a score. What rows are drawn is the business of
 :mod:`sampling`; its names, and those of directions, can be had from here too.
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.geometry.directions import (
+    across_score,
     angle,
     carried,
     mean_difference,
@@ -21,7 +22,6 @@ from aucstudio.project.geometry.directions import (
     strongest_across,
     unit,
 )
-from aucstudio.project.geometry.kernel_axis import across_score
 from aucstudio.project.geometry.sampling import (
     LIVE_ROWS,
     Sample,
@@ -86,7 +86,7 @@ class Plane:
 
     @property
     def is_straight(self) -> bool:
-        """Whether the plane lies in feature space, so that hyperplanes cut it in lines."""
+        """Whether the plane is in feature space, so that hyperplanes are lines in it."""
         return not self.of_score.any()
 
     def place(self, sample: Sample) -> Array:

@@ -1,4 +1,4 @@
-"""Rows for a picture: prepared, with gaps filled, and thinned where there are many."""
+"""Rows for a picture: prepared, imputed and thinned."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def labelled_sample(table: Table, preparation: Preparation, limit: int = LIVE_RO
 
 
 def _without_gaps(preparation: Preparation, table: Table, rows: Index) -> tuple[Array, int]:
-    """Prepare rows with every gap at the training median; tell how many stayed gaps before."""
+    """Prepare rows with missing values at the training median; return how many there were."""
     X = preparation.apply(table, rows)
     at_row, at_feature = np.nonzero(np.isnan(X))
     # Only numbers have gaps, and they come first.

@@ -1,4 +1,4 @@
-"""The score on a plane through feature space: its rows, its tiles coarse to fine, its contours.
+"""Scores on a plane in tiles, coarse to fine, with contours.
 
 A place c of a straight plane stands for the row x = r + D c, with D the plane's directions and r
 the mean of the rows in all other directions.
@@ -72,7 +72,7 @@ def slice_through(plane: Plane, mean: Array) -> Slice:
 
 
 @dataclasses.dataclass(frozen=True)
-class Frame:
+class PlaneFrame:
     """The part of the plane that is seen.
 
     Attributes
@@ -134,7 +134,7 @@ def score_map(
     scorer: Scorer,
     intercept: float,
     part: Slice,
-    frame: Frame,
+    frame: PlaneFrame,
     cell: int,
     go_on: Callable[[], bool],
 ) -> ScoreMap | None:

@@ -1,1 +1,1 @@
-"""Figures of runs with their uncertainty, comparisons, operating points, reports."""
+"""Figures of runs, comparisons, operating points and reports."""

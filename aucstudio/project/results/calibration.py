@@ -1,4 +1,4 @@
-"""How well the probabilities of a run hold, estimated at a second level.
+"""Accuracy of calibrated probabilities, nested.
 
 A map that is judged on the rows that chose it flatters itself, the isotonic one most. So each
 held-out row gets its probability from a map that was learnt without it: from the other splits of
@@ -97,8 +97,8 @@ class JudgedMaps:
         """State the figures."""
         error = f"not estimated ({self.error_reason})" if self.error_reason else ""
         return (
-            f"{TITLES[self.kind]} calibration, estimated on rows that it did not see: Brier "
-            f"score {figure_words(self.brier.value)} ({figure_words(self.brier.uncertainty)} where "
+            f"{TITLES[self.kind]} calibration, estimated on held-out rows: Brier score "
+            f"{figure_words(self.brier.value)} ({figure_words(self.brier.uncertainty)} where "
             f"each row gets the share of positives), log score {figure_words(self.log.value)} "
             f"({figure_words(self.log.uncertainty)}), expected calibration error "
             f"{error or figure_words(self.error)}."
@@ -146,7 +146,7 @@ def _histogram(
 def probabilities_of(
     rows: HeldOut, kind: str, asked_to_stop: Callable[[], bool] = lambda: False
 ) -> NDArray[np.float64]:
-    """Return each held-out row its probability by a map that was learnt without it."""
+    """Return a probability for each held-out row, by a calibration fitted without it."""
     if kind == AS_IT_STANDS:
         # Off 0 and 1, where the log score would be infinite by rounding.
         told: NDArray[np.float64] = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
@@ -175,8 +175,8 @@ def _folds(rows: HeldOut) -> NDArray[np.intp]:
     fewest = int(min(rows.positive.sum(), (~rows.positive).sum()))
     if fewest < 2:
         raise InputError(
-            f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: to "
-            "measure probabilities takes two or more",
+            f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: "
+            "measuring probabilities takes at least two",
             setting="calibrate",
         )
     if rows.groups is not None:

@@ -1,4 +1,4 @@
-"""What a person must know before trusting a run, apart from mere remarks."""
+"""Cautions about a run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def caution_words(record: RunRecord) -> str:
 
 
 def ranks_backwards(area: Summary) -> bool:
-    """Return whether an AUC is below one half for sure: its interval lies there as a whole."""
+    """Return whether an AUC is significantly below 0.5: its whole interval is."""
     return area.high < _CHANCE
 
 

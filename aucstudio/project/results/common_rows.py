@@ -1,4 +1,4 @@
-"""Held-out rows as inference takes them, and those that two runs both scored."""
+"""Held-out rows for inference, and rows that two runs share."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ class Scores(NamedTuple):
         return cls(*rows, split.weight_kind, split.test_groups)
 
     @property
-    def sampled(self) -> roc.Sampled:
-        """How the rows were sampled, as arguments of the engine's inference."""
-        return {"weights": self.weights, "weight_kind": self.weight_kind, "groups": self.groups}
-
-    @property
     def independent(self) -> bool:
         """Whether every row counts once, independently of all others."""
         return self.weights is None and self.groups is None
@@ -54,7 +49,13 @@ class Scores(NamedTuple):
 
     def ranking(self) -> roc.Ranking:
         """Sort the scores."""
-        return roc.Ranking.of(self.positive, self.scores, **self.sampled)
+        return roc.Ranking.of(
+            self.positive,
+            self.scores,
+            weights=self.weights,
+            weight_kind=self.weight_kind,
+            groups=self.groups,
+        )
 
 
 def common_scores(a: RunRecord, b: RunRecord) -> Iterator[tuple[Scores, Scores]]:

@@ -1,4 +1,4 @@
-"""Runs against each other: figures of each, a test of every pair, and who wins how often.
+"""Compare runs: figures, pairwise tests and wins.
 
 One held-out part is compared by DeLong's paired test, as few rows allow (for the partial AUC, by
 its components);
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference
 from aucstudio.engine.params import declared_params
-from aucstudio.project.results.other_rows import why_not_comparable
+from aucstudio.project.results.comparability import why_not_comparable
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -126,7 +126,7 @@ class PairComparison:
 
     @property
     def settled(self) -> bool:
-        """Whether the difference stands after the correction."""
+        """Whether the difference is significant after the correction."""
         return inference.settled(self.p_corrected, LEVEL)
 
     @property

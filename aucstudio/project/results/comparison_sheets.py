@@ -1,4 +1,4 @@
-"""A comparison of runs as text: tables for a spreadsheet (CSV), a page (Markdown), a paper (LaTeX).
+"""Comparisons as CSV, Markdown and LaTeX.
 
 The first table has a row for each run, the second one for each pair.
 """

@@ -1,4 +1,4 @@
-"""How both classes score: histograms over common bins, and what a threshold gets wrong."""
+"""Histograms of scores by class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs and comparisons as plain data and as text."""
+"""Runs and comparisons as plain data and text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
 from aucstudio.notices import texts
 from aucstudio.project import typed
@@ -22,7 +21,7 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.runs.experiments.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import interval_words, suggestion, titled
+from aucstudio.project.words import aligned, interval_words, suggestion, titled
 
 if TYPE_CHECKING:
     from aucstudio.project.work.workers import Workers
@@ -64,7 +63,7 @@ def data_sentence(table: AnyTable) -> str:
 
 
 def results_table(records: Sequence[RunRecord], band: Band) -> str:
-    """Lay out the figures of runs as text."""
+    """Format the figures of runs as text."""
     title = f"pAUC [{band[0]:g}, {band[1]:g}]"
     rows = [("method", "AUC", "95 % interval", title, "95 % interval", "s per fit")]
     for record in records:
@@ -79,11 +78,7 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
                 f"{record.fit_seconds:.3g}",
             )
         )
-    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
-    lines = [
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *doubts(records, band)])
+    return "\n".join([*aligned(rows), *doubts(records, band)])
 
 
 def doubts(records: Sequence[RunRecord], band: Band) -> list[str]:
@@ -126,7 +121,8 @@ def named_runs(
         window = typed.convert(contents.plan.get("window", {}), _Window)
     except msgspec.ValidationError as error:
         complain(
-            f"the plan of {project} is damaged: runs go by the names of their methods ({error})"
+            f"the plan of {project} is damaged: runs are listed by the names of their "
+            f"methods ({error})"
         )
     named = []
     for record in contents.records:
@@ -167,7 +163,7 @@ def find_run(
         ids = ", ".join(record.id for _, record in chosen)
         raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
     if not named:
-        raise InputError(f"{project} has no finished run at all", file=str(project))
+        raise InputError(f"{project} has no finished run", file=str(project))
     known = [text for _, record in named for text in (record.experiment.title, record.id)]
     raise InputError(
         f"{project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
@@ -194,7 +190,7 @@ class _Window(msgspec.Struct):
 def readable_runs(
     named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
 ) -> list[tuple[str, RunRecord]]:
-    """Return the runs whose scores are whole; the figures of each are worked out by that."""
+    """Return the runs with intact scores, by computing their figures."""
     from aucstudio.project.results.comparison import run_figures
 
     sound = []

@@ -1,4 +1,4 @@
-"""How many more rows, or groups, would likely make a comparison significant."""
+"""Sample size of a new study for a significant difference."""
 
 from __future__ import annotations
 

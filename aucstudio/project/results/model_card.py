@@ -1,4 +1,4 @@
-"""A model card: what a model was fitted on, how well it ranks, where it should not be trusted."""
+"""Model cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of text, tables, pictures and code, written as one HTML file or as Markdown."""
+"""Pages of text, tables and pictures as HTML or Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test of every pair of runs, as calls that know nothing of each other."""
+"""Tests of all pairs of runs as independent calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.results.common_rows import Scores, common_scores
-from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
+from aucstudio.project.results.summary import LEVEL, ranking, same_rows
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
@@ -102,15 +102,12 @@ class _Scored:
     @cached_property
     def placements(self) -> inference.Placements:
         """Return what the test of the only split needs; the same for every other run."""
-        return inference.Placements.of(self._ranking(self.splits[0]), *self.band)
+        return inference.Placements(self._ranking(self.splits[0]), self.band)
 
     @cached_property
     def areas(self) -> list[float]:
         """Return the area of each split."""
-        rankings = map(self._ranking, self.splits)
-        if self.band == WHOLE:
-            return [one.auc for one in rankings]
-        return [roc.partial_auc_of(one.curve, *self.band).normalized for one in rankings]
+        return [roc.area(self._ranking(split), *self.band) for split in self.splits]
 
     def _ranking(self, split: SplitResult | Scores) -> roc.Ranking:
         return ranking(split) if isinstance(split, SplitResult) else split.ranking()

@@ -1,4 +1,4 @@
-"""A report on runs: figures with intervals, differences, pictures, protocol, how to repeat them."""
+"""Reports on runs."""
 
 from __future__ import annotations
 

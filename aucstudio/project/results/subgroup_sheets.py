@@ -1,4 +1,4 @@
-"""How subgroups are written: a sheet for each run, and what the tests came to."""
+"""Subgroup results as text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from aucstudio.engine import inference
-from aucstudio.project.results.choosing import Rate
 from aucstudio.project.results.subgroups import Subgroups
+from aucstudio.project.results.threshold_choice import Rate
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import interval_words, p_words, range_words
 

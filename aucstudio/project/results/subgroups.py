@@ -1,4 +1,4 @@
-"""How well a run ranks within each part of the rows, by a column, and whether the parts differ.
+"""Results of a run by subgroup, with a test of equality.
 
 Rows of different levels are different rows, so that their areas are independent given the models.
 Of several folds the area of a level is the mean over folds, weighted by pairs; of repeated splits
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.roc.band import position
+from aucstudio.engine.roc import position
 from aucstudio.notices import Notice
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.choosing import Rate
 from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.parting import part_rows
+from aucstudio.project.results.subgroup_levels import part_rows
 from aucstudio.project.results.summary import LEVEL, WHOLE, few_in_range, number
+from aucstudio.project.results.threshold_choice import Rate
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -149,7 +149,7 @@ def subgroups(
         Of any role.
     band : (float, float)
     cuts : sequence of float
-        Where numbers are parted; see :func:`~aucstudio.project.results.parting.part_rows`.
+        Where numbers are parted; see :func:`~aucstudio.project.results.subgroup_levels.part_rows`.
     thresholds : sequence of float, optional
         One for each split, to tell rates at; the lowest ones that keep to the range among all
         held-out negatives if left out.
@@ -327,9 +327,9 @@ def parted_data(name: str, record: RunRecord) -> DataReference:
     data = experiment.test if scheme == FILE else experiment.data
     if data is None or scheme == LEAVE_PAIR_OUT:
         why = (
-            "leave-pair-out orders pairs of all rows"
+            "leave-pair-out ranks pairs of rows, not single rows"
             if scheme == LEAVE_PAIR_OUT
-            else "an earlier program did not write down what the test file held"
+            else "an earlier version did not record the contents of the test file"
         )
         raise InputError(f"{name} cannot be split into groups: {why}", setting="by")
     return data

@@ -1,4 +1,4 @@
-"""Figures of a run with their uncertainty, always computed from its stored scores.
+"""Figures of a run with intervals, computed from its stored scores.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
 resampled t interval, because training sets that overlap are not independent. The partial AUC over
@@ -121,12 +121,7 @@ def _remembered(
 @_remembered
 def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
     """Summarise the held-out AUC."""
-    return _summarise(
-        record,
-        lambda s: ranking(s).auc,
-        lambda s: inference.interval_of(ranking(s), *WHOLE, level),
-        level,
-    )
+    return pauc_summary(record, WHOLE, level)
 
 
 @_remembered
@@ -136,11 +131,11 @@ def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary
     if band == WHOLE or not over_folds or len(record.splits) < inference.LEAST_SPLITS:
         return _summarise(
             record,
-            lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
+            lambda s: roc.area(ranking(s), *band),
             lambda s: inference.interval_of(ranking(s), *band, level),
             level,
         )
-    values = [roc.partial_auc_of(ranking(s).curve, *band).normalized for s in record.splits]
+    values = [roc.area(ranking(s), *band) for s in record.splits]
     # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
     repeats = sorted({split.repeat for split in record.splits})
     found = [
@@ -159,10 +154,7 @@ def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
     """Summarise the held-out TPR at an FPR."""
 
     def bounds(split: SplitResult) -> inference.Interval:
-        rows = Scores.of(split)
-        found = inference.pointwise_band(
-            rows.positive, rows.scores, level, grid=[fpr], positive=True, **rows.sampled
-        )
+        found = inference.pointwise_band(ranking(split), level, grid=[fpr])
         low, high = float(found.low[0]), float(found.high[0])
         reason = (
             inference.interval_of(ranking(split), *WHOLE, level).reason if np.isnan(low) else ""

@@ -1,4 +1,4 @@
-"""What verifying a run found, as a table of few rows and in sentences."""
+"""Result of a verification as table and text."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def _lines(found: Verified) -> Iterator[Line]:
     if found.counted is not None:
         off = abs(found.counted - found.objective)
         counted = _number(found.counted)
-        yield "Objective of this scorer, counted", _number(found.objective), counted, _size(off)
+        yield "Objective of this scorer, recomputed", _number(found.objective), counted, _size(off)
     if found.solved is not None and found.counted is not None and found.bound is not None:
         pair = _number(found.counted), _number(found.solved)
         yield "Objective, solved again", *pair, _size(found.counted - found.solved)
         ours = "none" if found.gap is None else _size(found.gap)
         theirs = _size(max(0.0, found.counted - found.bound))
-        yield "Distance from the optimum, at most", ours, theirs, ""
+        yield "Upper bound on the distance from the optimum", ours, theirs, ""
     if found.solution_difference is not None:
         yield "Training scores of the two solutions", "", "", _size(found.solution_difference)
     if found.repeated is not None:
-        yield "Training scores, fitted once more", "", "", _size(found.repeated)
+        yield "Training scores of a repeated fit", "", "", _size(found.repeated)
     apart = found.score_difference
     told = "no number" if apart is None else _size(apart)
-    yield "Scores kept and scores of the scorer", "", "", told
+    yield "Stored scores and scores of the scorer", "", "", told
     for area in found.areas:
         whole = (area.alpha, area.beta) == (0.0, 1.0)
         name = "AUC" if whole else f"pAUC at FPR {range_words((area.alpha, area.beta))}"
@@ -51,7 +51,7 @@ def verdict(verification: Verification) -> str:
         return " ".join(found.faults)
     parts = [_optimum(found), *found.reasons]
     if not found.reasons or found.solved is not None:
-        parts.append("Objective, scores and areas agree with counting.")
+        parts.append("Objective, scores and areas agree with the recomputed ones.")
     return " ".join(part for part in parts if part)
 
 
@@ -60,11 +60,11 @@ def _optimum(found: Verified) -> str:
     if found.solved is None or found.bound is None or found.counted is None:
         if found.repeated is None:
             return ""
-        again = "to the same bits" if found.repeated == 0 else "but for rounding"
-        none = "There is no optimum to compare with: this method does not solve a convex problem. "
+        again = "bit for bit" if found.repeated == 0 else "except for rounding"
+        none = "No optimum to compare with: this method does not solve a convex problem. "
         if any("not solved again" in reason for reason in found.reasons):
             none = ""
-        return f"{none}The same fit done once more gives the same scores, {again}."
+        return f"{none}Repeating the fit gives the same scores, {again}."
     size = max(abs(found.counted), 1e-300)
     near = _share(max(0.0, found.counted - found.bound) / size)
     off = (found.solved - found.counted) / size
@@ -88,7 +88,7 @@ def place_words(verification: Verification) -> str:
 
 
 def as_text(verification: Verification, name: str) -> str:
-    """Lay out a verification as text."""
+    """Format a verification as text."""
     rows = [HEADINGS, *verified_table(verification)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]

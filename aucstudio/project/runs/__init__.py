@@ -1,1 +1,1 @@
-"""Runs: what to run, how it is run and searched, what is told while it goes, what came out."""
+"""Runs: experiments, execution, search and records."""

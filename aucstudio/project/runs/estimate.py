@@ -1,24 +1,32 @@
-"""What runs take of memory, estimated before they start; which of them stay sparse."""
+"""Estimate the memory of runs before they start."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.engine import DECLARED, METHODS, memory
-from aucstudio.engine.cost import NUMBER, Cost
-from aucstudio.engine.memory import largest_memory
+from aucstudio.engine import DECLARED, METHODS
+from aucstudio.engine import cost as costs
+from aucstudio.engine.cost import NUMBER, Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.date_parts import count_taken
 from aucstudio.project.data.preparing.levels import MAX_LEVELS
-from aucstudio.project.data.preparing.preparation_choice import FREQUENCY, USUAL, PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import (
+    FREQUENCY,
+    USUAL,
+    PreparationChoice,
+)
+from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Tuning, candidates, settings_words
@@ -26,7 +34,6 @@ from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.runs.experiments.experiment import Experiment
 
 # Of control groups, version 2 and 1, as a container sees its own.
 _LIMIT_FILES = (
@@ -151,7 +158,7 @@ def machine_memory() -> float:
 
     All of it, not what is free: much of what is taken at a moment is a cache that gives way.
     """
-    return float(min([memory.machine_memory(), *_container_limits()]))
+    return float(min([costs.machine_memory(), *_container_limits()]))
 
 
 def _container_limits() -> Iterator[int]:
@@ -232,9 +239,9 @@ def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory
     elif method.takes_sparse:
         why = f"{method.title} with these settings"
     return (
-        f"{why} needs the zeros of {table.path.name} written out: one fit would take about "
-        f"{bytes_words(cost.bytes)} of memory, and this machine has {bytes_words(memory)}. "
-        f"{sparse_methods()} leave them out"
+        f"{why} needs {table.path.name} as a dense table, zeros included: one fit would take "
+        f"about {bytes_words(cost.bytes)} of memory, and this machine has "
+        f"{bytes_words(memory)}. {sparse_methods()} work on the sparse table"
     )
 
 
@@ -242,3 +249,115 @@ def sparse_methods() -> str:
     """Name the methods that take sparse rows."""
     *titles, last = (method.title for method in DECLARED.values() if method.takes_sparse)
     return f"{', '.join(titles)} and {last}, each with a linear kernel,"
+
+
+# The table, the prepared training rows, and what reading or training adds to either.
+_TIMES_IN_MEMORY = 3.0
+_MOST_OF_MEMORY = 0.8
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_LEAST_BLOCK = 1_000
+
+
+def read_size(text: str) -> int:
+    """Read a size such as 64M, in bytes.
+
+    Raises
+    ------
+    InputError
+        If it is none, or less than 1 kB.
+    """
+    found = re.fullmatch(r"([0-9]+)([KMG]?)B?", text.strip().upper())
+    size = int(found[1]) * _UNITS[found[2]] if found else 0
+    if size < _LEAST_BLOCK:
+        raise InputError(
+            f"a block size is a number of bytes such as 64M, and at least 1K; it is {text!r}",
+            setting="block_size",
+        )
+    return size
+
+
+def table_reader(
+    path: str | Path, method: str | None, stream: bool, block_size: str | None
+) -> tuple[Callable[..., AnyTable], str]:
+    """Choose how a table is read, and say so in a sentence if it was not asked for.
+
+    Parameters
+    ----------
+    path : str or Path
+    method : str or None
+        The method to be trained; None for rows to be scored.
+    stream : bool
+        Whether it is to stay on disk, whatever its size.
+    block_size : str or None
+        Size of a block, for an out-of-memory table.
+
+    Raises
+    ------
+    InputError
+        If the method needs all rows in memory, and the table must or shall stay on disk.
+    """
+    given: dict[str, Any] = {} if block_size is None else {"block_bytes": read_size(block_size)}
+    needed, memory, said = 0.0, machine_memory(), ""
+    if not stream and block_size is None:
+        needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
+        if needed <= _MOST_OF_MEMORY * memory:
+            return read_table, ""
+        said = (
+            f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
+            f"{bytes_words(memory)}"
+        )
+    if method is not None and method in DECLARED and not DECLARED[method].adds_up:
+        able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
+        reason = f"{said}: " if said else ""
+        raise InputError(
+            f"{reason}{method} needs all rows in memory at once; for an out-of-memory table "
+            f"take one of {able}, or train on a sample of the rows",
+            file=str(path),
+            setting="method",
+        )
+    from aucstudio.project.data.disk.stream import open_stream
+
+    reader = functools.partial(open_stream, **given)
+    return reader, f"{said}: it stays on disk and is read in blocks" if said else ""
+
+
+def _cell_bytes(path: Path) -> float:
+    """Guess what the cells of a table take in memory, from little of the file."""
+    try:
+        found, _ = recognise(path)
+    except InputError:
+        return 0.0  # it is told by who reads it
+    if found is PARQUET:
+        from aucstudio.project.data.parquet import count_cells
+
+        return 8.0 * count_cells(path)
+    # A cell of text is about as long as a double.
+    return found.swelling * os.path.getsize(path)
+
+
+def check_stream(experiment: Experiment) -> None:
+    """Refuse what cannot be done with an out-of-memory table.
+
+    Raises
+    ------
+    InputError
+    """
+    what, setting = "", ""
+    if experiment.tuning is not None:
+        what, setting = "settings cannot be searched", "tune"
+    if experiment.validation.scheme == LEAVE_PAIR_OUT:
+        what, setting = "leave-pair-out is impossible", "validation"
+    if experiment.weight is not None:
+        what, setting = "rows cannot be weighted", "weight"
+    if setting == "weight":
+        raise InputError(
+            f"{what} on an out-of-memory table: give the column of weights another role, or "
+            "train on a sample of the rows",
+            setting=setting,
+        )
+    if what:
+        raise InputError(
+            f"{what} on an out-of-memory table: search on a sample of its rows and use the "
+            "settings found",
+            setting=setting,
+        )

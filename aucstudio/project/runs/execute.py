@@ -1,4 +1,4 @@
-"""The one way to run an experiment: split, tune, prepare, fit, score, record."""
+"""Run an experiment: split, tune, prepare, fit, score, record."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from aucstudio.project.runs.grouping import (
     shared_notes,
 )
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.parallel_parts import side_by_side
+from aucstudio.project.runs.progress import Listener, Progress, Watch
 from aucstudio.project.runs.record import (
     DONE,
     FAILED,
@@ -39,10 +41,7 @@ from aucstudio.project.runs.record import (
     SplitResult,
 )
 from aucstudio.project.runs.rows import fit, in_memory, learn, prepared, score
-from aucstudio.project.runs.search import check_found, search
-from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.runs.tuning import Search, few_negatives_notes
-from aucstudio.project.runs.watch import Listener, Progress, Watch
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -128,6 +127,7 @@ def failure_sentence(error: Exception) -> str:
     return f"the method failed unexpectedly ({type(error).__name__}: {error})"
 
 
+@dataclasses.dataclass(eq=False)
 class _Run:
     """The state of one execution: what is finished, and whether to stop.
 
@@ -135,26 +135,18 @@ class _Run:
     that was done elsewhere.
     """
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        listen: Listener | None,
-        only: int | None = None,
-        searched: Search | None = None,
-        kept: Any = None,
-        spread: Spread = side_by_side,
-    ) -> None:
-        self.experiment = experiment
-        self.kept, self.spread = kept, spread
-        self.listen = listen
-        self.only = only
-        self.searched = searched
-        self.stopped = False
-        self.notes: tuple[Notice, ...] = ()
-        self.finished: list[SplitResult] = []
-        self.searches: list[Search] = []
-        self.created = RunRecord.now()
-        self.began = time.perf_counter()
+    experiment: Experiment
+    listen: Listener | None
+    only: int | None = None
+    searched: Search | None = None
+    kept: Any = None
+    spread: Spread = side_by_side
+    stopped: bool = False
+    notes: tuple[Notice, ...] = ()
+    finished: list[SplitResult] = dataclasses.field(default_factory=list)
+    searches: list[Search] = dataclasses.field(default_factory=list)
+    created: str = dataclasses.field(default_factory=RunRecord.now)
+    began: float = dataclasses.field(default_factory=time.perf_counter)
 
     def go(self, table: AnyTable, test_table: AnyTable | None) -> None:
         self.experiment.require_training()
@@ -205,7 +197,7 @@ class _Run:
     def _settle(
         self, k: int, count: int, part: SplitRows, table: AnyTable
     ) -> tuple[Mapping[str, Any], tuple[Notice, ...]]:
-        """Return the settings to fit with, searched on the training part where that is asked for.
+        """Return the settings to fit with, searched on the training part if requested.
 
         Beside them, what there is to warn of.
         """
@@ -218,20 +210,12 @@ class _Run:
             seconds = time.perf_counter() - began
             return self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
 
+        from aucstudio.project.runs.search import check_found, search
+
         if self.searched is not None:
             found = check_found(self.searched)
         else:
-            found = search(
-                experiment.method,
-                experiment.params,
-                experiment.tuning,
-                in_memory(table),
-                part.train_rows,
-                experiment.band,
-                report,
-                experiment.preparation,
-                experiment.validation,
-            )
+            found = search(experiment, in_memory(table), part.train_rows, report)
         self.searches.append(found)
         negatives = int(np.count_nonzero(~part.train_positive))
         warning = few_negatives_notes(found, negatives, experiment.band)
@@ -247,23 +231,15 @@ class _Run:
         return outcome.placements(part.train_positive), (notice("leave_pair_out"),)
 
     def tell(self, message: Progress) -> bool:
-        """Pass a message on; answers whether to stop."""
+        """Forward a message; return whether to stop."""
         if self.listen is not None and self.listen(message):
             self.stopped = True
         return self.stopped
 
     def record(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self.began
-        return RunRecord.made(
-            self.experiment,
-            status,
-            self.finished,
-            self.created,
-            seconds,
-            error,
-            trace,
-            self.searches,
-        )
+        found = tuple(self.finished), self.created, seconds, error, trace, tuple(self.searches)
+        return RunRecord(self.experiment, status, *found)
 
 
 def _weights_notes(table: AnyTable) -> tuple[Notice, ...]:
@@ -300,18 +276,10 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
 
     params = dict(experiment.params)
     if experiment.tuning is not None:
+        from aucstudio.project.runs.search import search
+
         report = functools.partial(told, None)
-        params |= search(
-            experiment.method,
-            params,
-            experiment.tuning,
-            in_memory(table),
-            rows,
-            experiment.band,
-            report,
-            experiment.preparation,
-            experiment.validation,
-        ).chosen
+        params |= search(experiment, in_memory(table), rows, report).chosen
     method: AUCClassifier = known(**params)
     trained = prepared(preparation, table, rows), table.is_positive()
     together = kept_together(experiment.validation, table, np.arange(len(rows)))

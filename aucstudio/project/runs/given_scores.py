@@ -1,4 +1,4 @@
-"""Scores from elsewhere as runs: a column of the table that is a score already.
+"""Runs of given scores: a column that is already a score.
 
 A file of scores becomes a column first, joined by what names the rows.
 
@@ -10,23 +10,14 @@ another run held out can be held against that run's, split by split.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.score_file import Joined, ScoreFile, join_scores, read_score_file
-from aucstudio.project.data.splitting.split import Split
+from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.splitting.validation import FILE, Validation
-from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-
-if TYPE_CHECKING:
-    from aucstudio.engine.base import AUCClassifier
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 MARKER = "marker"
@@ -110,64 +101,6 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
     return table
 
 
-def with_score_file(experiment: Experiment, scores: ScoreFile) -> Experiment:
-    """Return an experiment on a table whose scores come from a file."""
-    data = dataclasses.replace(experiment.data, scores=(scores,))
-    return dataclasses.replace(experiment, data=data)
-
-
-def with_scores(
-    method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
-) -> tuple[Split, tuple[Notice, ...]]:
-    """Set rows without a score aside, for a method that takes one column as it is.
-
-    Positions are those among labelled rows; with a test file all of its rows are ``test``.
-
-    Raises
-    ------
-    InputError
-        If no positive or no negative row with a score is left.
-    """
-    if test_table is not None:
-        split = dataclasses.replace(split, test=np.arange(np.count_nonzero(test_table.labelled())))
-    name = given_column(method, table)
-    if name is None:
-        return split, ()
-    held = test_table or table
-    train = _known(table, name, split.train, "trains on")
-    test = _known(held, name, split.test, "holds out")
-    aside = len(split.train) - len(train), len(split.test) - len(test)
-    kept = dataclasses.replace(split, train=train, test=test)
-    if not any(aside):
-        return kept, ()
-    return kept, (notice("scores_missing", column=name, train=aside[0], test=aside[1]),)
-
-
-def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
-    """Name the one column whose values are the scores; None where something is learnt."""
-    features = [column for column in table.columns if column.role in _FEATURE_ROLES]
-    alone = method.as_given and len(features) == 1 and features[0].role == "number"
-    return features[0].name if alone else None
-
-
 def is_given(record: RunRecord) -> bool:
     """Return whether a run's scores are a column of the table."""
     return record.experiment.method == MARKER
-
-
-def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> NDArray[np.intp]:
-    column = table.column(name)
-    assert isinstance(column, Column)  # a table on disk is refused
-    rows = np.flatnonzero(table.labelled())[places]
-    known = ~np.isnan(column.measured()[rows])
-    positive = table.is_positive()[places[known]]
-    if not 0 < np.count_nonzero(positive) < len(positive):
-        raise InputError(
-            f"column {name!r} of {table.path} has no value in the positive or in the negative rows "
-            f"that a split {verb}: these rows cannot be ranked by it",
-            file=str(table.path),
-            column=name,
-            setting="score-column",
-        )
-    kept: NDArray[np.intp] = places[known]
-    return kept

@@ -1,4 +1,4 @@
-"""What groups and times ask of a run, and what there is to say about them."""
+"""Groups and times of a run, with notices."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.splitting.enough import require_groups
 from aucstudio.project.data.splitting.forward import Rows, blocks_of, time_column, times_of
 from aucstudio.project.data.splitting.groups import Groups, groups_by
-from aucstudio.project.data.splitting.split import Split, splits_of
+from aucstudio.project.data.splitting.split import Split, require_groups, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -42,8 +41,9 @@ def check_groups(
     """
     if validation.scheme == FORWARD:
         # To sort many rows takes long; the run itself does so.
-        draw = splits_of if table.rows <= _EASY else _column
-        draw(table, validation)
+        time_column(table, validation.time)
+        if table.rows <= _EASY:
+            splits_of(table, validation)
         return
     groups = table.groups
     if groups is None:
@@ -62,10 +62,6 @@ def check_groups(
                     column=name,
                     setting="test_file",
                 )
-
-
-def _column(table: AnyTable, validation: Validation) -> object:
-    return time_column(table, validation.time)
 
 
 def forward_notes(

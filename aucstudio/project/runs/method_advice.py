@@ -1,4 +1,4 @@
-"""Which methods suit a table: what each would take there, and which to begin with, and why."""
+"""Suggest methods for a table, with estimated cost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.cost import Cost
-from aucstudio.engine.memory import largest_memory
+from aucstudio.engine.cost import Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.preparing.preparation_choice import USUAL
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
@@ -154,7 +153,7 @@ def _wishes(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
     positives, negatives, _features = size
     rows, told = positives + negatives, f"{positives + negatives:,} training rows"
     if rows <= _FEW_ROWS:
-        yield "auc-rls", f"{told}: solved at once, and tuning costs next to nothing."
+        yield "auc-rls", f"{told}: closed-form solution; tuning adds almost no time."
     else:
         yield "rank-svm", f"{told}, {positives * negatives:,} pairs: few steps all the same."
     low, high = band

@@ -1,4 +1,4 @@
-"""What came out of a run, frozen; every figure shown is computed from the scores kept here."""
+"""Record of a run: immutable; all figures are computed from its scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import datetime
 import functools
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -118,7 +118,7 @@ class SplitResult:
 
     @classmethod
     def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:
-        """Make a result of the values at hand, and of what reads the other attributes by name."""
+        """Make a result from known values and a function that reads the others by name."""
         split = cls.__new__(cls)
         split.__dict__.update(values, _read=read)
         return split
@@ -158,7 +158,6 @@ class RunRecord:
 
     Attributes
     ----------
-    id : str
     experiment : Experiment
     status : {"done", "stopped", "failed"}
     splits : tuple of SplitResult
@@ -167,56 +166,37 @@ class RunRecord:
         When the run began, ISO 8601 with offset.
     seconds : float
         Wall-clock time of the whole run.
-    versions : dict
     error : str
         One sentence, where it failed.
     traceback : str
         For a bug report, where it failed unexpectedly.
     searches : tuple of Search
         Where settings were tuned: what each split's search found; the last one may be unfinished.
+    versions : dict
+        Of everything that shaped the numbers; by default of this program.
+    id : str
+        By default that of the experiment.
     """
 
-    id: str
     experiment: Experiment
     status: str
     splits: tuple[SplitResult, ...]
     created: str
     seconds: float
-    versions: dict[str, str]
     error: str = ""
     traceback: str = ""
     searches: tuple[Search, ...] = ()
+    versions: dict[str, str] = dataclasses.field(default_factory=lambda: versions())
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", self.experiment.id)
 
     @staticmethod
     def now() -> str:
         """The present time as ``created`` holds it."""
         return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-
-    @classmethod
-    def made(
-        cls,
-        experiment: Experiment,
-        status: str,
-        splits: Sequence[SplitResult],
-        created: str,
-        seconds: float,
-        error: str = "",
-        trace: str = "",
-        searches: Sequence[Search] = (),
-    ) -> RunRecord:
-        """Make the record of a run of this very program."""
-        return cls(
-            experiment.id,
-            experiment,
-            status,
-            tuple(splits),
-            created,
-            seconds,
-            versions(),
-            error,
-            trace,
-            tuple(searches),
-        )
 
     @property
     def params(self) -> Mapping[str, Any]:

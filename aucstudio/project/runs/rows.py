@@ -1,4 +1,4 @@
-"""The rows of a table as a method takes them: one matrix, or blocks where the table is on disk.
+"""Rows of a table as a matrix or as blocks.
 
 The one place that knows of both.
 """
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.monitor import Callback, Spread
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -24,7 +24,7 @@ from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.runs.side_by_side import side_by_side
+from aucstudio.project.runs.parallel_parts import side_by_side
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -54,13 +54,9 @@ def learn(
     ``sparse`` matrix, zeros stay zero.
     """
     keep_gaps = None if method.in_parts and method.takes_missing else method.takes_missing
-    if on_disk := _on_disk(table):
-        from aucstudio.project.data.disk.stream_rows import learn_on_disk
-
-        return learn_on_disk(on_disk, rows, choice, keep_gaps=bool(keep_gaps))
     if method.as_given:
-        return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps).unscaled()
-    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps, keep_zeros=sparse)
+        return learn_preparation(table, rows, keep_gaps=keep_gaps).unscaled()
+    return learn_preparation(table, rows, choice, keep_gaps=keep_gaps, keep_zeros=sparse)
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
@@ -75,7 +71,7 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
 def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
     """Return prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
     if preparation.keeps_zeros:
-        from aucstudio.project.data.sparse_rows import sparse_rows
+        from aucstudio.project.data.preparing.sparse import sparse_rows
 
         return sparse_rows(preparation, table, rows)
     return preparation.apply(table, rows, for_fit=True)
@@ -137,7 +133,7 @@ def _on_disk(table: AnyTable) -> DiskTable | None:
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Return a table that is in memory; whoever needs all rows refuses others before."""
+    """Return an in-memory table; others were refused before."""
     assert isinstance(table, Table), f"{table.path} stays on disk"
     return table
 

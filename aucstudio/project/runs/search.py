@@ -1,4 +1,4 @@
-"""The walk of a search: every candidate, fold by fold, on the training rows alone.
+"""Search over candidate settings, fold by fold.
 
 :func:`search` walks here and now. Its steps are tasks that know nothing of each other, so that
 they may as well be done elsewhere and in any order: the areas come out the same.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,23 +17,22 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.forward import most_steps, times_of
 from aucstudio.project.data.splitting.split import fold_numbers
 from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import fits_sparse
+from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
     Candidate,
     Search,
-    Tuning,
     candidates,
 )
 
@@ -63,34 +62,19 @@ class Task:
     group: tuple[int, ...]
 
 
-def search(
-    method: str,
-    params: Mapping[str, Any],
-    tuning: Tuning,
-    table: Table,
-    rows: Rows,
-    band: tuple[float, float],
-    report: Report,
-    preparation: PreparationChoice = USUAL,
-    validation: Validation | None = None,
-) -> Search:
-    """Judge every candidate on the given rows of a table.
+def search(experiment: Experiment, table: Table, rows: Rows, report: Report) -> Search:
+    """Judge every candidate of an experiment on the given rows of a table.
 
     Parameters
     ----------
-    method : str
-    params : mapping
-        Every setting; those that are searched are overridden.
-    tuning : Tuning
+    experiment : Experiment
+        That says by its tuning what is searched; its ``params`` of these settings are overridden.
+        Where its validation goes forward in time, so do the folds of the search.
     table : Table
     rows : ndarray of int
         Labelled rows, the training part of a split.
-    band : (float, float)
     report : callable
-        Hears of the search as it stands; True stops it.
-    preparation : PreparationChoice, optional
-    validation : Validation, optional
-        Where it goes forward in time, so do the folds of the search.
+        Receives the search as it stands; True stops it.
 
     Raises
     ------
@@ -99,7 +83,7 @@ def search(
     InputError
         If no candidate could be judged; the sentence of the first is given.
     """
-    judge = Judge(method, params, tuning, table, rows, band, preparation, validation)
+    judge = Judge(experiment, table, rows)
     standing = SearchProgress(judge)
     began = time.perf_counter()
 
@@ -116,10 +100,10 @@ def search(
 
 
 def check_found(found: Search) -> Search:
-    """Return the search back, or raise InputError if no candidate could be judged."""
+    """Return the search, or raise InputError if no candidate could be tested."""
     if found.best is None:
-        reason = next(iter(found.problems.values()), "no candidate gave an area")
-        raise InputError(f"nothing could be tuned: {reason}", setting="tune")
+        reason = next(iter(found.problems.values()), "no candidate could be tested")
+        raise InputError(f"no settings could be searched: {reason}", setting="tune")
     return found
 
 
@@ -133,35 +117,26 @@ class Judge:
     folds : int
     """
 
-    def __init__(
-        self,
-        method: str,
-        params: Mapping[str, Any],
-        tuning: Tuning,
-        table: Table,
-        rows: Rows,
-        band: tuple[float, float],
-        preparation: PreparationChoice = USUAL,
-        validation: Validation | None = None,
-    ) -> None:
-        self._method, self._params, self._tuning = METHODS[method], params, tuning
-        self._table, self._rows, self._band = table, rows, band
-        self._preparation = preparation
+    def __init__(self, experiment: Experiment, table: Table, rows: Rows) -> None:
+        tuning, validation = experiment.tuning, experiment.validation
+        assert tuning is not None, "nothing is to be tuned"
+        self._method, self._params = METHODS[experiment.method], experiment.params
+        self._experiment, self._tuning, self._table, self._rows = experiment, tuning, table, rows
         labelled = np.flatnonzero(table.labelled())
         places = np.searchsorted(labelled, rows)
         self._positive = table.is_positive()[places]
         self._groups = None if table.groups is None else table.groups.part(places)
         self._weights = None if table.weights is None else table.weights[places]
-        self._sparse = fits_sparse(method, params, tuning, preparation, table)
+        self._sparse = fits_sparse(
+            experiment.method, self._params, tuning, experiment.preparation, table
+        )
         self._at_hand: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
-        self.candidates = tuple(candidates(self._method, params, tuning.seed))
+        self.candidates = tuple(candidates(self._method, self._params, tuning.seed))
         self._splits: list[tuple[Rows, Rows]] = []
         if tuning.metric != LEAVE_PAIR_OUT:
-            if validation is not None and validation.scheme == FORWARD:
-                self._splits = self._steps(validation, places)
-            else:
-                self._splits = self._drawn_folds()
+            forward = validation.scheme == FORWARD
+            self._splits = self._steps(validation, places) if forward else self._drawn_folds()
         self.folds = max(1, len(self._splits))
 
     def _steps(self, validation: Validation, places: Rows) -> list[tuple[Rows, Rows]]:
@@ -172,8 +147,8 @@ class Judge:
         steps, parts = most_steps(times, self._positive, most, gap, window, codes)
         if not steps:
             raise InputError(
-                f"tuning finds no step forward by {validation.time} within the training rows that "
-                "has both classes before and after it: choose fewer steps",
+                f"tuning by {validation.time} found no split in time within the training rows "
+                "with both classes before and after it: choose fewer steps",
                 setting="tune",
             )
         return parts
@@ -246,7 +221,7 @@ class Judge:
             yield k, self._area(held, scores, held_weights)
 
     def _parts(self, fold: int) -> tuple[Part, Part]:
-        """Prepare the rows to train on and those held out; of the last fold they are at hand."""
+        """Prepare training and held-out rows; those of the last fold are cached."""
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._splits[fold]
@@ -263,7 +238,8 @@ class Judge:
         return self._at_hand[1:]
 
     def _learn(self, rows: NDArray[np.intp]) -> Preparation:
-        return learn(self._method, self._table, rows, self._preparation, sparse=self._sparse)
+        choice = self._experiment.preparation
+        return learn(self._method, self._table, rows, choice, sparse=self._sparse)
 
     def _path(
         self,
@@ -282,7 +258,9 @@ class Judge:
 
     def _area(self, positive: NDArray[np.bool_], scores: Array, weights: Array | None) -> float:
         if self.metric == PAUC:
-            return roc.partial_auc(positive, scores, *self._band, weights=weights).normalized
+            return roc.partial_auc(
+                positive, scores, *self._experiment.band, weights=weights
+            ).normalized
         return roc.auc(positive, scores, weights=weights)
 
     def _pairs_out(
@@ -298,7 +276,7 @@ class Judge:
 
 
 class SearchProgress:
-    """What came of the tasks of a search so far, in whatever order they end.
+    """Results of the tasks of a search, in order of completion.
 
     Attributes
     ----------
@@ -318,14 +296,14 @@ class SearchProgress:
         return {k: words for k, (_, words) in sorted(self._problems.items())}
 
     def take(self, fold: int, k: int, found: float | str) -> None:
-        """Take in the area of candidate ``k`` on a fold, or why there is none."""
+        """Store the area of candidate ``k`` on a fold, or why there is none."""
         if not isinstance(found, str):
             self._areas[k, fold] = found
         elif fold <= self._problems.get(k, (fold, ""))[0]:
             self._problems[k] = fold, found
 
     def so_far(self) -> Search:
-        """Return the search as it stands.
+        """Return the current state of the search.
 
         A candidate is not tried again after the first fold that it fails on: areas that others
         found on later ones meanwhile are left out.

@@ -1,29 +1,32 @@
-"""One split of a run: its rows, prepared on either side, and what becomes of it."""
+"""One split of a run: rows, preparation, result and cautions."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import inference, roc
+from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
+from aucstudio.project.data.table import Column
 from aucstudio.project.data.weights import check_weights_left
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.fit_notes import leak_notes, score_notes
-from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.grouping import kept_together
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.progress import Watch
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
-from aucstudio.project.runs.watch import Watch
 from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
@@ -32,6 +35,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+
+# What rows and results of a split have in common.
+_SHARED = (
+    *("train_rows", "train_positive", "train_weights"),
+    *("test_rows", "test_positive", "test_weights", "test_groups", "weight_kind"),
+)
+_FEATURE_ROLES = ("number", "category")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -168,10 +178,7 @@ def split_result(
     return SplitResult(
         repeat=part.split.repeat,
         fold=part.split.fold,
-        train_rows=part.train_rows,
-        test_rows=part.test_rows,
-        train_positive=part.train_positive,
-        test_positive=part.test_positive,
+        **{name: getattr(part, name) for name in _SHARED},
         train_scores=method.train_scores_,
         test_scores=test_scores,
         model=model,
@@ -201,18 +208,166 @@ def split_result(
         trajectory=watch.trajectory(method.train_scores_, test_scores),
         needed=None if method.dual_gap_ is None else float(method.needed_gap_),
         trained_range=getattr(method, "fpr_range_used_", None),
-        train_weights=part.train_weights,
-        test_weights=part.test_weights,
-        test_groups=part.test_groups,
-        weight_kind=part.weight_kind,
     )
 
 
 def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
-    """Look for a column that is the label again, where held-out rows are told apart entirely."""
+    """Search for a column that copies the label, where held-out rows are separated perfectly."""
     held = test_scores[part.test_positive], test_scores[~part.test_positive]
     if not all(map(len, held)) or held[0].min() <= held[1].max():
         return ()
     if not isinstance(part.train, np.ndarray):
         return ()
     return leak_notes(part.preparation.feature_names, part.train, part.train_positive)
+
+
+def with_scores(
+    method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
+) -> tuple[Split, tuple[Notice, ...]]:
+    """Set rows without a score aside, for a method that takes one column as it is.
+
+    Positions are those among labelled rows; with a test file all of its rows are ``test``.
+
+    Raises
+    ------
+    InputError
+        If no positive or no negative row with a score is left.
+    """
+    if test_table is not None:
+        split = dataclasses.replace(split, test=np.arange(np.count_nonzero(test_table.labelled())))
+    name = given_column(method, table)
+    if name is None:
+        return split, ()
+    held = test_table or table
+    train = _known(table, name, split.train, "trains on")
+    test = _known(held, name, split.test, "holds out")
+    aside = len(split.train) - len(train), len(split.test) - len(test)
+    kept = dataclasses.replace(split, train=train, test=test)
+    if not any(aside):
+        return kept, ()
+    return kept, (notice("scores_missing", column=name, train=aside[0], test=aside[1]),)
+
+
+def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
+    """Return the column whose values are the scores; None for trained methods."""
+    features = [column for column in table.columns if column.role in _FEATURE_ROLES]
+    alone = method.as_given and len(features) == 1 and features[0].role == "number"
+    return features[0].name if alone else None
+
+
+def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> NDArray[np.intp]:
+    column = table.column(name)
+    assert isinstance(column, Column)  # a table on disk is refused
+    rows = np.flatnonzero(table.labelled())[places]
+    known = ~np.isnan(column.measured()[rows])
+    positive = table.is_positive()[places[known]]
+    if not 0 < np.count_nonzero(positive) < len(positive):
+        raise InputError(
+            f"column {name!r} of {table.path} has no value in the positive or in the negative rows "
+            f"that a split {verb}: these rows cannot be ranked by it",
+            file=str(table.path),
+            column=name,
+            setting="score-column",
+        )
+    kept: NDArray[np.intp] = places[known]
+    return kept
+
+
+_LEVEL = 0.99
+# Scores that differ by no more than this share of their size differ by rounding.
+_ROUNDING = 1e-9
+_FAR_BETTER = 0.1  # in AUC, beyond what chance explains
+# So rarely may one of the columns separate the classes by chance.
+_BY_CHANCE = 1e-3
+
+
+def score_notes(
+    train_positive: NDArray[np.bool_],
+    train_scores: NDArray[np.float64],
+    test_positive: NDArray[np.bool_],
+    test_scores: NDArray[np.float64],
+    *,
+    method: type[AUCClassifier],
+    params: Mapping[str, Any],
+    weights: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = (None, None),
+    weight_kind: str = roc.SAMPLING,
+    groups: NDArray[np.intp] | None = None,
+) -> tuple[Notice, ...]:
+    """Return notes on equal scores, training rows that are ranked upside down, and overfitting.
+
+    Parameters
+    ----------
+    train_positive, train_scores, test_positive, test_scores : ndarray
+    method : class of the method
+    params : mapping
+        Its settings.
+    weights : (ndarray or None, ndarray or None)
+        Of the training and of the held-out rows, where they do not all count once.
+    weight_kind : {"sampling", "frequency"}
+    groups : ndarray of int, optional
+        Of the held-out rows.
+    """
+    # Halves, because the difference of the largest numbers overflows.
+    low, high = train_scores.min() / 2, train_scores.max() / 2
+    if high - low <= _ROUNDING * max(abs(low), abs(high)):
+        helps = (*_weaker_settings(method, params), notice("help_columns"))
+        return (notice("constant_scores", helps=helps),)
+    of_train, of_test = weights
+    trained = roc.auc(train_positive, train_scores, weights=of_train)
+    if trained < 0.5:
+        helps = (*_balance(method, params), notice("help_milder"))
+        return (notice("ranks_backwards", auc=float(trained), helps=helps),)
+    if method.memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
+        return ()
+    sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
+    held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
+    if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
+        return ()
+    return (notice("overfitted", trained=float(trained), held_out=float(held_out.value)),)
+
+
+def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
+    """List the changes of declared settings that let a fit depart from a constant."""
+    known, helps = declared_params(method), _balance(method, params)
+    for name, change in (("C", "help_larger"), ("regularization", "help_smaller")):
+        if name in known:
+            setting = f"{known[name].label.lower()} {known[name].symbol}".strip()
+            helps.append(notice(change, setting=setting))
+    if "min_samples_leaf" in known:
+        helps.append(notice("help_leaf"))
+    if "kernel" in known and params.get("kernel") == "linear":
+        helps.append(notice("help_kernel"))
+    return helps
+
+
+def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
+    takes = "class_weight" in declared_params(method) and params.get("class_weight") is None
+    return [notice("help_balance")] if takes else []
+
+
+def leak_notes(
+    names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
+) -> tuple[Notice, ...]:
+    """Return which prepared column separates the classes alone, as the label itself would.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns of ``X``.
+    X : ndarray of shape (N, d)
+        The training rows.
+    positive : ndarray of bool, shape (N,)
+    """
+    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
+    if not m or not n or 2 * len(names) > _BY_CHANCE * math.comb(m + n, m):
+        return ()
+    (low, high), (below, above) = (
+        (np.fmin.reduce(part), np.fmax.reduce(part)) for part in (X[positive], X[~positive])
+    )
+    apart = np.flatnonzero((low > above) | (high < below))
+    if not len(apart):
+        return ()
+    column, more = str(names[apart[0]]), len(apart) - 1
+    if more:
+        return (notice("columns_separate", column=column, more=more),)
+    return (notice("column_separates", column=column),)

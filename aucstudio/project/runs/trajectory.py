@@ -1,4 +1,4 @@
-"""How a scorer moved while it was trained: its scores of some rows at a bounded number of looks."""
+"""Scores of selected rows during training, at a bounded number of evaluations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Thinned(Generic[Item]):
         self._stride, self._count = 1, 0
 
     def add(self, item: Item) -> None:
-        """Take in the next item."""
+        """Append an item."""
         self._last = [item]
         if self._count % self._stride == 0:
             self._kept.append(item)
@@ -127,7 +127,7 @@ class ScoresOnTheWay:
 
 def _heights(positive: Mask, scores: Floats) -> Array:
     """Mean height of the ROC curve over each negative's part of the FPR axis, from the left."""
-    s, t = roc.sorted_scores(positive, scores, None)
+    s, t = np.sort(scores[positive]), np.sort(scores[~positive])
     below, at_most = roc.look_up(s, t)
     first, behind = np.searchsorted(t, t, "left"), np.searchsorted(t, t, "right")
     # Positives tied with several negatives: the curve climbs over all of these at one slope.
@@ -183,7 +183,7 @@ class StageLog:
         self._last = ""
 
     def hear(self, step: Step, seconds: float) -> None:
-        """Take in one step."""
+        """Record one step."""
         if step.iteration > 0:
             self._begin_training(seconds)
         elif self._training is None:

@@ -1,4 +1,4 @@
-"""Search a method's settings by the measure that counts: stratified folds, or leave-pair-out.
+"""Tune settings by cross-validation or leave-pair-out.
 
 Every candidate is judged on the same folds of the training rows, preprocessing learnt anew in
 each; areas are averaged over folds, never pooled. Ties go to the candidate that comes first, and
@@ -64,7 +64,7 @@ class Tuning:
                 setting="tune",
             )
         if self.folds < 2:
-            raise InputError(f"tuning needs at least 2 folds; it is {self.folds}", setting="tune")
+            raise InputError(f"tuning needs at least 2 folds, not {self.folds}", setting="tune")
 
     def describe(self) -> str:
         """State in a few words how settings are chosen."""
@@ -96,7 +96,7 @@ class Search:
 
     @property
     def means(self) -> Array:
-        """Mean area of each candidate; NaN unless it was judged on every fold."""
+        """Mean area of each candidate; NaN unless it was tested on every fold."""
         means: Array = self.areas.mean(axis=1)
         return means
 
@@ -111,7 +111,7 @@ class Search:
 
     @property
     def best(self) -> int | None:
-        """Number of the best candidate judged on every fold, the first among equals."""
+        """Index of the best candidate tested on every fold, the first among equals."""
         means = self.means
         if np.isnan(means).all():
             return None
@@ -119,7 +119,7 @@ class Search:
 
     @property
     def leader(self) -> int | None:
-        """Number of the candidate that leads on the folds judged so far."""
+        """Index of the candidate that leads on the folds tested so far."""
         judged = np.isfinite(self.areas)
         if not judged.any():
             return None
@@ -131,7 +131,7 @@ class Search:
 
     @property
     def chosen(self) -> Candidate:
-        """The best candidate's settings; none if no candidate could be judged."""
+        """Settings of the best candidate; None if no candidate could be tested."""
         return {} if self.best is None else self.candidates[self.best]
 
     @property
@@ -140,6 +140,26 @@ class Search:
         settled = np.isfinite(self.areas)
         settled[list(self.problems)] = True
         return float(settled.mean())
+
+    def describe(self, names: Mapping[str, str] | None = None) -> str:
+        """State in a line what was chosen; ``names`` are other words for the settings."""
+        best = self.best
+        if best is None:
+            return "the search was not finished"
+        mean, error = self.means[best], self.errors[best]
+        spread = f", standard error {error:.3f}" if np.isfinite(error) else ""
+        return (
+            f"{settings_words(self.candidates[best], names)}, best of {len(self.candidates)}: "
+            f"{METRICS[self.metric]} {mean:.3f}{spread}"
+        )
+
+    def describe_progress(self, names: Mapping[str, str] | None = None) -> str:
+        """State how much is done, and what leads."""
+        words = f"tuning: {self.judged:.0%} of {len(self.candidates)} candidates"
+        leader = self.leader
+        if leader is None:
+            return words
+        return f"{words}, best so far {settings_words(self.candidates[leader], names)}"
 
     def as_json(self) -> dict[str, Any]:
         areas = [[a if np.isfinite(a) else None for a in row] for row in self.areas.tolist()]

@@ -1,8 +1,9 @@
-"""A stored run verified: its rows drawn and prepared again, its fit held against other routes."""
+"""Verify a stored run."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.cost import NUMBER
-from aucstudio.engine.memory import largest_memory
+from aucstudio.engine.cost import NUMBER, largest_memory
+from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
 from aucstudio.project import typed
@@ -21,7 +22,6 @@ from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory, table_bytes
-from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
 from aucstudio.project.words import bytes_words
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+Post = Callable[[tuple[str, float]], bool]
 _COPIES = 6  # of the prepared rows, and the programme's own
 
 
@@ -114,8 +115,8 @@ def verify_run(
         )
     if record.experiment.members:
         raise InputError(
-            f"{record.experiment.title} ({record.id}) solved no problem of its own: verify the "
-            "runs that it combines",
+            f"{record.experiment.title} ({record.id}) combines runs and solves no problem "
+            "itself: verify the runs that it combines",
             setting="run",
         )
     report("reading the table", 0.0)
@@ -151,6 +152,8 @@ def open_table(record: RunRecord, table: Table | None = None) -> Table:
 
 def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) -> None:
     """Compare the rows that were trained on and held out with those of the split drawn again."""
+    from aucstudio.project.runs.split_rows import with_scores
+
     experiment, result = record.experiment, record.splits[split]
     # A run that was stopped may have finished some splits only.
     drawn = [
@@ -165,8 +168,8 @@ def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) 
         for same, _ in drawn
     ):
         raise InputError(
-            f"{experiment.title} ({record.id}): drawing the split again does not give the "
-            "rows that were kept; another version of this program or of scikit-learn drew them",
+            f"{experiment.title} ({record.id}): repeating the split gives other rows than "
+            "those stored; another version of this program or of scikit-learn drew them",
             file=experiment.data.path,
         )
 
@@ -262,3 +265,50 @@ def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
         for name, value in given.items()
         if name in known
     }
+
+
+def verify_in_background(record: RunRecord, split: int, post: Post) -> Verification:
+    """Verify one split of a run; called on a thread of the window's.
+
+    Parameters
+    ----------
+    record : RunRecord
+    split : int
+        From 0.
+    post : callable
+        Called with what is being done and how far it is; returns whether to stop.
+
+    Raises
+    ------
+    InputError
+        If it cannot be verified: its table is gone, has changed, or does not fit.
+    Stopped
+    """
+    from aucstudio.project.child_process import ChildProcess
+    from aucstudio.project.runs.execute import failure_sentence
+    from aucstudio.project.runs.parallel_parts import limit_threads
+
+    last = "starting", 0.0
+
+    def report(stage: str, share: float) -> None:
+        nonlocal last
+        last = stage, share
+
+    def tell(stage: str, share: float) -> None:
+        if post((stage, share)):
+            raise Stopped("verification")
+
+    try:
+        child = ChildProcess(verify_run.__module__, limit_threads)
+    except (OSError, RuntimeError):
+        return verify_run(record, split, tell)
+    with child:
+        try:
+            found: Verification = child.call(
+                verify_run, (record, split), report, kill=lambda: post(last)
+            )
+        except (InputError, Stopped):
+            raise
+        except Exception as error:
+            raise InputError(failure_sentence(error)) from error
+        return found

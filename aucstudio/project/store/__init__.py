@@ -1,1 +1,1 @@
-"""Files of ours: projects, models, the program's own folder."""
+"""Project and model files, exports and the program's folder."""

@@ -1,4 +1,4 @@
-"""Zip archives with a digest of every entry, looked at before anything of them is inflated.
+"""Zip archives with checksums, checked before decompression.
 
 The digests stand in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and checks them.
 """
@@ -85,7 +85,7 @@ class Archive:
         entries = archive.infolist()
         self._entries = {info.filename: info for info in entries}
         if len(entries) > _MOST_ENTRIES or len(self._entries) < len(entries):
-            raise ValueError(f"it has {len(entries)} entries where at most {_MOST_ENTRIES} belong")
+            raise ValueError(f"it has {len(entries)} entries; at most {_MOST_ENTRIES} are possible")
         for info in entries:
             _require_plain(info)
         # The library also finds an archive at the end of another file, as in a project.
@@ -113,7 +113,7 @@ class Archive:
         """Read an entry and check its digest."""
         data = self._inflate(name)
         if _digest(data) != self._sums[name]:
-            raise ValueError(f"{name} is not what was written: its digest is another")
+            raise ValueError(f"{name} was changed: its checksum differs")
         return data
 
     def _inflate(self, name: str) -> bytearray:
@@ -152,11 +152,11 @@ def _require_plain(info: zipfile.ZipInfo) -> None:
     # Other ways of compressing inflate without regard to the size that is asked for.
     plain = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or info.flag_bits & _ENCRYPTED:
-        raise ValueError(f"{info.filename!r} is encrypted, or compressed in a way we do not know")
+        raise ValueError(f"{info.filename!r} is encrypted, or compressed by an unknown method")
 
 
 class _InBounds:
-    """A file of which only so much is read at once: a longer directory is none of ours."""
+    """A file with a limit on the bytes read at once."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

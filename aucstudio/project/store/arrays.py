@@ -1,4 +1,4 @@
-"""Single arrays as bytes, in numpy's own format, never as pickle; checked before they are made."""
+"""Arrays in numpy's format, without pickle, checked before loading."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def array_header(data: bytes | bytearray) -> ArrayHeader:
     """
     found = _HEADER.match(data)
     if found is None or found.end() != _BEFORE_LENGTH + int.from_bytes(found["length"], "little"):
-        raise ValueError("an array has no header that we know")
+        raise ValueError("an array has an unknown header")
     try:
         dtype = np.dtype(found["type"].decode())
     except TypeError as error:
@@ -94,8 +94,8 @@ def array_from_bytes(data: bytes | bytearray) -> NDArray[Any]:
 
 def _require_values(array: NDArray[Any]) -> None:
     if array.dtype.kind == "b" and array.view(np.uint8).max() > 1:
-        raise ValueError("an array of truth values holds something else")
+        raise ValueError("a boolean array holds other values")
     if array.dtype.kind == "U":
         points = array.view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
         if points.max() > _LAST_CODE_POINT:
-            raise ValueError("an array of text holds something else")
+            raise ValueError("a text array holds other values")

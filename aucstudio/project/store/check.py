@@ -1,4 +1,4 @@
-"""What is wrong with a project, a model or an experiment file, and what of it can be saved."""
+"""Check and repair project, model and experiment files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import dataclasses
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ class Checked:
         lines = [f"{self.file}: {problem}" for problem in self.problems]
         if not lines:
             runs = "" if self.runs is None else f" with {runs_words(self.runs)}"
-            lines = [f"{self.file}: a whole {self.kind}{runs}"]
+            lines = [f"{self.file}: an intact {self.kind}{runs}"]
         if self.repaired is not None:
             lines += [f"not saved: {lost}" for lost in self.repaired.lost]
             lines.append(f"{self.repaired.file}: {runs_words(self.repaired.runs)} saved")
@@ -108,15 +107,19 @@ def check_file(
     if not path.is_file():
         raise InputError(f"there is no file {path}: check the name", file=str(path))
     if kind is None:
-        raise InputError(
-            f"{path} is not a file that can be checked: " + ", ".join(_KINDS), file=str(path)
-        )
+        raise InputError(f"{path} cannot be checked: " + ", ".join(_KINDS), file=str(path))
     if repair and kind != PROJECT:
-        raise InputError(f"a damaged {kind} is not repaired: make it again", file=str(path))
+        raise InputError(f"a damaged {kind} cannot be repaired: create it again", file=str(path))
+    problems, runs = list[str](), 0 if kind == PROJECT else None
     try:
-        problems, runs = _CHECKS[kind](path)
+        if kind == PROJECT:
+            problems, runs = _problems_of(path)
+        elif kind == MODEL:
+            load_model(path)
+        else:
+            check_document(path)
     except InputError as error:
-        problems, runs = [str(error)], 0 if kind == PROJECT else None
+        problems = [str(error)]
     repaired = repair_project(path, target) if repair and problems else None
     return Checked(str(path), kind, tuple(problems), runs, repaired)
 
@@ -136,7 +139,7 @@ def repair_project(path: str | Path, target: str | Path | None = None) -> Repair
     path = Path(path)
     target = path.with_suffix(".repaired.aucproj") if target is None else Path(target)
     if target.exists():
-        raise InputError(f"{target} exists already: give another name with -o", file=str(target))
+        raise InputError(f"{target} exists already: choose another name with -o", file=str(target))
     found = salvage(path)
     try:
         handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -156,16 +159,6 @@ def repair_project(path: str | Path, target: str | Path | None = None) -> Repair
         raise InputError(f"cannot write {target}: {error}", file=str(target)) from error
     lost = (*found.lost, *_problems_of(target)[0])
     return Repaired(str(target), len(found.runs), lost)
-
-
-def _check_model(path: Path) -> tuple[list[str], None]:
-    load_model(path)
-    return [], None
-
-
-def _check_experiment(path: Path) -> tuple[list[str], None]:
-    check_document(path)
-    return [], None
 
 
 def _problems_of(path: Path) -> tuple[list[str], int]:
@@ -193,10 +186,3 @@ def _problem_of(record: RunRecord) -> str:
     except InputError as error:
         return str(error)
     return ""
-
-
-_CHECKS: dict[str, Callable[[Path], tuple[list[str], int | None]]] = {
-    PROJECT: _problems_of,
-    MODEL: _check_model,
-    EXPERIMENT: _check_experiment,
-}

@@ -1,4 +1,4 @@
-"""Writing files so that they are there wholly or not at all.
+"""Write files atomically.
 
 A path means what it means to a shell: a link is followed, a pipe or a device is written into, and
 a file that is there keeps its mode and its owner. What is replaced in one step is the file at the
@@ -144,8 +144,8 @@ def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> N
     for read in inputs:
         if read is not None and same_file(output, read):
             raise InputError(
-                f"{output} is the file {read} that this command reads: it would be lost; give "
-                "another name to write to",
+                f"{output} is the file {read} that this command reads and would be "
+                "overwritten; choose another output",
                 file=str(output),
             )
 
@@ -229,7 +229,7 @@ def _present(target: Path) -> os.stat_result | None:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if not target.is_file():
-        raise OSError(errno.EINVAL, "it is no regular file", str(target))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(target))
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
     return target.stat()

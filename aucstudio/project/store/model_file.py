@@ -1,4 +1,4 @@
-"""A trained model as a file: arrays and JSON, preprocessing included; loading runs no code.
+"""Model files: arrays and JSON; loading runs no code.
 
 ``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/NAME.npy`` and ``SHA256SUMS``. Everything is
 checked before memory is taken for it: names, types and sizes against each other, then digests,
@@ -24,7 +24,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.ranks import KNOTS
+from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import (
     CURVES,
     LEARNT,
@@ -221,12 +221,12 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
     layouts: list[dict[str, Any]] = [dict.fromkeys(names, (double, (n,))) for names in known]
     layouts.append(layouts[-1] | dict.fromkeys(CURVES, (double, (n, KNOTS))))
     if ours not in layouts:
-        raise ValueError("the arrays of the preprocessing do not fit its columns")
+        raise ValueError("the preprocessing arrays do not match its columns")
     check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
     if maps and manifest.calibration is None:
-        raise ValueError("it has arrays of a calibration, and no calibration")
+        raise ValueError("it has arrays of a calibration but no calibration")
     if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
-        raise ValueError("the arrays of the calibration are no numbers in a row")
+        raise ValueError("the calibration arrays must be one-dimensional and numeric")
     return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
 
 

@@ -1,4 +1,4 @@
-"""The file of scores: row, identifier, score, threshold, predicted class and probability.
+"""Files of scores.
 
 The identifier is there if one was asked for, the probability if the model is calibrated. The score
 is the model's raw score, which does not depend on the threshold.
@@ -44,7 +44,7 @@ class Block:
     probabilities: NDArray[np.float64] | None
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of the file by name, in order; ``id`` stands for the identifier."""
+        """Return the columns of the file by name, in order; ``id`` is the identifier."""
         found = {
             "row": self.numbers,
             "id": self.identifiers,

@@ -1,4 +1,4 @@
-"""CSV that people open in a spreadsheet: every digit of numbers, and no text that would be run."""
+"""CSV for spreadsheets: full digits, and no cell that runs as a formula."""
 
 from __future__ import annotations
 

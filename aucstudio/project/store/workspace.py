@@ -1,4 +1,4 @@
-"""The program's own folder: unsaved studies, recent files, and tables that lie in no file.
+"""The program's folder: unsaved studies, recent files, pasted tables.
 
 A pasted table is stored under a name that says when its content is the same, so that a study on it
 finds it again.
@@ -154,7 +154,8 @@ def keep_text(text: str) -> Path:
     """
     if not text.strip():
         raise InputError(
-            "the clipboard holds no text; copy the cells of a table, their names in the first row"
+            "the clipboard holds no text; copy the cells of a table with column names in "
+            "the first row"
         )
     folder, data = pasted_folder(), text.encode("utf-8", "replace")
     path = folder / f"pasted-{hashlib.sha256(data).hexdigest()[:_DIGITS]}.txt"

@@ -1,1 +1,1 @@
-"""What a table holds, to be looked at: its rows found and sorted, its columns summed up."""
+"""Views of a table: rows and columns for display."""

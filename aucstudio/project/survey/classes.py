@@ -1,4 +1,4 @@
-"""The two classes of a table as masks over its rows."""
+"""The two classes of a table as masks."""
 
 from __future__ import annotations
 

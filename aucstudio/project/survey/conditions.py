@@ -1,4 +1,4 @@
-"""Conditions on cells, as a person writes them: ``age >= 40; town = Bern; income missing``."""
+"""Row conditions such as ``age >= 40; town = Bern; income missing``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WINDOW = 50_000
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
-    """One thing that is asked of the cells of a column.
+    """One condition on the cells of a column.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Condition:
                 else ("number, and column {0!r} holds numbers")
             )
             raise InputError(
-                f"{self.value!r} is no {what.format(self.column)}",
+                f"{self.value!r} is not a {what.format(self.column)}",
                 column=self.column,
             )
         return value
@@ -186,7 +186,7 @@ def _read(part: str, columns: Mapping[str, Column]) -> Condition:
         return Condition(name, CONTAINS, _plain(found["text"]))
     test, value = _SPELLED.get(found["test"], found["test"]), _plain(found["value"])
     if not value and not found["value"].strip():
-        raise InputError(f"{part.strip()!r} lacks what {name!r} is compared with", column=name)
+        raise InputError(f"{part.strip()!r} has no value to compare {name!r} with", column=name)
     return Condition(name, test, value)
 
 

@@ -1,4 +1,4 @@
-"""Correlations of the number columns of a table."""
+"""Correlations of number columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
-from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.column_auc import RankedColumn
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def most_telling(
     stop: Callable[[], object] = lambda: None,
     most: int = MOST_COLUMNS,
 ) -> list[Column]:
-    """Choose columns whose area by itself is farthest from one half, in their order.
+    """Choose the columns whose AUC is farthest from 0.5, in their order.
 
     Judged on some of the rows; without classes, or where columns are few, the first are chosen.
     """

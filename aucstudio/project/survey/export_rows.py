@@ -1,4 +1,4 @@
-"""Rows taken away: as text for a spreadsheet, or as a CSV file."""
+"""Copy or save rows as CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a table are looked at, and in what order."""
+"""Select and sort rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.columns import Column, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition
-from aucstudio.project.survey.scored import ALL, CHOSEN, ScoredRows
+from aucstudio.project.survey.row_scores import ALL, CHOSEN, ScoredRows
 
 Rows = NDArray[np.intp]
 
@@ -21,7 +21,7 @@ _WINDOW = 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Query:
-    """What is asked of rows; all of it is to hold.
+    """Conditions on rows, all of which must hold.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Query:
     of_class : str or None
         A value of the label; empty for rows without one, None for any.
     part : str
-        What a split has them for; see :mod:`~aucstudio.project.survey.scored`.
+        What a split has them for; see :mod:`~aucstudio.project.survey.row_scores`.
     chosen : tuple of int
         The rows themselves, where that is the part.
     threshold : float

@@ -1,4 +1,4 @@
-"""One column summed up: figures, its distribution by class, and how it ranks the classes alone."""
+"""Summary of a column: figures, distribution by class and AUC."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes, Mask
+from aucstudio.project.survey.column_auc import RankedColumn
 
 Array = NDArray[np.float64]
 

@@ -1,1 +1,1 @@
-"""A fair tournament of methods and settings on the training rows of a table."""
+"""Find the best: compare methods and settings on the training rows."""

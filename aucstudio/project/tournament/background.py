@@ -1,10 +1,9 @@
-"""A tournament in a child process; its runs and standings are kept as they come."""
+"""A search in a child process; runs and standings are stored as they come."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,22 +11,22 @@ from typing import Protocol
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.child_process import ChildProcess, Reporter
+from aucstudio.project.child_process import CallReporter, ChildProcess
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.parallel_parts import limit_threads
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.side_by_side import limit_threads
-from aucstudio.project.tournament.contest import Budget
-from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.hold_out import FOLDS
+from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_LET_GO = "it was stopped before anything was tested on the held-out rows"
+_LET_GO = "it was stopped before any model was tested on the held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -161,7 +160,7 @@ class _Held:
         self._tell(self.last)
 
     def hear(self, answer: News) -> None:
-        """Handle a report; a run is kept before it is passed on."""
+        """Handle a report; store a run before passing it on."""
         if isinstance(answer, RefitModel):
             self._tell(dataclasses.replace(answer, run=self._ids.get(answer.run, answer.run)))
             return
@@ -186,7 +185,7 @@ class _Held:
             self.last = self.last.broken_off(ended or FAILED, error)
         trouble = self._keeper.keep_standings(self.last)
         if trouble:
-            remarks = (*self.last.remarks, f"it could not be kept: {trouble}")
+            remarks = (*self.last.remarks, f"it could not be saved: {trouble}")
             self.last = dataclasses.replace(self.last, remarks=remarks)
         return self.last
 
@@ -198,7 +197,7 @@ class _Held:
 class _Sender:
     """Keeps runs by reporting them."""
 
-    report: Reporter
+    report: CallReporter
 
     def begin_run(self, experiment: Experiment) -> None:
         """Do nothing: a run is reported when it has ended."""
@@ -209,9 +208,9 @@ class _Sender:
         return record
 
 
-def _hold(order: TournamentOrder, report: Reporter) -> None:
+def _hold(order: TournamentOrder, report: CallReporter) -> None:
     """Run a tournament: report standings, runs, and last the model trained on all rows."""
-    limit_threads(max(1, (os.cpu_count() or 1) - 1))
+    limit_threads()
     late = max(0.0, time.time() - order.ordered)
     board = find_best(
         order.table,

@@ -1,4 +1,4 @@
-"""Which rows a tournament holds out, and whether the others allow for one."""
+"""Rows held out by a search, and whether enough remain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.project.data.splitting.enough import few_rows_caution
-from aucstudio.project.data.splitting.split import Split, draw_splits
+from aucstudio.project.data.splitting.split import Split, draw_splits, few_rows_caution
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
 from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
@@ -53,7 +52,7 @@ def plan_words(validation: Validation) -> str:
 
 
 def check_table(table: Table) -> None:
-    """Refuse a table of which no tournament can be held, whichever rows are laid aside.
+    """Refuse a table for which no search is possible, whatever rows are held out.
 
     Raises
     ------
@@ -116,8 +115,8 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(
-            "the training rows cannot be split so that every part has both classes: a "
-            "tournament needs more rows, or groups, of the rarer class",
+            "the training rows cannot be split so that every part has both classes: Find the "
+            "best needs more rows, or groups, of the rarer class",
             setting="folds",
         )
     return split

@@ -1,4 +1,4 @@
-"""The result of a tournament: its entries, with figures within the training rows and beyond."""
+"""Leaderboard of a search."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from aucstudio.project.results.summary import number
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament.contest import Choice
-from aucstudio.project.tournament.standings import Estimate, Lead
+from aucstudio.project.tournament.candidate_comparison import Contest, Selection
+from aucstudio.project.tournament.standings import JUDGED, READY, Estimate, Lead, Standing
 
 COMBINATION = "auc-ensemble"
 
@@ -26,26 +26,87 @@ MOST_COST = 0.02
 """Most that a simpler method may cost, in AUC or partial AUC, to be offered."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Candidate:
-    """An entry that may be judged on the held-out rows.
+@dataclasses.dataclass(eq=False)
+class Entry:
+    """A method with the settings that did best, or the combination.
 
     Attributes
     ----------
     member : Member
-    inner : Estimate
+    estimate : Estimate
         On rows of the training part, held out in folds, that had no part in the choice of its
         settings or weights.
     seconds : float
         Time of all its fits.
     opened : Member or None
         The member that was trained in the folds; None for the combination of their models.
+    criterion : Criterion
+    rank : int
+        How simple it is; 0 is the simplest.
+    record : RunRecord or None
+        Trained on the whole training part and judged on the held-out rows, which no choice has
+        seen; None where there was no time for that.
+    held_out, area : Estimate or None
+        The criterion on the held-out rows, and the AUC; where a range was asked for, its partial
+        AUC.
+    why : str
+        Why it was not judged on the held-out rows.
+    failed : bool
+        Whether that was tried and failed.
     """
 
     member: Member
-    inner: Estimate
+    estimate: Estimate
     seconds: float
     opened: Member | None
+    criterion: Criterion
+    rank: int = MOST_COMPLEX
+    record: RunRecord | None = None
+    held_out: Estimate | None = None
+    area: Estimate | None = None
+    why: str = ""
+    failed: bool = False
+
+    @classmethod
+    def of_method(cls, contest: Contest, method: str, choice: Selection | None = None) -> Entry:
+        """Return the entry of a method that is trained on all folds."""
+        best = contest.best_of(method)
+        outcome = contest.outcomes[best, 0]
+        assert not isinstance(outcome, Exception)
+        chosen = choice is not None and best == choice.member
+        inner = choice.inner if chosen and choice is not None else contest.estimate(method)
+        rank = simplicity(best, outcome[0])
+        return cls(best, inner, contest.spent_on(method), best, contest.criterion, rank)
+
+    def judge(self, record: RunRecord) -> None:
+        """Take in a run on the held-out rows."""
+        (split,) = record.splits
+        sampled = split.test_weights, split.weight_kind, split.test_groups
+        rows = split.test_positive, split.test_scores, *sampled
+        alone = dataclasses.replace(self.criterion, share=float(self.criterion.share > 0.0))
+        self.record, self.held_out = record, Estimate.of(self.criterion, *rows)
+        self.area = Estimate.of(alone, *rows)
+
+    def standing(self, tried: int = 0) -> Standing:
+        """Return the entry as plain data."""
+        return Standing(
+            self.method,
+            READY if self.record is None else JUDGED,
+            dict(self.member.params),
+            self.settings,
+            tried,
+            self.estimate,
+            self.held_out,
+            self.seconds,
+            "" if self.record is None else self.record.id,
+            why=self.why,
+            area=self.area,
+        )
+
+    @property
+    def method(self) -> str:
+        """The id of the method."""
+        return self.member.method
 
     @property
     def settings(self) -> str:
@@ -53,58 +114,24 @@ class Candidate:
         return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in self._alike)
 
     @property
-    def in_words(self) -> str:
-        """The same in the words of the form."""
-        return chosen_settings(self.member.method, dict(self.member.params), self._alike)
-
-    @property
     def _alike(self) -> tuple[str, ...]:
         own = ("library", "n_folds") if self.opened is None else ()
         return (*own, "random_state", "fpr_range")
 
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Entry:
-    """A method with the settings that did best, or the combination.
-
-    Attributes
-    ----------
-    candidate : Candidate
-    record : RunRecord or None
-        Trained on the whole training part and judged on the held-out rows, which no choice has
-        seen; None where there was no time for that.
-    criterion : Criterion
-    rank : int
-        How simple it is; 0 is the simplest.
-    why : str
-        Why it was not judged on the held-out rows.
-    """
-
-    candidate: Candidate
-    record: RunRecord | None
-    criterion: Criterion
-    rank: int = 0
-    why: str = ""
-
-    @property
-    def method(self) -> str:
-        """The id of the method."""
-        return self.candidate.member.method
-
-    @property
-    def settings(self) -> str:
-        """Its settings that are not as usual."""
-        return self.candidate.settings
-
-    @property
-    def seconds(self) -> float:
-        """What its fits took, all together."""
-        return self.candidate.seconds
-
     @property
     def inner(self) -> float:
-        """The criterion within the training part, see :class:`Candidate`."""
-        return self.candidate.inner.value
+        """The criterion within the training part."""
+        return self.estimate.value
+
+    @property
+    def outer(self) -> float:
+        """The criterion on the held-out rows; NaN without a record."""
+        return float("nan") if self.held_out is None else self.held_out.value
+
+    @property
+    def optimism(self) -> float:
+        """How much better it looked where it was chosen."""
+        return self.inner - self.outer
 
     @property
     def title(self) -> str:
@@ -114,21 +141,8 @@ class Entry:
     @property
     def name(self) -> str:
         """What people call it."""
-        settings = self.candidate.in_words
+        settings = chosen_settings(self.method, dict(self.member.params), self._alike)
         return DECLARED[self.method].title + (f" ({settings})" if settings else "")
-
-    @property
-    def outer(self) -> float:
-        """The criterion on the held-out rows; NaN without a record."""
-        if self.record is None:
-            return float("nan")
-        (split,) = self.record.splits
-        return self.criterion(split.test_positive, split.test_scores, split.test_weights)
-
-    @property
-    def optimism(self) -> float:
-        """How much better it looked where it was chosen."""
-        return self.inner - self.outer
 
     @property
     def members(self) -> tuple[MemberShare, ...]:
@@ -212,7 +226,7 @@ class Leaderboard:
     unsaved: str = ""
     unseen: bool = True
 
-    choice: Choice | None = None
+    choice: Selection | None = None
     model: Model | None = None
     not_refit: str = ""
 
@@ -232,14 +246,8 @@ class Leaderboard:
 
     @property
     def best(self) -> Entry | None:
-        """The first that was judged on the held-out rows."""
+        """The first entry tested on the held-out rows."""
         return next((entry for entry in self.entries if entry.record is not None), None)
-
-
-def in_order(entries: list[Entry], first: Candidate | None) -> tuple[Entry, ...]:
-    """Sort by falling inner criterion, after the one that is handed over."""
-    places = sorted(entries, key=lambda one: (one.candidate is not first, -one.inner))
-    return tuple(places)
 
 
 def simplicity(member: Member, scorer: Scorer) -> int:

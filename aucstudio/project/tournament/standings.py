@@ -1,4 +1,4 @@
-"""How a tournament stands, as plain data: shown while it goes, and kept in the project.
+"""Standings as plain data, shown and stored.
 
 Runs are named by their ids; whoever shows the standings looks them up.
 """
@@ -214,7 +214,7 @@ class Verdict:
 
 @dataclasses.dataclass(frozen=True)
 class Standings:
-    """How a tournament stands, or how it ended.
+    """Standings of a search, running or ended.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class Standings:
 
     @property
     def key(self) -> str:
-        """The name they are kept under: in order of time, and nobody else's."""
+        """Name under which they are stored: ordered by time and unique."""
         return f"{self.created} {self.id}"
 
     @property

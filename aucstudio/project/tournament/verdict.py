@@ -1,4 +1,4 @@
-"""The verdict of a tournament, as text and as plain data."""
+"""Result of a search as text and data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.inference import TestResult, settled
-from aucstudio.engine.roc import ThresholdRule
+from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices import texts
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.splitting.validation import FILE, Validation
@@ -20,10 +20,11 @@ from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament.contest import ERRORS
+from aucstudio.project.tournament.candidate_comparison import ERRORS
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
 from aucstudio.project.tournament.standings import OperatingPoint, Verdict
 from aucstudio.project.words import (
+    aligned,
     counted,
     figure_words,
     interval_words,
@@ -47,7 +48,7 @@ def operating_point(board: Leaderboard) -> OperatingPoint:
     assert board.best.record is not None
     (split,) = board.best.record.splits
     positive, weights = split.test_positive, split.test_weights
-    place = threshold_rule(board).place(positive, split.test_scores, weights=weights)
+    place = threshold_rule(board).place(roc_curve(positive, split.test_scores, weights=weights))
     called = split.test_scores > place
     each = np.ones(len(called)) if weights is None else weights
     fpr, tpr = (
@@ -73,12 +74,7 @@ def table_text(board: Leaderboard) -> str:
         )
     ]
     rows += [_row(entry, board) for entry in board.entries]
-    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
-    lines = [
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    heading = f"Ranking criterion: {criterion_words(board)}"
-    return "\n".join([heading, lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    return "\n".join([f"Ranking criterion: {criterion_words(board)}", *aligned(rows)])
 
 
 def criterion_words(board: Leaderboard) -> str:
@@ -125,25 +121,22 @@ def verdict(board: Leaderboard) -> Verdict:
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
     point = operating_point(board)
+    seen = " that no choice has used" if board.unseen else ", some of which were trained on"
     heavy = [m for m in best.members if m.weight >= 0.005]
     weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
         f"{_figure(part)}, on {len(judged)} rows{_of_file(best.record.experiment.validation)} "
-        f"({counted(positives, 'positive')}){_seen_by(board)}.",
+        f"({counted(positives, 'positive')}){seen}.",
         f"At its threshold {point.threshold:.4g} the FPR is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
-        f"It rests on {weights}." if heavy else "",
+        f"It combines {weights}." if heavy else "",
         _runner_up(board) if board.duels else "",
         _what_settles(board),
         "" if board.simplest is None else _simpler(board.simplest, board),
         _choice(board),
         _refit(board, best.record),
     )
-
-
-def _seen_by(board: Leaderboard) -> str:
-    return " that no choice has seen" if board.unseen else ", some of which were trained on"
 
 
 def _of_file(validation: Validation) -> str:
@@ -184,8 +177,8 @@ def _choice(board: Leaderboard) -> str:
     )
     lead = f"{figure_words(choice.lead, '+')} with a standard error of {choice.error:.3f}"
     return (
-        f"Within the training rows the best single method minus the combination is {lead}, each "
-        f"chosen without the rows that score it; {rule}."
+        "Cross-validated on the training rows, the best single method minus the combination "
+        f"is {lead}; {rule}."
     )
 
 
@@ -194,12 +187,12 @@ def _refit(board: Leaderboard, record: RunRecord) -> str:
     (split,) = record.splits
     if board.model is not None:
         return (
-            f"The model to take away was trained once more, on {board.model.trained_on}; the "
-            f"figures are those of the model trained on the {split.n_train:,} training rows."
+            f"The exported model was refit on {board.model.trained_on}; the figures are those "
+            f"of the model trained on the {split.n_train:,} training rows."
         )
     if board.not_refit:
         return (
-            f"The model to export is the one that was tested, trained on {split.n_train:,} "
+            f"The exported model is the one that was tested, trained on {split.n_train:,} "
             f"rows; it was not refit on all rows: {board.not_refit}."
         )
     return ""
@@ -235,8 +228,8 @@ def _what_settles(board: Leaderboard) -> str:
 def _simpler(duel: Duel, board: Leaderboard) -> str:
     most = 100 * max(0.0, duel.cost)
     return (
-        f"{duel.other.name} is simpler and costs at most {most:.1f} points of {_measure(board)} "
-        f"(difference {_difference(duel.test)}, 95 % interval)."
+        f"{duel.other.name} is simpler and loses at most {most:.1f} points of "
+        f"{_measure(board)} (difference {_difference(duel.test)}, 95 % interval)."
     )
 
 
@@ -246,9 +239,9 @@ def remarks(board: Leaderboard) -> Iterator[str]:
         why = "the search was stopped" if board.ended == "stopped" else "no time was left"
         count = len(board.not_begun)
         shown = ", ".join(board.not_begun[:3]) + (", …" if count > 3 else "")
-        yield f"{count} {'was' if count == 1 else 'were'} not begun because {why}: {shown}"
+        yield f"{count} {'was' if count == 1 else 'were'} not started because {why}: {shown}"
     for entry in board.entries:
-        if entry.record is None and entry.why and entry.why not in board.failed:
+        if entry.why and not entry.failed:
             yield f"{DECLARED[entry.method].title} was not tested: {entry.why}"
     for sentence in board.failed:
         yield f"left out: {sentence}"
@@ -263,11 +256,14 @@ def best_document(board: Leaderboard, table: Table, model: str | None = None) ->
     """Return the document of ``best --json``."""
     records = [entry.record for entry in board.entries if entry.record is not None]
     duels = {id(duel.other): duel for duel in board.duels}
+    choice = board.choice
     document = {
         **result_document(table, records, board.band),
         "fpr_range": None if board.fpr_range is None else list(board.fpr_range),
         "criterion": dataclasses.asdict(board.criterion),
-        "choice": _choice_json(board),
+        "choice": None
+        if choice is None
+        else {"lead": choice.lead, "error": choice.error, "errors": ERRORS},
         "ended": board.ended,
         "seconds": board.spent,
         "fits": board.fits,
@@ -281,21 +277,14 @@ def best_document(board: Leaderboard, table: Table, model: str | None = None) ->
     return document | ({"unsaved": board.unsaved} if board.unsaved else {})
 
 
-def _choice_json(board: Leaderboard) -> dict[str, Any] | None:
-    choice = board.choice
-    if choice is None:
-        return None
-    return {"lead": choice.lead, "error": choice.error, "errors": ERRORS}
-
-
 def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
     return {
         "method": entry.method,
         "settings": entry.settings,
         "run": None if entry.record is None else entry.record.id,
         "inner": entry.inner,
-        "inner_low": entry.candidate.inner.low,
-        "inner_high": entry.candidate.inner.high,
+        "inner_low": entry.estimate.low,
+        "inner_high": entry.estimate.high,
         "why": entry.why,
         "held_out": number(entry.outer),
         "optimism": number(entry.optimism),

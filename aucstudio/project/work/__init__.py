@@ -1,1 +1,1 @@
-"""Where work is done: a thread, a process, several of them, a cluster."""
+"""Where work runs: threads, processes, clusters."""

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster; everything that knows of Dask is here."""
+"""Workers of a Dask cluster; the only module that uses Dask."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Cluster(Workers):
         return bool(self._client.status == "running")
 
     def look(self) -> None:
-        """Ask who is there; what was known stays where nobody answers."""
+        """Query the workers; keep the last answer if there is none."""
         with contextlib.suppress(Exception):  # a library's own kinds, for a connection that broke
             threads = self._client.nthreads()
             self.standing = WorkerCount(len(threads), sum(threads.values()))

@@ -1,4 +1,4 @@
-"""Work in progress: a thread, a bounded mailbox, a stop flag, one outcome.
+"""A running job: thread, mailbox, stop flag and outcome.
 
 The worker posts small messages and never waits; whoever watches polls. A stop is seen by the
 fit at its next step. A library call that takes no steps cannot be interrupted: after a short
@@ -8,7 +8,6 @@ is dropped.
 
 from __future__ import annotations
 
-import os
 import threading
 import traceback
 from collections import deque
@@ -16,7 +15,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.runs.side_by_side import limit_threads
+from aucstudio.project.runs.parallel_parts import limit_threads
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")
@@ -95,7 +94,7 @@ class Job(Generic[Message, Result]):
 
     def _post(self, message: Message) -> bool:
         if self._ended.is_set():
-            raise Stopped("given up: nobody waits for this any more")
+            raise Stopped("cancelled: the result is no longer needed")
         self._mail.append(message)
         return self._stop.is_set()
 
@@ -103,7 +102,7 @@ class Job(Generic[Message, Result]):
         try:
             # One processor stays with the window; more threads than processors only get in
             # each other's way.
-            with limit_threads(max(1, (os.cpu_count() or 1) - 1)):
+            with limit_threads():
                 result = self._work(self._post)
         except Exception as error:  # noqa: BLE001  (whatever it was, the watcher must hear of it)
             self._settle(None, error)

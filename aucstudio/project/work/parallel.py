@@ -1,4 +1,4 @@
-"""A run spread over workers: splits, tasks of their searches, parts of their fits.
+"""Spread a run over workers: splits, searches and parts of fits.
 
 Only as many tasks are under way as the workers have room for, those of earlier splits first: so
 splits end one after the other, each is told of as it ends, and a stop has little to call back.
@@ -20,91 +20,96 @@ from aucstudio.engine.monitor import Check
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import execute_split, failure, training_rows
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.progress import Elsewhere, Listener, Progress
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.search import Judge, SearchProgress, Task
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.work.workers import AHEAD, LISTEN_SECONDS, Workers, WorkersLostError, alone
 
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Told:
-    """What is told while tasks are under way; at least every tenth of a second.
-
-    Attributes
-    ----------
-    fraction : float
-        Share of all that is to be done.
-    k : int
-        Which split.
-    record : RunRecord or None
-        Of that split alone, once, when it has ended.
-    search : Search or None
-        Of that split, as it stands; always of the first one that is not finished.
-    doing : str
-        What that one is at, where it is trained in parts.
-    """
-
-    fraction: float
-    k: int
-    record: RunRecord | None = None
-    search: Search | None = None
-    doing: str = ""
+Tables = tuple[Table, Table | None]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Begun:
-    """A split that a stop left off, and what was ready for its fit.
-
-    Attributes
-    ----------
-    k : int
-        Which split.
-    search : Search or None
-    made : dict
-        What came of the parts of its fit.
-    """
-
-    k: int
-    search: Search | None
-    made: dict[Any, Any]
-
-
-Hear = Callable[[Told], object]
-
-
-def run_tasks(
-    workers: Workers, experiment: Experiment, table: Table, held: Any, hear: Hear
-) -> Begun | None:
-    """Execute every split of an experiment on workers.
+def run_on_workers(
+    workers: Workers, experiment: Experiment, tables: Tables, held: Any, listen: Listener
+) -> RunRecord:
+    """Execute every split of an experiment on workers, to the record of the run.
 
     Parameters
     ----------
     workers : Workers
     experiment : Experiment
-    table : Table
+    tables : (Table, Table or None)
     held : object
-        What stands for the table and the test table there; see :meth:`Workers.hold`.
-    hear : callable
-        Called with :class:`Told`; a true answer stops: what is not begun is called back, and
-        what is under way goes unheard.
-
-    Returns
-    -------
-    Begun or None
-        After a stop, the first split that had not ended, if some parts of its fit had.
+        What stands for the tables there; see :meth:`Workers.hold`.
+    listen : callable
+        Called with :class:`Progress` at least every tenth of a second; a true answer stops: what
+        is not begun is called back, and what is under way goes unheard.
 
     Raises
     ------
     WorkersLostError
         If the workers are lost; what has ended before was told.
     """
-    courses = [_Course(experiment, k, table) for k in range(experiment.validation.splits)]
-    return _Spread(workers, courses, held, hear).go()
+    courses = [_Course(experiment, k, tables[0]) for k in range(experiment.validation.splits)]
+    spread = _Spread(workers, list(courses), held, listen)
+    spread.go()
+    begun = next((one for one in spread.open if one.made), None)
+    if begun is not None and not spread.parts:
+        # As here, a half-trained split is worth keeping where it is alone.
+        spread.parts[begun.k] = _settled(begun, tables, workers.where, listen)
+    searches = [one.search for one in spread.open[:1] if one.k not in spread.parts]
+    return join(experiment, spread.parts, [found for found in searches if found is not None])
+
+
+def _settled(begun: _Course, tables: Tables, where: str, listen: Listener) -> RunRecord:
+    """Make of a split that was stopped what its ready parts allow, without further training."""
+
+    def stop(progress: Progress) -> bool:
+        if progress.finished is not None:
+            listen(dataclasses.replace(progress, elsewhere=Elsewhere(1.0, 1, where)))
+        return True
+
+    return execute_split(begun.experiment, *tables, begun.k, begun.search, stop, begun.made)
+
+
+def join(
+    experiment: Experiment, parts: Mapping[int, RunRecord], unfinished: Sequence[Search] = ()
+) -> RunRecord:
+    """Make the record of a run from those of its splits.
+
+    Parameters
+    ----------
+    parts : mapping of int to RunRecord
+        By number of the split; where some are missing and none failed, the run was stopped.
+    unfinished : sequence of Search
+        Of splits that are missing.
+
+    Returns
+    -------
+    RunRecord
+        Its seconds are those of its splits and searches added up: what one worker would have
+        taken.
+    """
+    ordered = [parts[k] for k in sorted(parts)]
+    searches = [search for part in ordered for search in part.searches] + list(unfinished)
+    failed = next((part for part in ordered if part.status == FAILED), None)
+    whole = len(ordered) == experiment.validation.splits
+    whole &= all(part.status != STOPPED for part in ordered)
+    return RunRecord(
+        experiment,
+        FAILED if failed is not None else DONE if whole else STOPPED,
+        tuple(split for part in ordered for split in part.splits),
+        min((part.created for part in ordered), default=RunRecord.now()),
+        sum(part.seconds for part in ordered) + sum(search.seconds for search in searches),
+        "" if failed is None else failed.error,
+        "" if failed is None else failed.traceback,
+        tuple(searches),
+    )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Call:
-    """A task: what is done, with which last arguments, and who hears what came of it."""
+    """A task: function, last arguments, and the receiver of its result."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -168,7 +173,7 @@ class _Course:
 
     @property
     def search(self) -> Search | None:
-        """The search as it stands."""
+        """The current state of the search."""
         return None if self._standing is None else self._standing.so_far()
 
     @property
@@ -191,7 +196,7 @@ class _Course:
         return f"{count - len(left)} of {count} members trained"
 
     def take(self, call: _Call, found: Any) -> None:
-        """Take in what came of a task; a record ends the split, whatever it is of."""
+        """Store the result of a task; a record ends the split, whatever it is of."""
         self._out -= 1
         if isinstance(found, RunRecord):
             self.record = found
@@ -202,36 +207,42 @@ class _Course:
 
 
 class _Spread:
-    """The tasks under way, and what waits for room."""
+    """The tasks under way, and what waits for room.
 
-    def __init__(self, workers: Workers, courses: list[_Course], tables: Any, hear: Hear) -> None:
-        self._workers, self._tables, self._hear = workers, tables, hear
-        self._open, self._count = courses, len(courses)
+    Attributes
+    ----------
+    open : list of _Course
+        Of splits that have not ended.
+    parts : dict of int to RunRecord
+        Of those that have, by their number.
+    """
+
+    def __init__(
+        self, workers: Workers, courses: list[_Course], tables: Any, listen: Listener
+    ) -> None:
+        self._workers, self._tables, self._listen = workers, tables, listen
+        self.open, self._count = courses, len(courses)
+        self.parts: dict[int, RunRecord] = {}
         self._under_way: dict[Future[Any], tuple[_Course, _Call]] = {}
         self._stopped = False
 
-    def go(self) -> Begun | None:
+    def go(self) -> None:
         try:
             self._hand_out()
-            while self._open:
+            while self.open:
                 ended, _ = wait(self._under_way, LISTEN_SECONDS, FIRST_COMPLETED)
                 for future in ended:
                     self._take(future)
                 self._hand_out()
-                if self._stopped or self._tell():
-                    return self._begun()
-            return None
+                if self._stopped or (self.open and self._tell(self.open[0])):
+                    return
         finally:
             for future in self._under_way:
                 future.cancel()
 
-    def _begun(self) -> Begun | None:
-        found = (Begun(one.k, one.search, one.made) for one in self._open if one.made)
-        return next(found, None)
-
     def _hand_out(self) -> None:
         room = AHEAD * max(1, self._workers.places) - len(self._under_way)
-        for course in self._open:
+        for course in self.open:
             while room > 0 and (call := course.next_call()) is not None:
                 to = course.experiment, self._tables, course.k
                 future = self._workers.submit(call.function, *to, *call.arguments)
@@ -241,12 +252,13 @@ class _Spread:
     def _take(self, future: Future[Any]) -> None:
         # Forgotten here, a result is also dropped there.
         course, call = self._under_way.pop(future)
-        if course not in self._open:
+        if course not in self.open:
             return  # another of its tasks failed, and the split with it
         course.take(call, self._outcome(future, course))
         if course.record is not None:
-            self._open.remove(course)
-            self._stopped |= bool(self._hear(Told(self._fraction, course.k, course.record)))
+            self.open.remove(course)
+            self.parts[course.k] = course.record
+            self._stopped |= self._tell(course)
 
     def _outcome(self, future: Future[Any], course: _Course) -> Any:
         try:
@@ -255,34 +267,38 @@ class _Spread:
             raise
         except Exception as error:  # noqa: BLE001  (what an executor raises comes in all kinds)
             sentence = f"the cluster gave up on it ({type(error).__name__}: {error})"
-            return RunRecord.made(course.experiment, FAILED, (), RunRecord.now(), 0.0, sentence)
+            return RunRecord(course.experiment, FAILED, (), RunRecord.now(), 0.0, sentence)
 
-    def _tell(self) -> bool:
-        if not self._open:
-            return False
-        first = self._open[0]
-        told = Told(self._fraction, first.k, search=first.search, doing=first.doing)
-        return bool(self._hear(told))
+    def _tell(self, course: _Course) -> bool:
+        part = course.record
+        where = Elsewhere(
+            self._fraction, len(self.parts), self._workers.where, "" if part else course.doing
+        )
+        message = Progress(
+            course.k,
+            self._count,
+            None,
+            0.0,
+            None,
+            finished=next(iter(part.splits), None) if part else None,
+            search=next(iter(part.searches), None) if part else course.search,
+            elsewhere=where,
+        )
+        return bool(self._listen(message))
 
     @property
     def _fraction(self) -> float:
-        left = sum(1.0 - course.fraction for course in self._open)
+        left = sum(1.0 - course.fraction for course in self.open)
         return 1.0 - left / self._count
 
 
-Tables = tuple[Table, Table | None]
 Judged = tuple[list[tuple[int, float | str]], float]
 
 
 def judge_of(experiment: Experiment, table: Table, k: int) -> Judge:
     """Make what judges candidates of the search of a split."""
-    if experiment.tuning is None:
-        raise ValueError("nothing is to be tuned")
     seen = experiment.data.seen(table)
-    rows = training_rows(experiment, seen, k)
-    params, tuning = experiment.params, experiment.tuning
-    how = experiment.preparation, experiment.validation
-    return Judge(experiment.method, params, tuning, seen, rows, experiment.band, *how)
+    return Judge(experiment, seen, training_rows(experiment, seen, k))
 
 
 def judge(experiment: Experiment, tables: Tables, k: int, task: Task) -> Judged | RunRecord:
@@ -306,7 +322,7 @@ def list_parts(
 def make_part(
     experiment: Experiment, tables: Tables, k: int, searched: Search | None, part: Any
 ) -> Any:
-    """Do one part of a fit; a fit is given what came of them as ``kept``."""
+    """Do one part of a fit; the results are passed to the fit as ``kept``."""
     parts, made = _parts(experiment, tables, k, searched, (part,))
     return parts if isinstance(parts, RunRecord) else made[part]
 

@@ -1,4 +1,4 @@
-"""Runs in child processes, so that neither what trains nor the window waits for the other.
+"""Run experiments in child processes.
 
 Threads of one process share Python's interpreter: who paints holds up who trains, some operations
 of libraries hold up who paints, and a library call that takes no steps cannot be ended. The
@@ -12,13 +12,12 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
-import os
 import threading
 import time
 from collections.abc import Sequence
 
 from aucstudio.engine import inference
-from aucstudio.project.child_process import ChildEndedError, ChildProcess, Reporter
+from aucstudio.project.child_process import CallReporter, ChildEndedError, ChildProcess
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
@@ -27,10 +26,10 @@ from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.parallel_parts import limit_threads
+from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.runs.side_by_side import limit_threads
-from aucstudio.project.runs.watch import Listener, Progress
-from aucstudio.project.work.place import GivenUp, Place
+from aucstudio.project.work.submit import GivenUp, Place
 
 _LOOK_SECONDS = 1 / 30  # a look costs more to send than it shows between two frames
 
@@ -112,7 +111,7 @@ class Processes(Place):
             return listen(dataclasses.replace(progress, preparation=preparation))
 
         tables = plan.table, plan.test_table
-        arguments = plan.experiment, self._threads
+        arguments = plan.experiment, 1 if self.at_once > 1 else None
         try:
             record: RunRecord
             record, kept = process.call(_train, arguments, hear, kill=given_up, shared=tables)
@@ -121,11 +120,6 @@ class Processes(Place):
                 raise InputError(NOT_ENOUGH_MEMORY) from end
             raise
         return dataclasses.replace(record, splits=tuple(finished[k] for k in kept))
-
-    @property
-    def _threads(self) -> int:
-        # One processor stays with the window.
-        return 1 if self.at_once > 1 else max(1, (os.cpu_count() or 1) - 1)
 
     def _take(self, plan: PlannedRun) -> ChildProcess | None:
         with self._changing:
@@ -188,8 +182,8 @@ def _train(
     table: AnyTable,
     test_table: AnyTable | None,
     experiment: Experiment,
-    threads: int,
-    report: Reporter,
+    threads: int | None,
+    report: CallReporter,
 ) -> tuple[RunRecord, tuple[int, ...]]:
     """Make a run; return its record without splits, and which of the reported splits it keeps.
 
@@ -220,6 +214,6 @@ def _train(
 
 
 @functools.lru_cache(maxsize=1)
-def _limit_once(threads: int) -> None:
+def _limit_once(threads: int | None) -> None:
     # Setting it takes some milliseconds.
     limit_threads(threads)

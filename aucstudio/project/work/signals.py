@@ -1,4 +1,4 @@
-"""Signals that ask the program to end, so that it does so in good order."""
+"""Signals that ask the program to end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_order() -> Iterator[None]:
 
 @contextlib.contextmanager
 def noted() -> Iterator[Callable[[], bool]]:
-    """Note such signals instead of acting on them; gives what tells whether one has come."""
+    """Record signals instead of acting on them; return a function that tests for one."""
     before = len(_asked)
     with _handled(_ENDING, lambda number, _frame: _asked.append(number)):
         yield lambda: len(_asked) > before
@@ -70,7 +70,7 @@ def _handled(numbers: list[signal.Signals], handler: Handler) -> Iterator[None]:
 
 
 def _heeded(numbers: list[signal.Signals]) -> list[signal.Signals]:
-    """Leave out those that whoever started the program wants ignored; only the main thread may."""
+    """Ignore warnings that the user filters; main thread only."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]

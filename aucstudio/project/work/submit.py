@@ -1,4 +1,4 @@
-"""The one way to have experiments run: submitted to a place, watched, stopped, and put away.
+"""Submit experiments to a place, watch and stop them, store their records.
 
 The window submits one run after the other and polls its task; the command line has
 :func:`run_experiments` do so. One rule holds wherever a run is made: if what does the work dies,
@@ -16,20 +16,22 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute, failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.progress_words import progress_words
+from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
-from aucstudio.project.runs.watch import Progress
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import GRACE, NO_GRACE, Job
-from aucstudio.project.work.place import Here, Place
+
+if TYPE_CHECKING:
+    from aucstudio.project.work.processes import Processes
 
 Bar = Callable[[float | None, str], None]
 
@@ -38,13 +40,13 @@ _PATIENCE_SECONDS = 30.0  # a task ends within a second, but for a disk that is 
 
 
 class RunStore(Protocol):
-    """Where runs are kept: a project file, or what stands for the present one of a window."""
+    """Storage of runs: a project file or the current file of a window."""
 
     def begin_run(self, experiment: Experiment) -> None:
         """Note that a run is under way."""
 
     def add_run(self, record: RunRecord) -> RunRecord:
-        """Keep a run that ended; gives it with the id it has there."""
+        """Store a finished run; return it with its id."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,7 +65,90 @@ class Outcome:
 
 
 RunTask = Job[Progress, Outcome]
-"""A run under way: its messages, the wish to stop it, and its outcome."""
+"""A running job: its messages, the request to stop it, and its outcome."""
+
+
+GivenUp = Callable[[], bool]
+
+
+class Place:
+    """Somewhere to make runs; a context manager.
+
+    Attributes
+    ----------
+    at_once : int
+        How many runs are worth having under way.
+    lost : str
+        Why no more can be made here; empty while they can.
+    """
+
+    at_once = 1
+    lost = ""
+
+    def check(self, plans: Sequence[PlannedRun]) -> None:
+        """Refuse runs that cannot be made here.
+
+        Raises
+        ------
+        InputError
+        """
+
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Make a run; it gives the same record, whatever the place.
+
+        Parameters
+        ----------
+        plan : PlannedRun
+        listen : callable
+            Called with :class:`~aucstudio.project.runs.progress.Progress`, of each finished split
+            too; a true answer stops the run.
+        given_up : callable
+            Tells that nobody waits for the run any more.
+
+        Raises
+        ------
+        WorkersLostError
+            If what did the work is gone; what was finished has been told.
+        Stopped
+            If the run was given up.
+        """
+        raise TypeError("a place has to say how runs are made there")
+
+    def heeds_stop(self, experiment: Experiment) -> bool:
+        """Return whether runs here respond quickly to a stop."""
+        return METHODS[experiment.method](**experiment.params).heeds_stop()
+
+    def close(self) -> None:
+        """End what works here, whatever it is doing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Here(Place):
+    """The present process; after it has run out of memory, another one."""
+
+    def __init__(self) -> None:
+        self._instead: Processes | None = None
+
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Make a run; one that was given up continues without a listener."""
+        if self._instead is not None:
+            return self._instead.execute(plan, listen, given_up)
+        record = execute(plan.experiment, plan.table, plan.test_table, listen)
+        if record.error == NOT_ENOUGH_MEMORY:
+            from aucstudio.project.work.processes import Processes
+
+            self._instead = Processes()
+        return record
+
+    def close(self) -> None:
+        """End the other process, if there is one."""
+        if self._instead is not None:
+            self._instead.close()
 
 
 def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
@@ -106,7 +191,7 @@ def submit(
 
 
 class _Run:
-    """What a run has told so far, and the one record that is made of it."""
+    """Messages of a run so far, and its record."""
 
     task: RunTask
 
@@ -152,9 +237,9 @@ class _Run:
 
     def _so_far(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self._began
-        found = list(self._searches.values())
-        told = self._finished, self._created, seconds, error, trace, found
-        return RunRecord.made(self._plan.experiment, status, *told)
+        found, finished = tuple(self._searches.values()), tuple(self._finished)
+        told = finished, self._created, seconds, error, trace, found
+        return RunRecord(self._plan.experiment, status, *told)
 
     def _keep(self, record: RunRecord) -> Outcome:
         # The work may come back after it was given up: the first record is the one that counts.
@@ -184,7 +269,7 @@ def run_experiments(
     plans: Sequence[PlannedRun],
     place: Place,
     project: str | Path | None = None,
-    bar: Bar | None = None,
+    bar: Bar = lambda _fraction, _words: None,
 ) -> list[Outcome]:
     """Run experiments to their outcomes, as many at once as the place is good for.
 
@@ -225,7 +310,7 @@ class _Batch:
     """Runs that wait, those under way, and those that have ended."""
 
     def __init__(
-        self, plans: Sequence[PlannedRun], place: Place, file: RunStore | None, bar: Bar | None
+        self, plans: Sequence[PlannedRun], place: Place, file: RunStore | None, bar: Bar
     ) -> None:
         self._plans, self._place, self._file, self._bar = plans, place, file, bar
         self._waiting = deque(range(len(plans)))
@@ -244,17 +329,16 @@ class _Batch:
             for task in list(self._under_way.values())[:1]:
                 task.wait(_POLL_SECONDS)
             self._take()
-        if self._bar is not None:
-            self._bar(1.0, "")
+        self._bar(1.0, "")
 
     def stop(self) -> None:
-        """Stop what is under way, and wait until what it has is put away."""
+        """Stop running work, and wait until its results are stored."""
         self._leave_off(True)
         for task in self._under_way.values():
             task.wait(_PATIENCE_SECONDS)
 
     def outcomes(self) -> list[Outcome]:
-        """List what came of those that were begun, in their order."""
+        """List the results of the started ones, in order."""
         return [self._ended[k] for k in sorted(self._ended)]
 
     def _leave_off(self, stop: bool) -> None:
@@ -276,11 +360,11 @@ class _Batch:
             if task.result is None:
                 raise task.error or RuntimeError("a run ended without a record")
             self._ended[k] = task.result
-        if is_news and self._bar is not None:
+        if is_news:
             self._bar(*self._words())
 
     def _words(self) -> tuple[float | None, str]:
-        going = {k: progress_words(self._said[k]) for k in self._under_way if k in self._said}
+        going = {k: self._said[k].describe() for k in self._under_way if k in self._said}
         if len(self._plans) == 1:
             return next(iter(going.values()), (None, ""))
         count = len(self._plans)
@@ -288,8 +372,5 @@ class _Batch:
         words = f"{len(self._ended)} of {count} runs"
         if len(self._under_way) == 1 and going:
             ((k, (_, saying)),) = going.items()
-            words = f"{words}, {self._experiment(k).method} {saying}"
+            words = f"{words}, {self._plans[k].experiment.method} {saying}"
         return done / count, words
-
-    def _experiment(self, k: int) -> Experiment:
-        return self._plans[k].experiment

@@ -1,4 +1,4 @@
-"""Those who do work side by side: an executor, and what has to be known of it.
+"""Executors and their properties.
 
 What it is made of, processes here or a cluster, is known to :class:`Workers` alone.
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.side_by_side import limit_threads
+from aucstudio.project.runs.parallel_parts import limit_threads
 
 LISTEN_SECONDS = 0.1
 AHEAD = 2
@@ -61,11 +61,11 @@ class Workers:
         return f"in {self._places} processes"
 
     def hold(self, thing: Any) -> Any:
-        """Return what stands for a large thing among the arguments of tasks."""
+        """Return the placeholder of a large argument of tasks."""
         return thing
 
     def keep(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what stands for the answer of a task among the arguments of others.
+        """Return the placeholder of a task's result among the arguments of others.
 
         Where workers have memories of their own, it stays there.
         """

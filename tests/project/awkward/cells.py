@@ -47,7 +47,7 @@ CASES = [
         "stars of significance behind most numbers",
         "b,y\n1.5*,u\n2.5,v\n3.5***,u\n4.5**,v\n",
         {"b": [1.5, 2.5, 3.5, 4.5], "y": ["u", "v", "u", "v"]},
-        notes="marks behind numbers",
+        notes="marks after numbers",
     ),
     case(
         "days-of-east-asia",
@@ -61,14 +61,14 @@ CASES = [
         "decimal commas and points for thousands",
         ["1.234,5", "12,25", "3,5", "7.000.000"],
         [1234.5, 12.25, 3.5, 7e6],
-        "thousands marks",
+        "thousands separators",
     ),
     cells(
         "english",
         "commas for thousands",
         ["1,234.5", "12.25", "3.5", "7,000,000"],
         [1234.5, 12.25, 3.5, 7e6],
-        "thousands marks",
+        "thousands separators",
     ),
     cells(
         "french",
@@ -266,11 +266,13 @@ CASES = [
         "inf",
         "an infinite value",
         "inf",
-        notes="column v: 1 cell is no number .* 'inf'; .* line 61",
+        notes="column v: 1 cell is not a number .* 'inf'; .* line 61",
     ),
     odd("minus-inf", "a negative infinite value", "-Infinity", notes="'-Infinity'"),
     odd("too-large", "a number too large", "1e999", notes="'1e999'"),
-    odd("stray-word", "one word", "see note", notes="column v: 1 cell is no number .* 'see note'"),
+    odd(
+        "stray-word", "one word", "see note", notes="column v: 1 cell is not a number .* 'see note'"
+    ),
     odd("stray-remark", "one remark", "not measured", notes="'not measured'"),
     odd("censored", "a limit of detection", "<0.01", notes="'<0.01'"),
     odd("stray-german", "one word in German", "keine Angabe", notes="keine Angabe"),
@@ -279,7 +281,7 @@ CASES = [
         "a word in three of sixty",
         column([*NUMBERS[:-3], *["broken"] * 3], rows=1),
         read([*VALUES[:-3], *[None] * 3], rows=1),
-        notes=r"3 cells are no numbers .* 'broken' \(3\)",
+        notes=r"3 cells are not numbers .* 'broken' \(3\)",
     ),
     case(
         "remarks-many",

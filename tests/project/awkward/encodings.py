@@ -88,7 +88,7 @@ CASES = [
         "signs as web pages write them",
         "x,name,y\n1.5,A &amp; B,u\n2.5,C,v\n3.5,D&E;,u\n4.5,C,v\n",
         {"x": X, "name": ["A &amp; B", "C", "D&E;", "C"], "y": Y},
-        notes="'&amp;' stands for '&'",
+        notes="'&amp;' for '&'",
     ),
     case(
         "byte-in-number",
@@ -99,7 +99,7 @@ CASES = [
             "y": ["u", *["v", "u"] * 40],
         },
         encoding="cp1252",
-        notes="1 cell is no number",
+        notes="1 cell is not a number",
     ),
     case(
         "bom-again",
@@ -131,7 +131,7 @@ CASES = [
             for k, line in enumerate(TWICE.splitlines(True))
         ),
         {"x": X + X, "name": GERMAN + GERMAN, "y": Y + Y},
-        notes="some lines are not UTF-8 and read as cp1252",
+        notes="some lines are not valid UTF-8 and are read as cp1252",
     ),
     case(
         "told",

@@ -43,14 +43,14 @@ CURRENCIES = [
         "the same without a sign",
         ["1,23,456.50", "5,50,055", "999.25", "1,00,00,000"],
         [123456.5, 550055, 999.25, 1e7],
-        notes="another notation: '1,23,456.50' is 123456.5",
+        notes="another notation: '1,23,456.50' is read as 123456.5",
     ),
     cells(
         "two-currencies",
         "money of two kinds is no number",
         ["$1.5", "€2.5", "$3.5", "€4.5"],
         ["$1.5", "€2.5", "$3.5", "€4.5"],
-        "column v is read as text, because its numbers have several units: '\\$', '€'",
+        "column v is read as text, because its numbers have several units, e.g. '\\$', '€'",
     ),
 ]
 UNITS = [
@@ -80,7 +80,7 @@ UNITS = [
         "a dash for a minus",
         ["–0.25", "0.5", "–1.5", "2.5"],
         [-0.25, 0.5, -1.5, 2.5],
-        "'–0.25' is -0.25",
+        "'–0.25' is read as -0.25",
     ),
     cells(
         "month-day",
@@ -93,7 +93,7 @@ UNITS = [
         "a month and a year, or a day",
         ["Jan-15", "Feb-02", "Mar-30", "Dec-24"],
         [16436, 11719, 21974, 20058],
-        "what is read as years could be days",
+        "the part read as year could be the day",
     ),
     cells("age-cjk", "a character behind", ["35歳", "7歳", "64歳", "21歳"], [35, 7, 64, 21]),
     cells(
@@ -101,14 +101,14 @@ UNITS = [
         "units that differ are told",
         ["12 mg", "0.5 g", "30 mg", "1 g"],
         ["12 mg", "0.5 g", "30 mg", "1 g"],
-        "several units: 'mg', 'g'",
+        "several units, e.g. 'mg', 'g'",
     ),
     cells(
         "thousands-letter",
         "K and M for thousands and millions",
         ["1.2K", "3M", "450K", "2M"],
         ["1.2K", "3M", "450K", "2M"],
-        "several units: 'K', 'M'",
+        "several units, e.g. 'K', 'M'",
     ),
 ]
 VARIOUS = [
@@ -117,14 +117,14 @@ VARIOUS = [
         "decimal points and commas in one column",
         ["1.5", "2,5", "3.5", "4,5"],
         ["1.5", "2,5", "3.5", "4,5"],
-        "column v is read as text, because its cells are written in several ways, as '1.5' and",
+        "column v is read as text, because its cells have several formats, e.g. '1.5' and",
     ),
     cells(
         "two-days",
         "days in two ways in one column",
         ["2021-01-31", "31.01.2021", "2021-02-01", "03.02.2021"],
         [18658.0, 18658.0, 18659.0, 18661.0],
-        "some have the year in front, as '2021-01-31'",
+        "some have the year first, such as '2021-01-31'",
     ),
     cells(
         "no-day-at-all",
@@ -141,7 +141,10 @@ SCRIPTS = [
 MARKS = [
     marked("stars", "stars of significance", {1: "***", 4: "*"}, "'24.9\\*\\*\\*' is 24.9"),
     marked(
-        "footnotes", "marks of footnotes", {2: "[3]", 5: "†"}, "left out: '23.5\\[3\\]' is 23.5"
+        "footnotes",
+        "marks of footnotes",
+        {2: "[3]", 5: "†"},
+        "which are ignored: '23.5\\[3\\]' is 23.5",
     ),
     marked("raised", "raised figures", {0: "¹", 7: "²"}, "'27.1¹' is 27.1"),
     marked("flags", "high and low of a laboratory", {3: " H", 7: " L"}, "'35.9 H' is 35.9"),
@@ -163,7 +166,7 @@ MARKS = [
             "v": [None if k % 9 == 0 else 3 * k for k in range(90)],
             "y": ["uv"[k % 2] for k in range(90)],
         },
-        notes="10 cells are no numbers and count as missing: 'x' \\(10\\)",
+        notes="10 cells are not numbers and count as missing: 'x' \\(10\\)",
     ),
     cells(
         "powers",
@@ -250,7 +253,7 @@ LINES = [
         "a spreadsheet put each line into quotation marks",
         '"a,w,y"\n"1,""p, q"",u"\n"2,""r"",v"\n"3,s,u"\n',
         {"a": [1, 2, 3], "w": ["p, q", "r", "s"], "y": ["u", "v", "u"]},
-        notes="each line stood in quotation marks",
+        notes="each whole line was in quotation marks",
     ),
     case(
         "boxed",
@@ -301,7 +304,7 @@ LETTERS = [
         "UTF-8 that was read as something else and written again",
         "a,w,y\n1,MÃ¼ller,u\n2,JÃ¤ger,v\n3,MÃ¼ller,u\n4,JÃ¤ger,v\n",
         {"a": [1, 2, 3, 4], "w": ["MÃ¼ller", "JÃ¤ger"] * 2, "y": Y},
-        notes="'MÃ¼ller' were encoded twice: 'Müller' is meant",
+        notes="encoded twice; 'MÃ¼ller' is read as 'Müller'",
     ),
     case(
         "euros",

@@ -35,7 +35,7 @@ CASES = [
         {"c": [9] * 4, **ABC},
         label="y",
         rejected=(7, 8, 9),
-        notes="lines 7, 9 left out: a remark below",
+        notes="lines 7, 9 left out: a comment below",
     ),
     case(
         "gap-below",
@@ -83,7 +83,7 @@ CASES = [
         "remarks between rows",
         "# top\nx,y\n1.5,u\n# from here on by hand\n2.5,v\n3.5,u\n#4.0,u,twice\n4.5,v\n",
         XY,
-        notes="begin with # are remarks",
+        notes="begin with # are comments",
     ),
     case("comment-names", "the names are a remark", "# x,y\n" + BODY, XY),
     case(
@@ -109,7 +109,7 @@ CASES = [
             "2023 n": [3, 4, 5],
             "2023 rate": [4.5, 5.5, 6.5],
         },
-        notes="put together from 2 rows",
+        notes="combined from 2 rows",
     ),
     case(
         "units",
@@ -243,7 +243,7 @@ CASES = [
             "Visit day": [3, 4, 5, 6],
             "Visit y": Y,
         },
-        notes="put together from 2 rows",
+        notes="combined from 2 rows",
     ),
     case("names-blank", "blanks around names", " x , y \n" + BODY, XY),
     case(
@@ -251,7 +251,7 @@ CASES = [
         "a name comes twice",
         "x,x,y\n1,2.5,u\n2,3.5,v\n3,4.5,u\n4,5.5,v\n",
         {"x": [1, 2, 3, 4], "x_2": [2.5, 3.5, 4.5, 5.5], "y": Y},
-        notes="'x' again",
+        notes="repeats the name 'x'",
     ),
     case(
         "names-empty",

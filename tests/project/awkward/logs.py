@@ -60,7 +60,7 @@ LABELLED = [
             "c5": B,
             "c6": ["Mozilla (X11; Linux)"] * 4,
         },
-        notes="square brackets were taken as quoted",
+        notes="square brackets are read as quoted",
     ),
     case(
         "zeek",
@@ -111,7 +111,7 @@ LABELLED = [
             "c4": ["-x"] * 4,
             "c5": [0.5, 1.5, 2.5, 3.5],
         },
-        notes="line 1 may hold names, but there are 3 and most rows have 5 cells",
+        notes="line 1 may hold names, but it has 3 and most rows have 5 cells",
     ),
     case(
         "numbered-names",
@@ -134,7 +134,7 @@ CONSOLES = [
             "crp": [7, 8, 9],
             "dead": ["TRUE", "FALSE", "TRUE"],
         },
-        notes="the columns stood below each other",
+        notes="the columns were printed in several blocks below each other",
     ),
     case(
         "folded-pandas",
@@ -175,7 +175,7 @@ CONSOLES = [
         "─────┼─────────────────────────\n"
         + "".join(f"{a:>4} │ {a:>5}  {b:>8}  {y}\n" for a, b, y in ROWS),
         {"Row": A, **ABY},
-        notes="the table stood in a box",
+        notes="the table was drawn in a box",
     ),
     case(
         "stata-command",
@@ -217,7 +217,7 @@ PEOPLE = [
             "After dia": B,
             "y": Y,
         },
-        notes="put together from 2 rows",
+        notes="combined from 2 rows",
     ),
     case(
         "choices",
@@ -257,7 +257,7 @@ PEOPLE = [
         "an apostrophe before cells that Excel is to take for text",
         "code,a,y\n'007,'1,u\n'008,'2,v\n'009,'3,u\n'010,'4,v\n",
         {"code": ["007", "008", "009", "010"], "a": A, "y": Y},
-        notes="behind an apostrophe",
+        notes="began with an apostrophe",
     ),
     case(
         "no-cents",
@@ -308,7 +308,7 @@ PEOPLE = [
         "capitals in brackets behind numbers say that they may change",
         "year,rate,y\n2001,1.5,u\n2002,2.5,v\n2003,3.5,u\n2004,4.5(P),v\n",
         {"year": [2001, 2002, 2003, 2004], "rate": [1.5, 2.5, 3.5, 4.5], "y": Y},
-        notes="marks behind numbers",
+        notes="marks after numbers",
     ),
     case(
         "thousands-beside-commas",
@@ -326,7 +326,7 @@ PEOPLE = [
             "wave": [None if k % 3 else round(k / 8, 3) for k in range(30)],
             "y": ["u", "v"] * 15,
         },
-        notes="column wave: 20 cells are no numbers and count as missing: 'MM'",
+        notes="column wave: 20 cells are not numbers and count as missing: 'MM'",
     ),
     case(
         "zones-by-name",
@@ -334,7 +334,7 @@ PEOPLE = [
         "t;y\n2023/12/01 12:00:00 pm GMT+1;u\n2023/12/01 2:00:00 pm GMT+2;v\n"
         "2023/12/01 11:00:00 am GMT-1;u\n",
         {"t": [NOON - 1 / 24, NOON, NOON], "y": ["u", "v", "u"]},
-        notes="times count in UTC",
+        notes="times are converted to UTC",
     ),
     case(
         "kibana",
@@ -354,7 +354,7 @@ PEOPLE = [
         "days of another calendar",
         "t,y\n1402/03/05,u\n1402/04/16,v\n1402/11/07,u\n",
         {"t": [-207395.0, -207353.0, -207148.0], "y": ["u", "v", "u"]},
-        notes="column t has the years 1402, which may be those of another calendar",
+        notes="column t has the years 1402, which may be of another calendar",
     ),
     case(
         "per-cent-in-front",

@@ -65,7 +65,7 @@ MARKUP = [
         "a row is a paragraph, a cell a line with its name; one is missing",
         "\n".join(f"a: {a}\nb: {b if k else ''}\ny: {y}\n" for k, (a, b, y) in enumerate(LINES)),
         ABC | {"b": [None, 3.5, 4.5, 5.5]},
-        notes="each row stood as lines of names and values",
+        notes="each row was written as lines of names and values",
     ),
     case(
         "keyed-stars",
@@ -108,7 +108,7 @@ BOXES = [
         + "".join(f"│ {a:>5} │ {b:>6} │ {y:7} │\n" for a, b, y in LINES)
         + "└───────┴────────┴─────────┘\n",
         ABC,
-        notes=("stood in a box", "line 3 holds units or types"),
+        notes=("drawn in a box", "line 3 holds units or types"),
     ),
     case(
         "frame",
@@ -236,7 +236,7 @@ BELOW = [
         "a,b,y\n" + ROWS + "Source: the office,,\n",
         ABC,
         rejected=(6,),
-        notes="line 6 left out: a remark below the table",
+        notes="line 6 left out: a comment below the table",
     ),
     case(
         "remarks",

@@ -63,7 +63,7 @@ SECOND = [
         "another table below, as wide",
         "a,b,y\n" + ROWS + "\nsite,dose,unit\nBern,5,mg\nRome,7,mg\n",
         ABC,
-        notes="another table begins in line 7, with the names site, dose, unit: it is left out",
+        notes="another table begins in line 7, with the names site, dose, unit: it and everything",
     ),
     case(
         "second-wider",
@@ -145,7 +145,7 @@ CELLS = [
             "od": [0.512, None, 0.3, 0.44, None],
             "y": ["u", "v", "u", "v", "u"],
         },
-        notes="2 cells are no numbers",
+        notes="2 cells are not numbers",
     ),
     case(
         "spread",
@@ -180,14 +180,14 @@ CELLS = [
         "a day of nines for none",
         "d;y\n2021-01-31;u\n9999-99-99;v\n9999-99-99;u\n2021-02-01;v\n",
         {"d": [18658, None, None, 18659], "y": Y},
-        notes="2 cells are no numbers and count as missing: '9999-99-99' \\(2\\)",
+        notes="2 cells are not numbers and count as missing: '9999-99-99' \\(2\\)",
     ),
     case(
         "answered",
         "a table in an answer to a letter",
         "".join(f"> {line}\n" for line in ("a,b,y\n" + ROWS).splitlines()),
         ABC,
-        notes="each line stood behind >",
+        notes="each line began with >",
     ),
     case(
         "keys-above",
@@ -207,7 +207,7 @@ CELLS = [
         "hours and minutes, or minutes and seconds, are told",
         "v;y\n1:02;u\n25:00;v\n0:30;u\n",
         {"v": ["1:02", "25:00", "0:30"], "y": ["u", "v", "u"]},
-        notes="how long something takes, as in '1:02'",
+        notes="durations, e.g. '1:02'",
     ),
     case(
         "half-words",
@@ -232,14 +232,14 @@ DAILY = [
         "id,x,y\na1,1.5,u\na2,2.5,v\na3,3.5,u\na4,4.5,v\n,,\nn = 4,,\n",
         {"id": ["a1", "a2", "a3", "a4"], "x": X, "y": Y},
         rejected=(7,),
-        notes="line 7 left out: a remark below the table",
+        notes="line 7 left out: a comment below the table",
     ),
     case(
         "absent-pupils",
         "one word in place of many of a few measured numbers",
         "q,y\n" + "".join(f"{'abs' if k % 5 == 0 else k},{'uv'[k % 2]}\n" for k in range(20)),
         {"q": [None if k % 5 == 0 else k for k in range(20)], "y": ["u", "v"] * 10},
-        notes="column q: 4 cells are no numbers and count as missing: 'abs' \\(4\\)",
+        notes="column q: 4 cells are not numbers and count as missing: 'abs' \\(4\\)",
     ),
     case(
         "few-grades",
@@ -280,14 +280,14 @@ DAILY = [
         "points of thousands, and numbers below a thousand without",
         "n;y\n" + "".join(f"{n};{y}\n" for n, y in zip(THOUSANDS, Y * 2, strict=True)),
         {"n": [8593, 682, 7713, 105, 1200, 1007, 999, 54], "y": Y * 2},
-        notes="column n has thousands marks in its numbers",
+        notes="column n has thousands separators in its numbers",
     ),
     case(
         "maybe-thousands",
         "three places throughout, which may be thousands, are told",
         "n;y\n8.593;u\n12.682;v\n7.713;u\n105.444;v\n",
         {"n": [8.593, 12.682, 7.713, 105.444], "y": Y},
-        notes="column n: '8.593' is read as 8.593; with a mark of thousands it would be 8593",
+        notes="column n: '8.593' is read as 8.593; with a thousands separator it would be 8593",
     ),
     case(
         "three-places",
@@ -309,7 +309,7 @@ DAILY = [
             "flag": [None, "VIP", None, None, None, "VIP"],
             "remark": [None, None, None, "late", None, "left"],
         },
-        notes="rows end at their last value; the cells beyond it are missing",
+        notes="rows end at their last value; the cells after it are missing",
     ),
     case(
         "dotted-hours",

@@ -40,7 +40,7 @@ CELLS = [
         "times with the name of a zone behind them",
         ["Jan 6, 2024 12:00:00 PM PST", "Jan 6, 2024 6:00:00 PM PST"],
         [DAY + 0.5, DAY + 0.75],
-        "names of time zones, as in 'Jan 6, 2024 12:00:00 PM PST', are left out",
+        "names of time zones, as in 'Jan 6, 2024 12:00:00 PM PST', are ignored",
     ),
     cells("middle-dot", "the decimal mark of a journal", ["1·5", "22·25"], [1.5, 22.25]),
     cells("undefined", "what MATLAB writes", ["a", "<undefined>", "b"], ["a", None, "b"]),
@@ -70,7 +70,7 @@ CELLS = [
             "x": [k + 0.5 for k in range(40)],
             "y": ["uv"[k % 2] for k in range(40)],
         },
-        notes="column Uhrzeit: '00.10' is read as a number; if it is a time",
+        notes="column Uhrzeit: '00.10' is read as a number; write times with a colon",
     ),
     case(
         "words-before-amounts",
@@ -95,7 +95,7 @@ CELLS = [
             "d": [*(DAY + k for k in range(20)), None, None, None],
             "y": [*("uv"[k % 2] for k in range(20)), "u", "v", "u"],
         },
-        notes="column d: 3 cells are no numbers",
+        notes="column d: 3 cells are not numbers",
     ),
     case(
         "versions",
@@ -226,7 +226,7 @@ LINES = [
             "OLD": ["NY"[k % 2] for k in range(18)],
         },
         rejected=(32,),
-        notes="heads of later pages",
+        notes="headers of later pages",
     ),
     case(
         "names-in-another-order",
@@ -237,7 +237,7 @@ LINES = [
             "b": [*ABC["b"] * 5, None, *[1] * 4],
             "y": [*Y * 5, "y", *"uuuu"],
         },
-        notes="line 22 repeats the names in another order",
+        notes="line 22 repeats the column names in another order",
     ),
 ]
 

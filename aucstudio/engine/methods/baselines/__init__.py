@@ -1,12 +1,1 @@
-"""What people use today, on the same splits."""
-
-ORDER = (
-    "svm",
-    "svm_2norm",
-    "logistic",
-    "additive_logistic",
-    "gradient_boosting",
-    "random_forest",
-    "extra_trees",
-    "marker",
-)
+"""Baselines that are validated on the same splits."""

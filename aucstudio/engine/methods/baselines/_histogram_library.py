@@ -1,4 +1,4 @@
-"""scikit-learn's histogram boosting, watched tree by tree: the one place that uses private names.
+"""scikit-learn's histogram boosting, monitored tree by tree; the only use of its private names.
 
 Made for scikit-learn 1.9, to which the program's requirements hold it: a minor release may change
 what is used here.
@@ -28,7 +28,7 @@ class LeveledBoosting(HistGradientBoostingClassifier):
     """
 
     def take_levels(self, levels: Levels, counts: list[int], hear: Hear) -> None:
-        """Take what to train on, and who hears of it.
+        """Store the training data and the receiver of messages.
 
         Parameters
         ----------

@@ -1,47 +1,45 @@
-"""The log-loss with a penalty, minimised by scikit-learn, watched and certified.
+"""Penalised log-loss, minimised by Newton's method with a certificate.
 
-Symbols: y_i = +-1 class; c_i weight of row i; f = <w, x> + b scores; alpha dual variables,
-one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penalised.
+Symbols: y_i = +-1 class; c_i cost of row i; f = <w, x> + b scores; p_i probability of the wrong
+class; D_i = c_i p_i (1 - p_i) curvature of row i; alpha_i = c_i p_i dual variables, which must
+satisfy sum_i alpha_i y_i = 0 because b is not penalised.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy
 
 from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.linalg import cholesky, gram
 from aucstudio.engine.methods.baseline_settings import BaselineSettings
-from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
-
-_GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
-# Steps along the gradient that most tables need fewer than. Where they do not suffice, as with
-# columns of rare levels, they would be hundreds, and a handful of Newton's, which cost the more
-# the more columns there are, lead further.
-_GRADIENT_STEPS = 60
-_NEWTON_COLUMNS = 400
-_NEWTON_GAP = 1e-12
-# Gradients end some 1e-7 from the optimum. Where a step of Newton's takes next to no time, it
-# removes that difference, so that equal problems have equal solutions however their rows are
+# Far below what is promised: equal problems then have equal solutions however their rows are
 # ordered or repeated.
-_QUICK_NEWTON = 1e8
+_AIM, _EXACT = 1e-10, 1e-15  # from a sample of the rows, and from all
+_MOST_COLUMNS = 1_000  # of which the matrix of second derivatives is factored
+_ROWS_PER_COLUMN = 64  # in the sample that second derivatives are taken of
+_FINER = 4
+_CONTRACTION = 0.1  # of the gap, by a step; where it is less, more rows are taken
+_SUFFICIENT = 1e-4
+_MOST_HALVINGS = 40
+_TINY = 1e-300
+_NUMBERS_PER_PART = 1 << 18
+
+Solve = Callable[[Array], Array]
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class LogLossMethod(BaselineSettings, WeighsRows):
     """What methods of the log-loss share: ``1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i f_i))``."""
 
@@ -70,152 +68,182 @@ class LogLossMethod(BaselineSettings, WeighsRows):
         scorer : callable
             Makes a scorer of w.
         """
-        from sklearn.linear_model import LogisticRegression
+        monitor = context.monitor
+        costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
+        pause = functools.partial(monitor.stage, "Newton step")
+        problem = _LogLoss(X, np.where(positive, 1.0, -1.0), costs, pause)
 
-        each = context.weights
-        weights = self.weigh(self.classes_, positive, each)
-        costs = self.C * self.weigh_rows(self.classes_, positive, each)
-        problem = _LogisticProblem(X, positive, costs)
-        watcher = _Watcher(problem, context.monitor, scorer)
-        library = LogisticRegression(
-            C=self.C,
-            class_weight=None if self.class_weight is None else dict(enumerate(weights)),
-            max_iter=self._gradient_steps(X),
-            tol=_GRADIENT_TOLERANCE,
-        )
-        # Labels that are truth values are counted one by one.
-        labels = positive.astype(np.intp)
-        with without_convergence_warnings(), contextlib.suppress(_Halted):
-            library.set_callbacks(watcher).fit(X, labels, each)
-            watcher.keep(library)
-            if library.n_iter_[0] < self.max_iter and (
-                library.n_iter_[0] >= self._gradient_steps(X) or _is_quick(X)
-            ):
-                self._newton_steps(watcher, library, labels, each)
-        w, b, scores = watcher.w, watcher.b, X @ watcher.w
-        objective, gap = problem.certify(w, b, scores)
-        made = scorer(w)
-        if watcher.iteration == 0:
-            context.monitor.step(1, objective, gap=gap, scorer=lambda: made)
-        iterations, needed = max(1, watcher.iteration), _RELATIVE_GAP * objective
-        return w, b, Fit(made, objective, iterations, gap, needed, intercept=b, scores=scores)
+        def report(point: _Point, iteration: int) -> bool:
+            live = functools.partial(scorer, point.w)
+            return monitor.step(iteration, point.objective, gap=point.gap, scorer=live)
 
-    def _gradient_steps(self, X: Array) -> int:
-        """Steps after which others go on, if others can."""
-        newton = X.shape[1] <= _NEWTON_COLUMNS
-        return min(self.max_iter, _GRADIENT_STEPS) if newton else self.max_iter
-
-    def _newton_steps(
-        self, watcher: _Watcher, begun: LogisticRegression, labels: Index, weights: Array | None
-    ) -> None:
-        """Go on from where gradients have led, until nothing is gained."""
-        from sklearn.linear_model import LogisticRegression
-
-        library = LogisticRegression(
-            C=self.C,
-            class_weight=begun.class_weight,
-            max_iter=1,
-            tol=_GRADIENT_TOLERANCE,
-            solver="newton-cholesky",
-            warm_start=True,
-        )
-        library.coef_, library.intercept_ = begun.coef_, begun.intercept_
-        before = np.inf
-        while watcher.iteration < self.max_iter:
-            library.fit(watcher.problem.X, labels, weights)
-            objective, gap = watcher.step(library)
-            if gap <= _NEWTON_GAP * objective or objective >= before * (1 - _NEWTON_GAP):
-                return
-            before = objective
-
-
-def _is_quick(X: Array) -> bool:
-    rows, columns = X.shape
-    return bool(columns <= _NEWTON_COLUMNS and rows * columns**2 <= _QUICK_NEWTON)
+        found, steps = _newton(problem, self.max_iter, report)
+        needed = _RELATIVE_GAP * found.objective
+        fit = Fit(scorer(found.w), found.objective, steps, found.gap, needed)
+        return found.w, found.b, dataclasses.replace(fit, intercept=found.b, scores=found.scores)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _LogisticProblem:
-    """The objective of :class:`LogLossMethod` on given rows."""
+class _Point:
+    """An iterate with its certificate.
 
-    X: Array
-    positive: Mask
+    Attributes
+    ----------
+    w : ndarray of shape (d,)
+    b : float
+    scores : ndarray of shape (N,)
+        Without b.
+    objective, gap : float
+    gradient : ndarray of shape (d + 1,)
+        Of the objective with respect to w and b.
+    curvature : ndarray of shape (N,)
+        D.
+    """
+
+    w: Array
+    b: float
+    scores: Array
+    objective: float
+    gap: float
+    gradient: Array
+    curvature: Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _LogLoss:
+    """The objective on given rows, dense or sparse."""
+
+    X: Any
+    y: Array
     costs: Array
+    pause: Callable[[], None]
 
-    def certify(self, w: Array, b: float, scores: Array) -> tuple[float, float]:
-        """Work out the objective and its distance from the dual objective.
+    @functools.cached_property
+    def is_class(self) -> Array:
+        """1 where a row is of the negative class, and of the positive; shape (2, N)."""
+        return np.stack([self.y < 0, self.y > 0]).astype(np.float64)
 
-        The scores imply alpha_i = C c_i p(wrong class of i). Those of the heavier class are
-        scaled down until sum_i alpha_i y_i = 0: then the dual objective is a lower bound on
-        every value of the primal one, wherever the solver stands.
+    def at(self, w: Array, b: float) -> _Point:
+        """Compute the objective, its derivatives and its distance from the dual objective.
+
+        One pass over the rows, whose parts stay in the processor's cache. The alpha of the heavier
+        class are scaled down by r until sum_i alpha_i y_i = 0. The entropy is concave, so that r
+        times the entropy of p bounds that of r p from below: the dual value is a lower bound on
+        every value of the primal one, wherever the solver is.
         """
-        sign = np.where(self.positive, 1.0, -1.0)
-        margins = sign * (scores + b)
-        objective = float(w @ w / 2 + self.costs @ np.logaddexp(0.0, -margins))
-        share = scipy.special.expit(-margins)
-        weight = share * self.costs
-        above, below = weight[self.positive].sum(), weight[~self.positive].sum()
-        least = min(above, below)
-        share *= np.where(self.positive, _ratio(least, above), _ratio(least, below))
-        direction = (share * self.costs * sign) @ self.X
-        lower = (
-            self.costs @ (scipy.special.entr(share) + scipy.special.entr(1.0 - share))
-            - direction @ direction / 2
-        )
-        return objective, max(0.0, objective - float(lower))
+        N, d = self.X.shape
+        scores, curvature, loss = np.empty(N), np.empty(N), 0.0
+        sums, entropy, pull = np.zeros(2), np.zeros(2), np.zeros((2, d))
+        for rows in self._parts():
+            X, y, costs = self.X[rows], self.y[rows], self.costs[rows]
+            scores[rows] = f = X @ w
+            margins = y * (f + b)
+            small = np.exp(-np.abs(margins))
+            cost = np.log1p(small) - np.minimum(margins, 0.0)
+            share = np.where(margins > 0, small, 1.0) / (1.0 + small)
+            alpha = costs * share
+            curvature[rows] = alpha * (1.0 - share)
+            loss += float(costs @ cost)
+            of_class = self.is_class[:, rows]
+            entropy += of_class @ (alpha * margins + costs * cost)
+            of_class = of_class * alpha
+            sums += of_class.sum(axis=1)
+            pull += of_class @ X
+        r = sums.min() / np.maximum(sums, _TINY)
+        direction = r[1] * pull[1] - r[0] * pull[0]
+        objective = float(w @ w) / 2 + loss
+        gap = max(0.0, objective - float(r @ entropy - direction @ direction / 2))
+        gradient = np.append(w - pull[1] + pull[0], sums[0] - sums[1])
+        return _Point(w, b, scores, objective, gap, gradient, curvature)
+
+    def _parts(self) -> Iterator[slice]:
+        N, d = self.X.shape
+        height = N if scipy.sparse.issparse(self.X) else max(1, _NUMBERS_PER_PART // d)
+        return (slice(start, start + height) for start in range(0, N, height))
+
+    def along(self, here: _Point, step: Array) -> _Point | None:
+        """Return the first point on the way, halved again and again, that is lower; else None."""
+        slope, t = float(here.gradient @ step), 1.0
+        for _ in range(_MOST_HALVINGS if slope < 0 else 0):
+            there = self.at(here.w + t * step[:-1], here.b + t * float(step[-1]))
+            if there.objective <= here.objective + _SUFFICIENT * t * slope:
+                return there
+            t /= 2
+        return None
+
+    def solver(self, here: _Point, stride: int) -> Solve:
+        """Return what multiplies by the inverse matrix of second derivatives at a point.
+
+        The matrix is that of one row of ``stride``, which weigh as much as all.
+        """
+        if scipy.sparse.issparse(self.X) or self.X.shape[1] > _MOST_COLUMNS:
+            return functools.partial(self._conjugate_gradients, here)
+        X, D = self.X[::stride], here.curvature[::stride]
+        # The best b for given w is a weighted mean: about it, the matrix of w stands alone.
+        total, whole = (max(float(part.sum()), _TINY) for part in (D, here.curvature))
+        mean = D @ X / total
+        S = (whole / total) * (gram(X, D, self.pause) - total * np.outer(mean, mean))
+        S[np.diag_indices_from(S)] += 1.0
+        factor = cholesky(S)
+
+        def solve(g: Array) -> Array:
+            w = factor.substitute(g[:-1] - mean * g[-1])
+            return np.append(w, g[-1] / whole - mean @ w)
+
+        return solve
+
+    def _conjugate_gradients(self, here: _Point, g: Array) -> Array:
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        X, D, d = self.X, here.curvature, self.X.shape[1]
+
+        def product(v: Array) -> Array:
+            self.pause()
+            curved = D * (X @ v[:-1] + v[-1])
+            return np.append(v[:-1] + X.T @ curved, curved.sum())
+
+        squares = X.power(2) if scipy.sparse.issparse(X) else np.square(X)
+        diagonal = np.append(1.0 + squares.T @ D, max(float(D.sum()), _TINY))
+        shape = (d + 1, d + 1)
+        inverse = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=np.float64)
+        H = LinearOperator(shape, matvec=product, dtype=np.float64)
+        forcing = min(0.1, float(np.sqrt(here.gap / here.objective)))
+        return np.asarray(cg(H, g, rtol=max(forcing, 1e-10), M=inverse)[0])
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole > 0 else 1.0
+def _newton(
+    problem: _LogLoss, most: int, report: Callable[[_Point, int], bool]
+) -> tuple[_Point, int]:
+    """Step until the gap is nothing or nothing improves; return the number of steps too.
 
-
-class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
-    """The monitor wants the library's fit to end; the watcher holds its last iterate."""
-
-
-class _Watcher:
-    """Passes the library's iterations on to the monitor (scikit-learn's ``FitCallback``)."""
-
-    def __init__(
-        self, problem: _LogisticProblem, monitor: Monitor, scorer: Callable[[Array], Scorer]
-    ) -> None:
-        self.problem, self._monitor, self._scorer = problem, monitor, scorer
-        self.iteration = 0
-
-    def keep(self, fitted: LogisticRegression) -> None:
-        """Take the iterate over."""
-        self.w, self.b = fitted.coef_[0].copy(), float(fitted.intercept_[0])
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to prepare."""
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to clear away."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing to say before an iteration."""
-
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:
-        """Receive an iteration; the fit as a whole and its last, empty task are none."""
-        if context.parent is None or fitted_estimator is None:
-            return
-        self.iteration += 1
-        self.keep(fitted_estimator)
-        if self._monitor.is_heard:
-            self._tell(*self._certified())
-
-    def step(self, fitted: LogisticRegression) -> tuple[float, float]:
-        """Take over an iterate that the library has not told of; give its certificate."""
-        self.iteration += 1
-        self.keep(fitted)
-        objective, gap = self._certified()
-        self._tell(objective, gap)
-        return objective, gap
-
-    def _certified(self) -> tuple[float, float]:
-        return self.problem.certify(self.w, self.b, self.problem.X @ self.w)
-
-    def _tell(self, objective: float, gap: float) -> None:
-        made = functools.partial(self._scorer, self.w)
-        if self._monitor.step(self.iteration, objective, gap=gap, scorer=made):
-            raise _Halted
+    Second derivatives are those of an even sample of the rows. They are computed again where a
+    step does not bring the gap down quickly, and of more rows if they were those of this point.
+    """
+    (N, d), step = problem.X.shape, 0
+    below, above = problem.is_class @ problem.costs
+    here = problem.at(np.zeros(d), float(np.log(above / below)))
+    stride, is_fresh = max(1, N // (_ROWS_PER_COLUMN * (d + 1))), True
+    try:
+        solve = problem.solver(here, stride)
+        while True:
+            there = problem.along(here, -solve(here.gradient))
+            if there is None and not (is_fresh and stride == 1):
+                stride, is_fresh = 1, True
+                solve = problem.solver(here, stride)
+                continue
+            step += 1
+            aim = _EXACT if stride == 1 else _AIM
+            ends = there is None or there.objective >= here.objective * (1 - aim)
+            before, here = here, there or here
+            if report(here, step) or ends or here.gap <= aim * here.objective or step == most:
+                return here, step
+            is_slow = here.gap > _CONTRACTION * before.gap
+            if is_slow and is_fresh:
+                stride = max(1, stride // _FINER)
+            is_fresh = is_slow or stride == 1
+            if is_fresh:
+                solve = problem.solver(here, stride)
+    except Stopped:
+        if not step:
+            raise
+        return here, step

@@ -1,4 +1,4 @@
-"""Additive logistic regression: a penalised curve for each feature, their sum the log-odds.
+"""Additive logistic regression: the log-odds are a sum of penalised splines.
 
 Symbols: F_k curve of feature k, sum_l w_kl N_kl of its basis; Omega_k its roughness; L_k with
 L_k L_k' = I + smoothness Omega_k.
@@ -6,7 +6,6 @@ L_k L_k' = I + smoothness Omega_k.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -20,9 +19,8 @@ from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveLogistic(LogLossMethod):
-    """Additive logistic regression: a smooth curve for each feature, their sum the log-odds.
+    """Models the log-odds as a sum of smooth curves, one per feature.
 
     Minimises ``1/2 sum_k (|w_k|^2 + smoothness int F_k''(u)^2 du) + C sum_i c_i log(1 + exp(-y_i
     f_i))`` with f = sum_k F_k(x_k) + b and F_k = sum_l w_kl N_kl, where c_i is the weight of the
@@ -37,22 +35,20 @@ class AdditiveLogistic(LogLossMethod):
     References
     ----------
     Hastie and Tibshirani (1986), Generalized additive models.
+
+    Use when
+    --------
+    When single features have non-linear effects and the model must stay interpretable.
     """
 
-    key: ClassVar[str] = "additive-logistic"
     title: ClassVar[str] = "Additive logistic regression"
-    source: ClassVar[str] = "Hastie and Tibshirani (1986), Generalized additive models"
-    summary: ClassVar[str] = "Models the log-odds as a sum of smooth curves, one per feature."
     in_words: ClassVar[str] = "Logistic regression with splines"
     shape: ClassVar[str] = "a curve per feature"
-    use_when: ClassVar[str] = (
-        "When single features have non-linear effects and the model must stay interpretable."
-    )
     takes_missing: ClassVar[bool] = True
 
     smoothness: float = param(
         1.0,
-        "Weight of the bends of the curves; larger is straighter.",
+        "Weight of the curvature penalty; larger gives straighter curves.",
         label="Smoothness",
         symbol="λ",
         low=0.0,
@@ -72,7 +68,7 @@ class AdditiveLogistic(LogLossMethod):
         """Estimate memory and time of a fit; see the base class."""
         N = positives + negatives
         cells = float(N) * features * max(1, self.n_knots - 1)
-        few = ("n_knots", "take fewer knots or a sample of the rows")
+        few = ("n_knots", "use fewer knots or a sample of the rows")
         return cost_of(N, 3.0 * NUMBER * cells, Work(numbers=60.0 * cells, steps=300), few)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:

@@ -1,8 +1,7 @@
-"""Extremely randomised trees by scikit-learn, as a baseline and a member of combinations."""
+"""Extremely randomised trees."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 from aucstudio.engine.methods.forest import ForestClassifier
@@ -12,9 +11,8 @@ if TYPE_CHECKING:
     from sklearn.ensemble import ExtraTreesClassifier
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTrees(ForestClassifier):
-    """Extra trees by scikit-learn's ``ExtraTreesClassifier``.
+    """Averages many deep decision trees with random thresholds.
 
     Minimises in each tree, split by split, the Gini impurity ``2 p(t) (1 - p(t))`` of its leaves,
     rows weighted by c_i; the objective is the mean impurity of the leaves over the rows and trees.
@@ -28,21 +26,17 @@ class ExtraTrees(ForestClassifier):
 
     References
     ----------
-    Geurts, Ernst, Wehenkel (2006), Extremely randomized trees.
+    Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; scikit-learn's
+    ExtraTreesClassifier.
+
+    Use when
+    --------
+    Smoother than a random forest and faster to train; a good partner in a combination.
     """
 
-    key: ClassVar[str] = "extra-trees"
     weights_differ: ClassVar[str] = "the rows of a leaf are counted, not weighed"
     title: ClassVar[str] = "Extra trees"
-    source: ClassVar[str] = (
-        "Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; "
-        "scikit-learn's ExtraTreesClassifier"
-    )
-    summary: ClassVar[str] = "Averages many deep decision trees with random thresholds."
     in_words: ClassVar[str] = "Randomised decision trees"
-    use_when: ClassVar[str] = (
-        "Smoother than a random forest and faster to train; a good partner in a combination."
-    )
 
     def _grower(self, weights: Array) -> ExtraTreesClassifier:
         from sklearn.ensemble import ExtraTreesClassifier

@@ -1,4 +1,4 @@
-"""Gradient boosted trees by scikit-learn, as a baseline.
+"""Gradient boosted trees.
 
 Symbols: y_i = 0 or 1; c_i weight of row i; f scores, log-odds; cuts the thresholds between
 which a feature is a level, 0, 1, 2, ..., to the library.
@@ -7,7 +7,6 @@ which a feature is a level, 0, 1, 2, ..., to the library.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class GradientBoosting(ClassWeightSettings, WeighsRows):
-    """Gradient boosted trees by scikit-learn's ``HistGradientBoostingClassifier``.
+    """Adds many small decision trees; often the method to beat on tables.
 
     Minimises ``sum_i c_i (log(1 + exp(f_i)) - y_i f_i) / sum_i c_i`` step by step, each step adding
     a tree that follows the gradient; c_i is the weight of the row, times
@@ -52,25 +50,20 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
 
     References
     ----------
-    Friedman (2001), Greedy function approximation: a gradient boosting machine.
+    Friedman (2001), Greedy function approximation: a gradient boosting machine; scikit-learn's
+    HistGradientBoostingClassifier.
+
+    Use when
+    --------
+    A strong baseline for non-linear, mixed data with missing values; needs a few hundred rows.
     """
 
-    key: ClassVar[str] = "gradient-boosting"
     title: ClassVar[str] = "Gradient boosting"
     solves: ClassVar[str] = "mean log-loss"
     family: ClassVar[str] = "baselines"
-    source: ClassVar[str] = (
-        "Friedman (2001), Greedy function approximation: a gradient boosting machine; "
-        "scikit-learn's HistGradientBoostingClassifier"
-    )
-    summary: ClassVar[str] = "Adds many small decision trees; often the method to beat on tables."
     in_words: ClassVar[str] = "Boosted decision trees"
     trains_for: ClassVar[str] = "probabilities"
     shape: ClassVar[str] = "trees"
-    use_when: ClassVar[str] = (
-        "A strong baseline for non-linear, mixed data with missing values; needs a few "
-        "hundred rows."
-    )
     counts_rows: ClassVar[bool] = True
     weights_differ: ClassVar[str] = (
         "the rows of a leaf and the quantiles between which features are split are counted, not "
@@ -81,7 +74,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
 
     learning_rate: float = param(
         0.1,
-        "Share of each tree that is added; smaller needs more trees.",
+        "Learning rate: fraction of each tree that is added; smaller needs more trees.",
         label="Learning rate",
         symbol="η",
         low=0.0,
@@ -117,7 +110,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     )
     l2_regularization: float = param(
         0.0,
-        "Draws the values of the leaves towards 0; larger is smoother.",
+        "Shrinks the values of leaves towards 0; larger is smoother.",
         label="Regularisation",
         symbol="λ",
         low=0.0,
@@ -132,7 +125,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
         bins = float(leaves) * features * (MOST_LEVELS + 1)
         a_tree = Work(numbers=20 * cells + 10 * bins, steps=50)
-        fewer = ("max_leaf_nodes", "take fewer leaves or a sample of the rows")
+        fewer = ("max_leaf_nodes", "use fewer leaves or a sample of the rows")
         work = a_tree.times(self.max_iter) + Work(numbers=100 * cells)
         return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 

@@ -1,4 +1,4 @@
-"""Logistic regression by scikit-learn, watched and certified.
+"""Logistic regression with a certificate.
 
 Symbols: y_i = +-1 class; c_i weight of row i; f = <w, x> + b scores.
 """
@@ -16,9 +16,8 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class Logistic(LogLossMethod):
-    """Logistic regression by scikit-learn's ``LogisticRegression``.
+    """Models the log-odds as a weighted sum of the features.
 
     Minimises ``½ |w|² + C sum_i c_i log(1 + exp(-y_i f_i))``, where c_i is the weight of
     the row, times N / (2 N_class) with balanced class weights. The certificate is the duality gap
@@ -27,19 +26,15 @@ class Logistic(LogLossMethod):
     References
     ----------
     Cox (1958), The regression analysis of binary sequences.
+
+    Use when
+    --------
+    The first baseline on any table: fast, linear, and often hard to beat.
     """
 
-    key: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic regression"
     solves: ClassVar[str] = "log-loss"
-    source: ClassVar[str] = (
-        "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"
-    )
-    summary: ClassVar[str] = "Models the log-odds as a weighted sum of the features."
     in_words: ClassVar[str] = "Logistic regression (linear)"
-    use_when: ClassVar[str] = (
-        "The first baseline on any table: fast, linear, and often hard to beat."
-    )
     takes_sparse: ClassVar[bool] = True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

@@ -1,8 +1,7 @@
-"""One column as it is, for a score: a marker, or what another program gave."""
+"""A single column used as the score."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +18,8 @@ from aucstudio.notices import Notice, notice
 FOUND, HIGHER, LOWER = "found", "higher", "lower"
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class Marker(WeighsRows):
-    """One column as it is, for a score; the one that ranks best where there are several.
+    """Uses the values of one column as scores: the column with the highest AUC of its own.
 
     Minimises ``1 - AUC(s x_j)`` on the training rows over the columns j, and over the sign s where
     the direction is to be found. There is no other number to learn. ``decision_function`` gives the
@@ -30,32 +28,26 @@ class Marker(WeighsRows):
 
     References
     ----------
-    Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
+    Hanley and McNeil (1982), The meaning and use of the area under a ROC curve.
+
+    Use when
+    --------
+    For a marker or the scores of another program, and to see what one column achieves alone.
     """
 
-    key: ClassVar[str] = "marker"
     title: ClassVar[str] = "Single marker"
     family: ClassVar[str] = "baselines"
-    source: ClassVar[str] = (
-        "Hanley and McNeil (1982), The meaning and use of the area under a ROC curve"
-    )
-    summary: ClassVar[str] = (
-        "Uses the values of one column as scores: the column with the highest AUC of its own."
-    )
     in_words: ClassVar[str] = "One column as the score"
-    use_when: ClassVar[str] = (
-        "For a marker or the scores of another program, and to see what one column achieves alone."
-    )
     one_sided: ClassVar[bool] = True
     descends: ClassVar[bool] = False
     as_given: ClassVar[bool] = True
 
     direction: str = param(
         FOUND,
-        "Which values mean positive.",
+        "Whether high or low values indicate the positive class.",
         label="Positive is",
         choices={
-            FOUND: "found on the training rows",
+            FOUND: "chosen on the training rows",
             HIGHER: "higher values",
             LOWER: "lower values",
         },

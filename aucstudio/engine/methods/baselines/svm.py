@@ -1,4 +1,4 @@
-"""The support vector machine, certified: the usual yardstick.
+"""The support vector machine with a certificate.
 
 A linear one is solved here, in time that grows with the rows; with a kernel it is scikit-learn's.
 
@@ -8,7 +8,7 @@ one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penal
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,18 +19,19 @@ from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.methods.baseline_settings import BaselineSettings, centre_of
-from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.hinge_qp import solve_hinge
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.engine.weighted import WeighsRows
 
 if TYPE_CHECKING:
     from sklearn.svm import SVC
 
 _CACHE_MEGABYTES = 1000
+_MOST_MATRIX_ROWS = 8_000  # of which libsvm is given the kernel matrix, half a gigabyte
 _LEAST_ITERATION_LIMIT = 10_000_000
 _HINGE_GAP = 1e-2
 # By how much a multiplier may violate its condition when libsvm ends. Its own 1e-3 leaves scores
@@ -42,9 +43,8 @@ _USUAL_STEPS, _USUAL_PLANES = 24, 60  # of solvers, for estimates of time
 _MOST_FEATURES = 1_500  # of which the interior point takes a matrix in every step
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SVM(KernelSettings, BaselineSettings, WeighsRows):
-    """Soft-margin support vector machine: trained for accuracy.
+    """Separates the classes with a wide margin; trained for accuracy.
 
     Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)``, where c_i is the weight of the row,
     times N / (2 N_class) with balanced class weights. The certificate is the duality gap. As in
@@ -52,25 +52,24 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
 
     With the linear kernel an interior point takes O(N d²) a step, d the lesser of features and
     rows, and some twenty steps; sparse rows, and d above 1,500, are solved by cutting planes, to a
-    relative gap of 1e-4. Any other kernel is left to ``SVC``: one call that cannot be interrupted,
-    and takes time as the square of the rows or worse.
+    relative gap of 1e-4. Any other kernel is left to ``SVC``, which is given the kernel matrix of
+    up to 8,000 rows: one call that cannot be interrupted, and takes time as the square of the rows
+    or worse.
 
     References
     ----------
-    Cortes, Vapnik (1995), Support-vector networks.
+    Cortes and Vapnik (1995), Support-vector networks; scikit-learn's SVC for kernels.
+
+    Use when
+    --------
+    The standard baseline: what training for the AUC has to beat.
     """
 
-    key: ClassVar[str] = "svm"
     title: ClassVar[str] = "SVM"
     solves: ClassVar[str] = "row hinge"
     family: ClassVar[str] = "baselines"
-    source: ClassVar[str] = (
-        "Cortes and Vapnik (1995), Support-vector networks; scikit-learn's SVC for kernels"
-    )
-    summary: ClassVar[str] = "Separates the classes with a wide margin; trained for accuracy."
     in_words: ClassVar[str] = "Support vector machine"
     trains_for: ClassVar[str] = "accuracy"
-    use_when: ClassVar[str] = "The standard baseline: what training for the AUC has to beat."
     takes_sparse: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
@@ -92,32 +91,39 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
                 memory += NUMBER * (2.0 * d * N + N**2)
             return cost_of(N, memory, step.times(_USUAL_STEPS))
         cache = min(2.4 * N**2, 1e6 * _CACHE_MEGABYTES)
+        matrix = NUMBER * float(N) ** 2 if N <= _MOST_MATRIX_ROWS else 0.0
         work = Work(numbers=float(N) ** 2 * (0.7 * d + 14))
-        return cost_of(N, cache + 2.0 * NUMBER * N * d, work)
+        return cost_of(N, cache + matrix + 2.0 * NUMBER * N * d, work)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
         if self.kernel == "linear":
             return self._fit_linear(X, positive, context)
         kernel = self.settle_kernel(X, context.given, context.weights)
-        # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
-        # polynomial depends on where 0 lies, and rows that are numbers on what they are.
-        centre = centre_of(X) if kernel.kind == "rbf" else np.zeros(X.shape[1])
-        centred = X - centre if centre.any() else X
+        has_matrix = context.given is not None or len(X) <= _MOST_MATRIX_ROWS
+        if has_matrix:
+            Z = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
+        else:
+            # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
+            # polynomial depends on where 0 lies.
+            Z = X - centre_of(X) if kernel.kind == "rbf" else X
         weights = self.weigh(self.classes_, positive, context.weights)
-        library = self._library(kernel, X.shape[0], weights)
+        library = self._library(kernel, has_matrix, len(X), weights)
         with without_convergence_warnings():
-            near_rows = centred if context.given is None else kernel(X, X)
-            library.fit(near_rows, positive, context.weights)
+            library.fit(Z, positive, context.weights)
         dual, rows = library.dual_coef_[0], library.support_
-        b = float(library.intercept_[0])
-        near, scorer = (KernelScorer(kernel, Z[rows], dual) for Z in (centred, X))
+        if has_matrix:
+            of_rows = np.zeros(len(X))
+            of_rows[rows] = dual
+            scores = Z @ of_rows
+        else:
+            scores = KernelScorer(kernel, Z[rows], dual)(Z)
+        b, scorer = float(library.intercept_[0]), KernelScorer(kernel, X[rows], dual)
         costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
-        objective, gap = _certify_hinge(near(centred) + b, dual, rows, positive, costs)
+        objective, gap = _certify_hinge(scores + b, dual, rows, positive, costs)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        iterations = max(1, int(library.n_iter_[0]))
-        needed = _HINGE_GAP * objective
-        return Fit(scorer, objective, iterations, gap, needed, intercept=b)
+        iterations, needed = max(1, int(library.n_iter_[0])), _HINGE_GAP * objective
+        return Fit(scorer, objective, iterations, gap, needed, intercept=b, scores=scores)
 
     def _fit_linear(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
@@ -154,12 +160,12 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
             scores=scores + centre @ w,
         )
 
-    def _library(self, kernel: Kernel, rows: int, weights: Array) -> SVC:
+    def _library(self, kernel: Kernel, has_matrix: bool, rows: int, weights: Array) -> SVC:
         from sklearn.svm import SVC
 
         return SVC(
             C=self.C,
-            kernel=kernel.kind,
+            kernel="precomputed" if has_matrix else kernel.kind,
             gamma=kernel.gamma,
             degree=kernel.degree,
             coef0=kernel.coef0,

@@ -1,17 +1,23 @@
-"""The 2-norm SVM: squared slack and a constant that is not penalised, by Newton's method."""
+"""The 2-norm SVM: squared slack and an unpenalised constant, by Newton's method."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
+from aucstudio.engine.cost import (
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
+    refuse_kernel_matrix,
+)
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.baseline_settings import BaselineSettings
 from aucstudio.engine.solvers.row_newton import minimise
 from aucstudio.engine.types import Array, Mask
@@ -22,9 +28,8 @@ MAX_KERNEL_ROWS = 20_000
 _TOLERANCE = 1e-8
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
-    """Support vector machine with squared slack, trained for accuracy.
+    """SVM with squared slack; reported to maximise the AUC as a side effect.
 
     Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)²``, f = <w, phi(x)> + b, where c_i is the
     weight of the row, times N / (2 N_class) with balanced class weights. Its dual is that of a
@@ -35,26 +40,22 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
 
     References
     ----------
-    Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs, section 3.6. Eq. 15 is not the
-    dual of eq. 14: as printed, it lacks a ½ and has the ridge 1 / C.
+    Cortes and Vapnik (1995), Support-vector networks; compared with AUC methods by Rakotomamonjy
+    (2004), Optimizing area under ROC curve with SVMs.
+
+    Section 3.6 of the latter. Its eq. 15 is not the dual of eq. 14: as printed, it lacks a ½ and
+    has the ridge 1 / C.
+
+    Use when
+    --------
+    A second baseline, reported to rank well although it trains for accuracy.
     """
 
-    key: ClassVar[str] = "svm-2norm"
     title: ClassVar[str] = "2-norm SVM"
     solves: ClassVar[str] = "squared row hinge"
     family: ClassVar[str] = "baselines"
-    source: ClassVar[str] = (
-        "Cortes and Vapnik (1995), Support-vector networks; compared with AUC methods by "
-        "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
-    )
-    summary: ClassVar[str] = (
-        "SVM with squared slack; reported to maximise the AUC as a side effect."
-    )
     in_words: ClassVar[str] = "SVM with squared slack"
     trains_for: ClassVar[str] = "accuracy"
-    use_when: ClassVar[str] = (
-        "A second baseline, reported to rank well although it trains for accuracy."
-    )
     counts_rows: ClassVar[bool] = True
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:

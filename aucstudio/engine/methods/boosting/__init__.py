@@ -1,3 +1,1 @@
-"""Sums of weak learners."""
-
-ORDER = ("pauc_boost", "rankboost")
+"""Boosting: sums of weak learners."""

@@ -6,7 +6,6 @@ feature k; g_i, p_j, r_j as in :mod:`~aucstudio.engine.losses.smooth_pauc`; u st
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -33,9 +32,8 @@ _LEAST_RISE = 1e-9
 _CELLS_PER_BLOCK = 1 << 21
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class PAUCBoost(AUCClassifier):
-    """Boosting for the partial AUC over an FPR range, with one curve per feature.
+    """Adds one smooth curve per feature; each round takes the one that raises the partial AUC most.
 
     Minimises ``smoothness * sum_k int F_k''(u)^2 du - pAUC_sigma(F)`` over additive scores
     F(x) = sum_k F_k(x_k), round by round, with ``pAUC_sigma = (1 / (m n)) sum_i g_i [sum_j p_j
@@ -64,34 +62,27 @@ class PAUCBoost(AUCClassifier):
 
     References
     ----------
-    Komori and Eguchi (2010), A boosting method for maximizing the partial area under the ROC curve.
+    Komori and Eguchi (BMC Bioinformatics 2010), A boosting method for maximizing the partial area
+    under the ROC curve.
+
+    Use when
+    --------
+    When single features have non-monotonic effects and a range of false-positive rates matters;
+    shows one curve per feature.
     """
 
-    key: ClassVar[str] = "pauc-boost"
     title: ClassVar[str] = "pAUCBoost"
     family: ClassVar[str] = "partial AUC"
-    source: ClassVar[str] = (
-        "Komori and Eguchi (BMC Bioinformatics 2010), "
-        "A boosting method for maximizing the partial area under the ROC curve"
-    )
-    summary: ClassVar[str] = (
-        "Adds one smooth curve per feature; each round takes the curve that raises the "
-        "partial AUC most."
-    )
     in_words: ClassVar[str] = "Boosted splines for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
     shape: ClassVar[str] = "a curve per feature"
-    use_when: ClassVar[str] = (
-        "When single features have non-monotonic effects and a range of false-positive rates "
-        "matters; shows one curve per feature."
-    )
     one_sided: ClassVar[bool] = True
     takes_missing: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
     smoothness: float = param(
         1e-3,
-        "Weight of the bends of the curves against the area; larger is straighter.",
+        "Weight of the curvature penalty against the area; larger gives straighter curves.",
         label="Smoothness",
         symbol="λ",
         low=0.0,
@@ -124,7 +115,7 @@ class PAUCBoost(AUCClassifier):
         cells = float(N) * features * max(1, self.n_knots - 1)
         memory = NUMBER * (cells + max(cells, 2.0 * min(cells, _CELLS_PER_BLOCK)))
         a_round = Work(numbers=17 * cells + 100.0 * _SHORT_LIST * N, steps=20)
-        few = ("n_knots", "take fewer knots or a sample of the rows")
+        few = ("n_knots", "use fewer knots or a sample of the rows")
         return cost_of(N, memory, a_round.times(self.n_rounds), few)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
@@ -167,7 +158,7 @@ class PAUCBoost(AUCClassifier):
 
 
 class _Model:
-    """The additive model as it stands: w, F and the objective."""
+    """The current additive model: w, F and the objective."""
 
     def __init__(
         self, positive: Mask, bases: list[Basis], learners: Array, smoothness: float
@@ -206,7 +197,7 @@ class _Model:
         return "boosting_without_gain"
 
     def _first_steps(self) -> Steps:
-        """List every learner with both signs: where all rows are tied, slopes tell nothing."""
+        """List every learner with both signs, since slopes are 0 where all rows are tied."""
         every = np.arange(len(self._w))
         return np.tile(every, 2), np.repeat([1.0, -1.0], len(every))
 
@@ -260,7 +251,7 @@ class _Model:
         return fan(self._F[self._positive], self._F[~self._positive], *self._range)
 
     def scorer(self) -> AdditiveScorer:
-        """Make the scorer as it stands, of the features in use."""
+        """Build the current scorer from the features in use."""
         weights = np.split(self._w, self._starts[1:-1])
         return weighted_scorer(self._bases, weights)
 

@@ -32,9 +32,8 @@ from aucstudio.notices import notice
 _MOST_ODDS = 1e4
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class RankBoost(WeighsRows):
-    """RankBoost with threshold learners, for two classes (RankBoost.B).
+    """Adds threshold rules on single features; later ones focus on pairs still ranked wrongly.
 
     Minimises ``mean_ij exp(-(F(x_i) - F(z_j)))`` over sums ``F = sum_t alpha_t h_t`` of learners
     ``h(x) = 1(x_k > theta)``, one learner a round; the paper's loss is the sum over the pairs,
@@ -49,28 +48,22 @@ class RankBoost(WeighsRows):
 
     References
     ----------
-    Freund, Iyer, Schapire, Singer (2003), An efficient boosting algorithm for combining
-    preferences: RankBoost.B, its threshold learners with a default for gaps, both rules for alpha.
+    Freund, Iyer, Schapire and Singer (JMLR 2003), An efficient boosting algorithm for combining
+    preferences.
+
+    RankBoost.B, its threshold learners with a default for gaps, both rules for alpha.
+
+    Use when
+    --------
+    Features with odd scales, outliers or missing values: it only asks whether a feature exceeds a
+    threshold.
     """
 
-    key: ClassVar[str] = "rankboost"
     title: ClassVar[str] = "RankBoost"
     solves: ClassVar[str] = "exponential pair loss"
     family: ClassVar[str] = "boosting and trees"
-    source: ClassVar[str] = (
-        "Freund, Iyer, Schapire and Singer (JMLR 2003), "
-        "An efficient boosting algorithm for combining preferences"
-    )
-    summary: ClassVar[str] = (
-        "Adds threshold rules on single features; later rules focus on pairs that are still "
-        "ranked wrongly."
-    )
     in_words: ClassVar[str] = "Boosted stumps for AUC"
     shape: ClassVar[str] = "thresholds"
-    use_when: ClassVar[str] = (
-        "Features with odd scales, outliers or missing values: it only asks whether a "
-        "feature exceeds a threshold."
-    )
     takes_missing: ClassVar[bool] = True
 
     n_rounds: int = param(
@@ -85,7 +78,7 @@ class RankBoost(WeighsRows):
     )
     alpha_rule: str = param(
         "bound",
-        "How much each learner counts.",
+        "How each learner is weighted.",
         label="Alpha rule",
         symbol="α",
         choices={

@@ -1,1 +1,1 @@
-"""Combinations of columns and of scorers."""
+"""Combinations of columns and of methods."""

@@ -14,14 +14,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, machine_processors
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
 from aucstudio.engine.crossfit.folds import counts, draw_folds
 from aucstudio.engine.crossfit.members import Member, is_listed, library
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.memory import machine_processors
 from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
@@ -29,9 +28,8 @@ from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AUCEnsemble(WeighsRows):
-    """The weighted sum of diverse methods that ranks rows best which they did not see.
+    """Trains several methods and adds their scores with the weights that rank held-out rows best.
 
     Minimises approximately ``1 - (1 - b) AUC(s) - b pAUC(s; alpha, beta)`` of the combination
     ``s = sum_k w_k z_k``, where z_k are held-out scores of member k, the weights w_k are not
@@ -62,27 +60,19 @@ class AUCEnsemble(WeighsRows):
 
     References
     ----------
-    Breiman (1996), Stacked regressions. Caruana, Niculescu-Mizil, Crew, Ksikes (2004), Ensemble
-    selection from libraries of models.
+    Breiman (1996), Stacked regressions; Caruana, Niculescu-Mizil, Crew and Ksikes (2004), Ensemble
+    selection from libraries of models; on the AUC and the partial AUC.
+
+    Use when
+    --------
+    When ranking quality matters most and a few minutes of training are acceptable.
     """
 
-    key: ClassVar[str] = "auc-ensemble"
     weights_differ: ClassVar[str] = "folds ignore row weights"
     title: ClassVar[str] = "AUC ensemble"
     family: ClassVar[str] = "combination"
-    source: ClassVar[str] = (
-        "Breiman (1996), Stacked regressions; Caruana, Niculescu-Mizil, Crew and Ksikes (2004), "
-        "Ensemble selection from libraries of models; on the AUC and the partial AUC"
-    )
-    summary: ClassVar[str] = (
-        "Trains several methods and adds their scores with the weights that rank held-out "
-        "rows best."
-    )
     in_words: ClassVar[str] = "Weighted combination of methods"
     shape: ClassVar[str] = "combination"
-    use_when: ClassVar[str] = (
-        "When ranking quality matters most and a few minutes of training are acceptable."
-    )
     takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
     one_sided: ClassVar[bool] = True
@@ -93,7 +83,7 @@ class AUCEnsemble(WeighsRows):
 
     fpr_range: tuple[float, float] | None = param(
         None,
-        "The false positive rates between which the area counts most.",
+        "Range of false-positive rates whose area counts most.",
         label="FPR range",
         symbol="[α, β]",
         kind="range",
@@ -114,11 +104,9 @@ class AUCEnsemble(WeighsRows):
         grid=("quick", "thorough"),
     )
     n_folds: int = param(
-        5, "Parts of the rows, each held out once for the weights.", label="Folds", low=2, high=20
+        5, "Cross-validation folds that choose the weights.", label="Folds", low=2, high=20
     )
-    random_state: int = param(
-        0, "Where the drawing of folds, trees and bags starts.", label="Seed", low=0
-    )
+    random_state: int = param(0, "Random seed of folds, trees and bags.", label="Seed", low=0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -195,6 +183,8 @@ class AUCEnsemble(WeighsRows):
             board.combined(weights, scores),
             1.0 - board.reached(total),
             n_iter=len(weights),
-            intercept=-roc.equal_error_threshold(board.positive, total, weights=board.weights),
+            intercept=-roc.equal_error_threshold(
+                roc.roc_curve(board.positive, total, weights=board.weights)
+            ),
             notes=board.notes,
         )

@@ -1,4 +1,4 @@
-"""Greedy pairwise combination: features are merged two at a time, each time for the partial AUC.
+"""Greedy pairwise combination of features for the partial AUC.
 
 Symbols: u_k columns of scores, of mean 0 and standard deviation 1; K their number; theta angle of
 the combination cos(theta) u_p + sin(theta) u_q; [alpha, beta] FPR range.
@@ -29,9 +29,8 @@ from aucstudio.notices import notice
 Found = tuple[float, float]
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class GreedyPAUC(AUCClassifier):
-    """Merge the features into one score, two columns at a time, for the partial AUC.
+    """Combines features two at a time; each step maximises the partial AUC directly.
 
     Minimises ``1 - pAUC(w.x; alpha, beta)`` over linear scores w.x, greedily, where pAUC is the
     normalised partial AUC of the training rows: the mean true positive rate over the FPR range.
@@ -57,26 +56,21 @@ class GreedyPAUC(AUCClassifier):
 
     References
     ----------
-    Marrocco, Duin and Tortorella (2008), for the AUC; Ricamato and Tortorella (2011), for the
-    partial AUC.
+    Ricamato and Tortorella (2011), Partial AUC maximization in a linear combination of
+    dichotomizers (Pattern Recognition 44); details as recalled.
+
+    Marrocco, Duin and Tortorella (2008), for the AUC.
+
+    Use when
+    --------
+    Few features that each rank well alone; gives weights that are easy to explain.
     """
 
-    key: ClassVar[str] = "greedy-pauc"
     title: ClassVar[str] = "Greedy pAUC"
     solves: ClassVar[str] = "partial area lost"
     family: ClassVar[str] = "partial AUC"
-    source: ClassVar[str] = (
-        "Ricamato and Tortorella (2011), Partial AUC maximization in a linear combination of "
-        "dichotomizers (Pattern Recognition 44); details as recalled"
-    )
-    summary: ClassVar[str] = (
-        "Combines features two at a time; each step maximises the partial AUC directly."
-    )
     in_words: ClassVar[str] = "Greedy feature combination for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
-    use_when: ClassVar[str] = (
-        "Few features that each rank well alone; gives weights that are easy to explain."
-    )
     one_sided: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()

@@ -1,3 +1,1 @@
 """Regularised least squares, on pairs and on labels."""
-
-ORDER = ("auc_rls", "rls")

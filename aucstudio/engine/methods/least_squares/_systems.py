@@ -1,4 +1,4 @@
-"""The two linear systems behind regularised least squares: one for the direction, one for rows.
+"""The two linear systems of regularised least squares: primal and dual.
 
 Symbols: K Gram matrix; R a symmetric matrix that centres and scales the rows ("mixing");
 B = R K R; t target; lambda regularisation against a mean loss; a = R c weights of the rows.
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
-from aucstudio.engine.methods.least_squares._class_moments import add_products
+from aucstudio.engine.methods.least_squares._moments import add_products
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Mask

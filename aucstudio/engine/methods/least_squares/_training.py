@@ -1,4 +1,4 @@
-"""What regularised least squares on pairs and on labels share: closed forms and their limits.
+"""Closed forms shared by regularised least squares on pairs and on labels.
 
 Symbols: m, n numbers of positives and negatives; N = m + n; M_ij = f(x_i) - f(z_j) margin of a
 pair; y_i = +-1 label; delta difference of the class means; S sum of the two class covariances
@@ -26,12 +26,12 @@ from aucstudio.engine.cost import (
     Work,
     cost_of,
     kernel_matrix,
+    refuse_kernel_matrix,
 )
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.linalg import chunks
-from aucstudio.engine.memory import refuse_kernel_matrix
-from aucstudio.engine.methods.least_squares._class_moments import add_products
+from aucstudio.engine.methods.least_squares._moments import add_products
 from aucstudio.engine.methods.least_squares._systems import RELATIVE_GAP, System
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -12,12 +11,12 @@ from aucstudio.engine.blocks import Passes
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
-from aucstudio.engine.methods.least_squares._block_moments import block_moments
-from aucstudio.engine.methods.least_squares._class_moments import (
+from aucstudio.engine.methods.least_squares._hold_out import HoldOut
+from aucstudio.engine.methods.least_squares._moments import (
+    block_moments,
     class_moments,
     weighted_moments,
 )
-from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     RowsSystem,
@@ -36,9 +35,8 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.types import Array, Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AUCRLS(LeastSquares):
-    """Least squares on pairs: every margin is drawn towards 2, the gap between the labels.
+    """Fits the score difference of every positive–negative pair to 2 by ridge regression.
 
     Minimises ``mean_ij (2 - M_ij)^2 + regularization * |w|^2`` over all pairs of a positive and
     a negative; the paper's lambda is ``regularization`` times m n. The mean pair loss follows
@@ -54,28 +52,22 @@ class AUCRLS(LeastSquares):
 
     References
     ----------
-    Pahikkala, Airola, Suominen, Boberg, Salakoski (2008), Efficient AUC maximization with
-    regularized least-squares; eqs. 6 to 12.
+    Pahikkala, Airola, Suominen, Boberg and Salakoski (2008), Efficient AUC maximization with
+    regularized least-squares.
+
+    Eqs. 6 to 12.
+
+    Use when
+    --------
+    A good first method on any table: one linear system, tuning costs almost nothing, and a
+    Gaussian kernel gives non-linear boundaries up to a few thousand rows.
     """
 
-    key: ClassVar[str] = "auc-rls"
     title: ClassVar[str] = "AUC-RLS"
     solves: ClassVar[str] = "pair least squares"
     adds_up: ClassVar[bool] = True
     family: ClassVar[str] = "least squares"
-    source: ClassVar[str] = (
-        "Pahikkala, Airola, Suominen, Boberg and Salakoski (2008), "
-        "Efficient AUC maximization with regularized least-squares"
-    )
-    summary: ClassVar[str] = (
-        "Fits the score difference of every positive–negative pair to 2 by ridge regression, "
-        "in closed form."
-    )
     in_words: ClassVar[str] = "Pairwise least squares"
-    use_when: ClassVar[str] = (
-        "A good first method on any table: one linear system, tuning costs almost nothing, "
-        "and a Gaussian kernel gives non-linear boundaries up to a few thousand rows."
-    )
 
     regularization: float = regularization("pair loss")
 

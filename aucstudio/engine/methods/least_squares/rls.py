@@ -1,8 +1,7 @@
-"""Regularised least squares on the labels, in closed form: what AUC-RLS is compared with."""
+"""Regularised least squares on the labels, in closed form; the baseline of AUC-RLS."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import ClassVar
 
@@ -12,11 +11,11 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
-from aucstudio.engine.methods.least_squares._class_moments import (
+from aucstudio.engine.methods.least_squares._hold_out import rls_leave_pair_out
+from aucstudio.engine.methods.least_squares._moments import (
     class_moments,
     weighted_moments,
 )
-from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     Mixing,
@@ -29,15 +28,13 @@ from aucstudio.engine.methods.least_squares._training import (
     counts,
     regularization,
 )
-from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class RLS(LeastSquares):
-    """Least squares on the labels: every score is drawn towards +1 or -1.
+    """Fits the labels ±1 by ridge regression; the baseline for AUC-RLS.
 
     Minimises ``mean_i (y_i - f(x_i))^2 + regularization * |w|^2`` over all rows, with
     ``f(x) = <w, x>``, or ``<w, x> + b`` and b unpenalised if ``fit_intercept``; the paper's
@@ -49,21 +46,21 @@ class RLS(LeastSquares):
 
     References
     ----------
-    Pahikkala, Airola, Suominen, Boberg, Salakoski (2008), Efficient AUC maximization with
-    regularized least-squares; eqs. 3, 4 and 7.
+    Pahikkala, Airola, Suominen, Boberg and Salakoski (2008), Efficient AUC maximization with
+    regularized least-squares.
+
+    Eqs. 3, 4 and 7.
+
+    Use when
+    --------
+    Shows what training on pairs adds: the same model as AUC-RLS, fitted to the labels.
     """
 
-    key: ClassVar[str] = "rls"
     title: ClassVar[str] = "RLS"
     solves: ClassVar[str] = "row least squares"
     family: ClassVar[str] = "least squares"
-    source: ClassVar[str] = AUCRLS.source
-    summary: ClassVar[str] = "Fits the labels ±1 by ridge regression; the baseline for AUC-RLS."
     in_words: ClassVar[str] = "Least squares on labels"
     trains_for: ClassVar[str] = "labels"
-    use_when: ClassVar[str] = (
-        "Shows what training on pairs adds: the same model as AUC-RLS, fitted to the labels."
-    )
 
     regularization: float = regularization("squared error")
     fit_intercept: bool = param(

@@ -1,4 +1,4 @@
-"""Support vector machines over positive-negative pairs.
+"""Training that the pair SVMs share.
 
 A method here is its kernel, as a matrix K or a factor F, and a margin rho; pairs, solvers and
 reporting are shared.
@@ -27,13 +27,13 @@ from aucstudio.engine.cost import (
     cost_of,
     cutting_planes,
     kernel_matrix,
+    refuse_beyond_memory,
 )
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
-from aucstudio.engine.memory import refuse_beyond_memory
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
@@ -51,14 +51,16 @@ CUTTING_PLANE_TOL = 1e-4
 
 _FEWER_NEIGHBOURS: Advice = (
     "n_neighbors",
-    "use fewer neighbours, or the linear kernel with none: all pairs, however many, are possible",
+    (
+        "use fewer neighbours, or the linear kernel without n_neighbors, which takes any "
+        "number of pairs"
+    ),
 )
 _BYTES_PER_PAIR = 72  # eight numbers and the part of temporaries
 _USUAL_CUTS, _USUAL_STEPS, _VISITS = 5, 14, 5  # of solvers, for estimates of time
 _SUPPORT_SHARE = 1e-3  # an interior point leaves every multiplier above 0
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class PairSVM(KernelSettings, AUCClassifier):
     """The settings and the fit that all pair SVMs share.
 
@@ -83,7 +85,9 @@ class PairSVM(KernelSettings, AUCClassifier):
         low=1,
         none="all pairs",
     )
-    tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
+    tol: float = tolerance(
+        1e-6, ("Relative distance to the optimal objective at which training stops.")
+    )
 
     def _rho(self) -> float:
         return 1.0

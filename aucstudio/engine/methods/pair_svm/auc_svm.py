@@ -1,17 +1,15 @@
-"""The pair SVM: the hinge loss of positive-negative pairs."""
+"""AUC-SVM: the hinge loss of positive-negative pairs."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.methods.pair_svm._training import PairSVM
 from aucstudio.engine.weighted import WeighsRows
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AUCSVM(WeighsRows, PairSVM):
-    """Maximise the AUC through the hinge loss of positive-negative pairs.
+    """Maximises the margin between positives and negatives over all pairs (pairwise hinge loss).
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))`` over the pairs used,
     f(x) = <w, phi(x)>: all m n of them, or with ``n_neighbors`` the k nearest negatives of the
@@ -34,20 +32,18 @@ class AUCSVM(WeighsRows, PairSVM):
     ------
     InvalidSetting
         If the pairs, or the kernel matrix, would not fit in memory.
+
+    References
+    ----------
+    Brefeld and Scheffer, AUC maximizing support vector learning (2005), as stated in the paper on
+    structure-embedded AUC-SVM.
+
+    Use when
+    --------
+    Small and medium tables where the hardest pairs should decide. With many rows, compare each
+    positive with its nearest negatives only.
     """
 
-    key: ClassVar[str] = "auc-svm"
     title: ClassVar[str] = "AUC-SVM"
-    source: ClassVar[str] = (
-        "Brefeld and Scheffer, AUC maximizing support vector learning (2005), as stated in the "
-        "paper on structure-embedded AUC-SVM"
-    )
     takes_sparse: ClassVar[bool] = True
-    summary: ClassVar[str] = (
-        "Maximises the margin between positives and negatives over all pairs (pairwise hinge loss)."
-    )
     in_words: ClassVar[str] = "Pairwise SVM"
-    use_when: ClassVar[str] = (
-        "Small and medium tables where the hardest pairs should decide. With many rows, "
-        "compare each positive with its nearest negatives only."
-    )

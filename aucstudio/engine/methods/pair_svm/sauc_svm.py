@@ -1,4 +1,4 @@
-"""SAUC-SVM: the AUC-SVM with the spread of the difference vectors in its norm.
+"""SAUC-SVM: AUC-SVM with a penalty on the spread of scores within the classes.
 
 Symbols: Sigma covariance of all difference vectors, the sum of the class covariances with divisors
 m and n; lambda its weight; K kernel matrix of all rows, K = F F^T; R centring within classes over
@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.cost import refuse_beyond_memory
 from aucstudio.engine.features.spaces import Expansion, Vectors
 from aucstudio.engine.fit import Context
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
-from aucstudio.engine.memory import refuse_beyond_memory
 from aucstudio.engine.methods.pair_svm._training import PairSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
@@ -26,9 +26,8 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index, Mask, Rows
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SAUCSVM(PairSVM):
-    """Maximise the AUC by a pair hinge and keep the scores of each class close together.
+    """AUC-SVM with a penalty on the spread of scores within each class; for sampled pairs.
 
     Minimises ``1/2 |w|^2 + structure / 2 w' Sigma w + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))``
     over the pairs used, f(x) = <w, phi(x)>. Sigma is the covariance of the difference vectors of
@@ -40,22 +39,18 @@ class SAUCSVM(PairSVM):
 
     References
     ----------
-    Wang, Chen, Xue, Structure-embedded AUC-SVM; eqs. 7 to 20. Eq. 20 lacks a lambda, and the
-    inverses of eqs. 17 to 20 do not exist as printed.
+    Wang, Chen and Xue, Structure-embedded AUC-SVM.
+
+    Eqs. 7 to 20. Eq. 20 lacks a lambda, and the inverses of eqs. 17 to 20 do not exist as printed.
+
+    Use when
+    --------
+    Few rows or few sampled pairs: it also uses the spread of the rows within each class.
     """
 
-    key: ClassVar[str] = "sauc-svm"
     title: ClassVar[str] = "SAUC-SVM"
     solves: ClassVar[str] = "pair hinge with class spread"
-    source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
-    summary: ClassVar[str] = (
-        "AUC-SVM with a penalty on the spread of scores within each class; designed for "
-        "sampled pairs."
-    )
     in_words: ClassVar[str] = "Pairwise SVM with class structure"
-    use_when: ClassVar[str] = (
-        "Few rows or few sampled pairs: it also uses the spread of the rows within each class."
-    )
 
     structure: float = param(
         1.0,

@@ -1,4 +1,4 @@
-"""RankSVM on features that stand in for the Gaussian kernel: landmarks, or random waves.
+"""RankSVM on features that approximate the Gaussian kernel.
 
 Symbols: v landmarks; D random features; b mean squared distance of the rows to their mean,
 gamma = 1 / b.
@@ -6,7 +6,6 @@ gamma = 1 / b.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from typing import Any
 
@@ -30,7 +29,6 @@ _FEW_CELLS = 4_000_000
 COUNTS = (50, 100, 200, 400, 800, 1_600)
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class GaussianFeatures(PairNewton):
     """The settings and the features of the methods that approximate a Gaussian kernel."""
 
@@ -38,9 +36,7 @@ class GaussianFeatures(PairNewton):
     C: float = cost(
         1_000.0, "Weight of the mean pair loss against the size of the weights.", range(0, 7)
     )
-    random_state: int = param(
-        0, "Where the random choices begin.", label="Seed", low=0, high=2**32 - 1
-    )
+    random_state: int = param(0, "Random seed.", label="Seed", low=0, high=2**32 - 1)
 
     @abstractmethod
     def _map(

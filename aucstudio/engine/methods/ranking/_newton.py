@@ -1,4 +1,4 @@
-"""RankSVM, linear and with a kernel: the squared hinge of all pairs by Newton's method.
+"""Newton training that the RankSVM methods share.
 
 A method of the family is a set of features; everything else is done by :class:`PairNewton`.
 
@@ -18,8 +18,7 @@ from aucstudio.engine.features.spaces import Space
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import tolerance
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
-from aucstudio.engine.solvers.rank_newton import minimise
+from aucstudio.engine.solvers.rank_newton import MOST_SAMPLED_FEATURES, minimise
 from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.engine.weighted import WeighsRows
 from aucstudio.notices import notice
@@ -35,7 +34,6 @@ class _Bench:
     weights: Array | None = None
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class PairNewton(WeighsRows):
     """The settings, the fit and the path along C that the family shares.
 
@@ -48,7 +46,9 @@ class PairNewton(WeighsRows):
     wants_margin: ClassVar[bool] = True
 
     C: float
-    tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
+    tol: float = tolerance(
+        1e-5, ("Relative distance to the optimal objective at which training stops.")
+    )
 
     @abstractmethod
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:

@@ -1,30 +1,33 @@
-"""RankSVM with a kernel, exact: the squared hinge of all pairs in the kernel's own space."""
+"""Exact kernel RankSVM."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
+from aucstudio.engine.cost import (
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
+    refuse_kernel_matrix,
+)
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.memory import refuse_kernel_matrix
 from aucstudio.engine.methods.ranking._newton import PairNewton
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 10_000
-WITHOUT_MATRIX = (
-    "take the method nbauc, which does with n_landmarks of them, or rank-svm, which is linear"
-)
+WITHOUT_MATRIX = "use nbauc, which needs only n_landmarks of them, or rank-svm, which is linear"
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class KernelRankSVM(KernelSettings, PairNewton):
-    """RankSVM with a kernel, exact: the squared hinge of all pairs in the kernel's own space.
+    """RankSVM with the full kernel matrix: exact non-linear boundaries for up to 10,000 rows.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, with f = sum_l beta_l k(row_l, .) and |w|^2 = beta' K beta. Papers
@@ -40,23 +43,21 @@ class KernelRankSVM(KernelSettings, PairNewton):
 
     References
     ----------
-    Kuo, Lee and Lin (2014), Large-scale kernel RankSVM; Chapelle and Keerthi (2010).
+    Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM.
+
+    Chapelle and Keerthi (2010).
+
+    Use when
+    --------
+    Non-linear boundaries on up to a few thousand rows, without an approximation.
     """
 
-    key: ClassVar[str] = "kernel-rank-svm"
     title: ClassVar[str] = "Kernel RankSVM"
-    source: ClassVar[str] = "Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM"
-    summary: ClassVar[str] = (
-        "RankSVM with the full kernel matrix: exact non-linear boundaries for up to 10,000 rows."
-    )
     in_words: ClassVar[str] = "Kernel RankSVM, exact"
-    use_when: ClassVar[str] = (
-        "Non-linear boundaries on up to a few thousand rows, without an approximation."
-    )
 
     kernel: str = param(
         "rbf",
-        "How two rows are compared.",
+        "Kernel function.",
         label="Kernel",
         symbol="k",
         choices={
@@ -70,7 +71,9 @@ class KernelRankSVM(KernelSettings, PairNewton):
         100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
     )
 
-    tol: float = tolerance(1e-8, "Stop when the objective is this near to its optimum, relatively.")
+    tol: float = tolerance(
+        1e-8, ("Relative distance to the optimal objective at which training stops.")
+    )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -1,11 +1,10 @@
-"""RankSVM on landmarks, which stand in for the Gaussian kernel.
+"""NBAUC: RankSVM on Nystrom landmarks.
 
 Symbols: v landmarks; b mean squared distance of the rows to their mean, gamma = 1 / b.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -29,9 +28,8 @@ _ROUNDS = 5
 _DRAWN_AT_ONCE = 16
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NBAUC(GaussianFeatures):
-    """RankSVM on Nystrom features: a Gaussian kernel through its values at some landmarks.
+    """RankSVM with a Gaussian kernel approximated by k-means landmarks; for many rows.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = S_r^-1/2 V_r' k(U, x) with the
@@ -52,25 +50,20 @@ class NBAUC(GaussianFeatures):
 
     References
     ----------
-    Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods, Algorithms 1
-    and 2 (with a line search, and with the feature map in its conformable form); Zhang, Tsang
-    and Kwok (2008).
+    Khalid, Ray and Chitsaz (ECML PKDD 2018), Scalable nonlinear AUC maximization methods.
+
+    Algorithms 1 and 2 (with a line search, and with the feature map in its conformable form);
+    Zhang, Tsang and Kwok (2008).
+
+    Use when
+    --------
+    Non-linear boundaries on many rows: a few hundred landmarks approximate the kernel.
     """
 
-    key: ClassVar[str] = "nbauc"
     title: ClassVar[str] = "NBAUC"
     adds_up: ClassVar[bool] = True
     weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
-    source: ClassVar[str] = (
-        "Khalid, Ray and Chitsaz (ECML PKDD 2018), Scalable nonlinear AUC maximization methods"
-    )
-    summary: ClassVar[str] = (
-        "RankSVM with a Gaussian kernel approximated by k-means landmarks; for many rows."
-    )
     in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
-    use_when: ClassVar[str] = (
-        "Non-linear boundaries on many rows: a few hundred landmarks approximate the kernel."
-    )
 
     n_landmarks: int = param(
         400,

@@ -1,8 +1,7 @@
-"""RankSVM, linear: the squared hinge of all pairs of the rows themselves."""
+"""Linear RankSVM."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import scipy
@@ -24,9 +23,8 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.types import Mask, Rows
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class RankSVM(PairNewton):
-    """Linear RankSVM: the squared hinge of all pairs, by Newton's method on sorted scores.
+    """Minimises the squared hinge loss of all positive–negative pairs with a linear score.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, x>. Papers sum over the pairs: C_paper = C / (m n), and
@@ -39,27 +37,20 @@ class RankSVM(PairNewton):
 
     References
     ----------
-    Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+); Lee and Lin
-    (2014), Large-scale linear RankSVM.
+    Chapelle and Keerthi (Information Retrieval 2010), Efficient algorithms for ranking with SVMs.
+
+    PRSVM+; Lee and Lin (2014), Large-scale linear RankSVM.
+
+    Use when
+    --------
+    The linear method for many rows, up to millions: its time hardly depends on the number of
+    pairs.
     """
 
-    key: ClassVar[str] = "rank-svm"
     title: ClassVar[str] = "RankSVM"
     takes_sparse: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
-    source: ClassVar[str] = (
-        "Chapelle and Keerthi (Information Retrieval 2010), "
-        "Efficient algorithms for ranking with SVMs"
-    )
-    summary: ClassVar[str] = (
-        "Minimises the squared hinge loss over all positive–negative pairs with a linear "
-        "score, by a few Newton steps."
-    )
     in_words: ClassVar[str] = "Linear RankSVM"
-    use_when: ClassVar[str] = (
-        "The linear method for many rows, up to millions: its time hardly depends on the "
-        "number of pairs."
-    )
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", range(-2, 5)

@@ -1,4 +1,4 @@
-"""RankSVM on random waves, which stand in for the Gaussian kernel.
+"""RankSVM on random Fourier features.
 
 Symbols: D random features.
 """
@@ -6,12 +6,12 @@ Symbols: D random features.
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine.cost import Work
-from aucstudio.engine.features.fourier import fourier_map
 from aucstudio.engine.features.maps import FeatureMap
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
@@ -20,12 +20,70 @@ from aucstudio.engine.methods.ranking._gaussian_features import (
     GaussianFeatures,
 )
 from aucstudio.engine.params import param
+from aucstudio.engine.scorers import FourierScorer
 from aucstudio.engine.types import Array
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+@dataclasses.dataclass(frozen=True, eq=False)
+class FourierMap:
+    """Cosines and sines of random frequencies, about an origin.
+
+    With both, moving the origin only turns each pair of features: products, and with them every
+    method that knows features by their products, do not depend on it.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (d,)
+    frequencies : ndarray of shape (q, d)
+        Of the precision to compute in.
+    """
+
+    origin: Array
+    frequencies: NDArray[Any]
+
+    def __call__(self, X: Array) -> NDArray[Any]:
+        """Compute phi for the rows of X, shape (len(X), 2 q)."""
+        angles = (X - self.origin).astype(self.frequencies.dtype) @ self.frequencies.T
+        features = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        features /= angles.dtype.type(np.sqrt(len(self.frequencies)))
+        return features
+
+    def in_single(self) -> Self:
+        """Return the same map in single precision."""
+        return dataclasses.replace(self, frequencies=self.frequencies.astype(np.float32))
+
+    def scorer(self, w: Array, near: Array | None = None) -> FourierScorer:
+        """Return <w, phi(x)>; a cosine and a sine of one frequency make one shifted cosine."""
+        of_cosine, of_sine = w.reshape(2, -1) / np.sqrt(len(self.frequencies))
+        phases = -np.arctan2(of_sine, of_cosine) - self.frequencies @ self.origin
+        return FourierScorer(self.frequencies, phases, np.hypot(of_cosine, of_sine))
+
+
+def fourier_map(
+    gamma: float, origin: Array, n_components: int, rng: np.random.Generator
+) -> FourierMap:
+    """Draw the map for exp(-gamma |x - z|^2).
+
+    Parameters
+    ----------
+    gamma : float
+    origin : ndarray of shape (d,)
+        Any point near the rows.
+    n_components : int
+        Number of features; rounded up to an even one.
+    rng : Generator
+
+    References
+    ----------
+    Rahimi and Recht (2008), Random features for large-scale kernel machines, in the form with
+    cosines and sines, whose error is the lower one.
+    """
+    shape = (-(-n_components // 2), len(origin))
+    return FourierMap(origin, np.sqrt(2.0 * gamma) * rng.standard_normal(shape))
+
+
 class RFAUC(GaussianFeatures):
-    """RankSVM on random Fourier features: a Gaussian kernel as a mean of random waves.
+    """RankSVM with a Gaussian kernel approximated by random Fourier features; baseline for NBAUC.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = (cos omega_l.x, sin omega_l.x) sqrt(2/D)
@@ -42,24 +100,18 @@ class RFAUC(GaussianFeatures):
 
     References
     ----------
-    Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods, section 5.2;
-    Rahimi and Recht (2008).
+    Rahimi and Recht (2008), Random features for large-scale kernel machines, as used by Khalid,
+    Ray and Chitsaz (2018).
+
+    Section 5.2 of the latter.
+
+    Use when
+    --------
+    As a comparison for NBAUC, which usually needs fewer features for the same ranking.
     """
 
-    key: ClassVar[str] = "rf-auc"
     title: ClassVar[str] = "RFAUC"
-    source: ClassVar[str] = (
-        "Rahimi and Recht (2008), Random features for large-scale kernel machines, as used by "
-        "Khalid, Ray and Chitsaz (2018)"
-    )
-    summary: ClassVar[str] = (
-        "RankSVM with a Gaussian kernel approximated by random Fourier features; the "
-        "baseline for NBAUC."
-    )
     in_words: ClassVar[str] = "Kernel RankSVM, random Fourier features"
-    use_when: ClassVar[str] = (
-        "As a comparison for NBAUC, which usually needs fewer features for the same ranking."
-    )
 
     n_components: int = param(
         400,

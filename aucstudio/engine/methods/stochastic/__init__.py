@@ -1,3 +1,1 @@
-"""Methods that step from row to row."""
-
-ORDER = ("nsauc", "nsvmsgd2", "noam", "nsolam")
+"""Stochastic methods."""

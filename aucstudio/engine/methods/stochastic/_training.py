@@ -1,4 +1,4 @@
-"""What the stochastic methods share: landmark features and epochs of single steps.
+"""Landmark features and epochs that the stochastic methods share.
 
 Symbols: phi(x) Nystrom features of a row, or the row itself if the kernel is linear; N rows; F
 features centred and scaled, w' = scale w the weights among them.
@@ -6,10 +6,10 @@ features centred and scaled, w' = scale w the weights among them.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,24 +27,29 @@ from aucstudio.engine.features.embedding import Embedding, embed
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings, width
+from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
+    Draw,
     Features,
     Learner,
     Measure,
+    PairSteps,
     RowsInMemory,
     Training,
     VisitedRows,
+    draw_pairs,
+    search_rate,
 )
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
 
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.
 LANDMARKS, SEARCH = 0, 1
+_LARGEST = 1e100  # lambda in F's units; beyond it numbers overflow before scores mean anything
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class StochasticClassifier(AUCClassifier):
     """The settings, the features and the epochs that the stochastic methods share."""
 
@@ -54,7 +59,7 @@ class StochasticClassifier(AUCClassifier):
 
     kernel: str = param(
         "rbf",
-        "How two rows are compared.",
+        "Kernel function.",
         label="Kernel",
         symbol="k",
         choices={
@@ -77,7 +82,7 @@ class StochasticClassifier(AUCClassifier):
     )
     n_epochs: int = param(
         10,
-        "How often training goes through as many rows or pairs as there are rows.",
+        "Passes over the training rows (or as many pairs).",
         unit="passes over the rows",
         label="Epochs",
         symbol="T / N",
@@ -86,7 +91,7 @@ class StochasticClassifier(AUCClassifier):
         grid=(1, 3, 10, 30, 100),
     )
     random_state: int = param(
-        0, "Decides the landmarks and the order of the steps.", label="Seed", low=0
+        0, "Random seed of the landmarks and of the order of steps.", label="Seed", low=0
     )
 
     @abstractmethod
@@ -141,3 +146,51 @@ class StochasticClassifier(AUCClassifier):
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         landmarks = k_means(X, min(self.n_landmarks, len(X)), rng, monitor)
         return nystrom_map(kernel, landmarks)
+
+
+def _regularization(default: float) -> Any:
+    return param(
+        default,
+        "Weight of |w|² against the mean loss; larger is smoother.",
+        label="Regularisation",
+        symbol="λ",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=tuple(10.0**k for k in range(0, -9, -1)),
+    )
+
+
+class HingeDescent(StochasticClassifier):
+    """A method that descends on a mean hinge loss with steps of size 1 / (lambda (t + t0))."""
+
+    averaged: ClassVar[bool]
+    solves: ClassVar[str] = "stochastic hinge"
+
+    regularization: float = _regularization(1e-3)
+
+    def _learner(self, F: Features, positive: Mask, scale: float) -> PairSteps:
+        rng = np.random.default_rng((self.random_state, SEARCH, 0))
+        regularization, draw = self._scaled(scale), self._draw()
+        rate = search_rate(F, draw(positive, rng), regularization)
+        return PairSteps(F.shape[1], regularization, rate, draw, self.averaged)
+
+    def _draw(self) -> Draw:
+        return draw_pairs
+
+    def _measure(self, positive: Mask, scale: float) -> Measure:
+        return functools.partial(_regularised, self._loss(positive), self._scaled(scale))
+
+    def _scaled(self, scale: float) -> float:
+        """Return lambda against |w'|^2."""
+        return min(self.regularization / scale / scale, _LARGEST)
+
+    def _loss(self, positive: Mask) -> Callable[[Array], float]:
+        hinge = PairHinge(positive)
+        return lambda scores: hinge(scores)[0]
+
+
+def _regularised(
+    loss: Callable[[Array], float], regularization: float, w: Array, scores: Array
+) -> float:
+    return 0.5 * regularization * float(w @ w) + loss(scores)

@@ -1,8 +1,7 @@
-"""Online AUC maximisation on landmark features: each row meets a buffer of the other class."""
+"""NOAM: online AUC maximisation with a buffer, on landmark features."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.losses.pairs import PairHinge
@@ -13,9 +12,8 @@ from aucstudio.engine.solvers.stochastic import Features, Learner, Measure
 from aucstudio.engine.types import Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NOAM(StochasticClassifier):
-    """Online AUC maximisation (OAM): each row is paired with buffered rows of the other class.
+    """Compares each row with a small sample of the other class, on approximate kernel features.
 
     Minimises ``mean_ij (1 - M_ij)_+`` over all pairs, as far as its steps do: none of them looks
     at that objective, which is computed at the end of each epoch. A row x of class y and a row b
@@ -31,30 +29,24 @@ class NOAM(StochasticClassifier):
 
     References
     ----------
-    Zhao, Hoi, Jin and Yang (2011), Online AUC maximization; Khalid, Ray and Chitsaz (2018),
-    Scalable nonlinear AUC maximization methods, section 5.2, for the features.
+    Zhao, Hoi, Jin and Yang (ICML 2011), Online AUC maximization; Khalid, Ray and Chitsaz (2018),
+    Scalable nonlinear AUC maximization methods.
+
+    Section 5.2 of the latter, for the features.
+
+    Use when
+    --------
+    To study online learning: each row is seen once. Other methods rank better where rows can be
+    read again.
     """
 
-    key: ClassVar[str] = "noam"
     title: ClassVar[str] = "NOAM"
     solves: ClassVar[str] = "mean pair hinge"
-    source: ClassVar[str] = (
-        "Zhao, Hoi, Jin and Yang (ICML 2011), Online AUC maximization; "
-        "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
-    )
-    summary: ClassVar[str] = (
-        "Reads rows one at a time and compares each with a small sample of the other class, "
-        "on approximate kernel features."
-    )
     in_words: ClassVar[str] = "Online AUC learning with a buffer"
-    use_when: ClassVar[str] = (
-        "To study online learning: each row is seen once. Other methods rank better where "
-        "rows can be read again."
-    )
 
     n_epochs: int = param(
         1,
-        "How often training goes through all rows.",
+        "Passes over the training rows.",
         unit="passes over the rows",
         label="Epochs",
         low=1,
@@ -73,7 +65,7 @@ class NOAM(StochasticClassifier):
     )
     buffer_size: int = param(
         100,
-        "Rows of each class that are kept to make pairs with.",
+        "Rows of each class kept in the buffer, with which new rows form pairs.",
         unit="rows of each class",
         label="Buffer",
         symbol="|B|",
@@ -84,15 +76,15 @@ class NOAM(StochasticClassifier):
     )
     update: str = param(
         "sequential",
-        "How a row learns from the buffer.",
+        "How a row is compared with the buffer.",
         label="Update",
         choices={
-            "sequential": "pair after pair, each as far as it takes",
-            "gradient": "one step for all pairs together",
+            "sequential": "pair by pair, each with the step it needs",
+            "gradient": "one step for all its pairs together",
         },
     )
     average: bool = param(
-        True, "Whether the mean of all iterates ranks, or the last one.", label="Average"
+        True, "Whether the score is the mean of all iterates or the last one.", label="Average"
     )
 
     def _work_per_feature(self) -> float:

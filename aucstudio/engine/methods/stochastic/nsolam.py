@@ -1,8 +1,7 @@
-"""Stochastic online AUC maximisation on landmark features: the square loss without pairs."""
+"""NSOLAM: online AUC maximisation by the square loss, without a buffer."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -15,9 +14,8 @@ from aucstudio.engine.solvers.stochastic import Features, Learner, Measure
 from aucstudio.engine.types import Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NSOLAM(StochasticClassifier):
-    """Stochastic online AUC maximisation (SOLAM): the square loss of all pairs without pairs.
+    """Minimises the squared loss of all pairs from one row at a time, without a buffer.
 
     Minimises ``mean_ij (1 - M_ij)^2`` subject to ``|w| <= radius``. For a large radius the
     solution is half that of AUC-RLS with regularization 0, whose margins are drawn towards 2. Each
@@ -29,26 +27,20 @@ class NSOLAM(StochasticClassifier):
 
     References
     ----------
-    Ying, Wen and Lyu (2016), Stochastic online AUC maximization; Khalid, Ray and Chitsaz (2018),
-    Scalable nonlinear AUC maximization methods, section 5.2, for the features.
+    Ying, Wen and Lyu (NIPS 2016), Stochastic online AUC maximization; Khalid, Ray and Chitsaz
+    (2018), Scalable nonlinear AUC maximization methods.
+
+    Section 5.2 of the latter, for the features.
+
+    Use when
+    --------
+    To study online learning with minimal memory. Other methods rank better where rows can be read
+    again.
     """
 
-    key: ClassVar[str] = "nsolam"
     title: ClassVar[str] = "NSOLAM"
     solves: ClassVar[str] = "stochastic least squares"
-    source: ClassVar[str] = (
-        "Ying, Wen and Lyu (NIPS 2016), Stochastic online AUC maximization; "
-        "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
-    )
-    summary: ClassVar[str] = (
-        "Minimises the squared loss of all pairs from one row at a time, without a buffer, "
-        "on approximate kernel features."
-    )
     in_words: ClassVar[str] = "Online AUC learning without a buffer"
-    use_when: ClassVar[str] = (
-        "To study online learning with minimal memory. Other methods rank better where rows "
-        "can be read again."
-    )
 
     zeta: float = param(
         3.0,

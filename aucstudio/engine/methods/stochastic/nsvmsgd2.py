@@ -1,14 +1,13 @@
-"""Descent on the hinge of drawn pairs or rows, without a mean."""
+"""NSVMSGD2: stochastic descent on the hinge without averaging."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import ClassVar
 
 from aucstudio.engine.losses.row_hinge import mean_hinge
-from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
+from aucstudio.engine.methods.stochastic._training import HingeDescent
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
     Draw,
@@ -18,9 +17,8 @@ from aucstudio.engine.solvers.stochastic import (
 from aucstudio.engine.types import Array, Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NSVMSGD2(HingeDescent):
-    """SVMSGD2 on landmark features: the steps of NSAUC without their mean.
+    """Learns from one random pair at a time on approximate kernel features, without averaging.
 
     Minimises ``regularization / 2 * |w|^2 + mean_ij (1 - M_ij)_+`` over all pairs, as NSAUC does
     and with the same steps; the scorer is an iterate itself, that at the end of the epoch where
@@ -33,27 +31,23 @@ class NSVMSGD2(HingeDescent):
 
     References
     ----------
-    Bordes, Bottou and Gallinari (2009), SGD-QN: careful quasi-Newton stochastic gradient descent;
-    Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods, section 5.5.
+    Bordes, Bottou and Gallinari (JMLR 2009), SGD-QN; Khalid, Ray and Chitsaz (2018), Scalable
+    nonlinear AUC maximization methods.
+
+    Careful quasi-Newton stochastic gradient descent; section 5.5 of the latter.
+
+    Use when
+    --------
+    As a comparison for NSAUC; its result depends more on the seed.
     """
 
-    key: ClassVar[str] = "nsvmsgd2"
     title: ClassVar[str] = "NSVMSGD2"
-    source: ClassVar[str] = (
-        "Bordes, Bottou and Gallinari (JMLR 2009), SGD-QN; "
-        "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
-    )
-    summary: ClassVar[str] = (
-        "Learns from one random pair at a time, on approximate kernel features, without "
-        "averaging; the baseline for NSAUC."
-    )
     in_words: ClassVar[str] = "Stochastic pairwise learning, not averaged"
-    use_when: ClassVar[str] = "As a comparison for NSAUC; its result depends more on the seed."
     averaged: ClassVar[bool] = False
 
     loss: str = param(
         "pairs",
-        "What a step looks at.",
+        "What a step is computed from.",
         label="Loss",
         symbol="ℓ",
         choices={

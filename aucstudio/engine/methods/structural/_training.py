@@ -1,4 +1,4 @@
-"""What the structural methods share: features, cutting planes over them, and warm starts.
+"""Features, cutting planes and warm starts that the structural methods share.
 
 A method here is a convex risk of the scores; everything else is done by :class:`StructuralSVM`.
 
@@ -36,7 +36,7 @@ from aucstudio.engine.features.spaces import (
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
-from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.methods.settings import Range, cost, counted_range, tolerance, widening
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
@@ -44,7 +44,7 @@ from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Mask, Rows
-from aucstudio.notices import Notice
+from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
@@ -60,7 +60,6 @@ class Workbench:
     weights: Array | None = None
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class StructuralSVM(KernelSettings, AUCClassifier):
     """The settings, the fit and the path along C that the structural methods share.
 
@@ -89,7 +88,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     )
     C: float = cost(10.0, "Weight of the loss against the size of the weights.", range(-2, 5))
     tol: float = tolerance(
-        1e-4, "Training stops when the objective is within this share of its optimum."
+        1e-4, "Relative distance to the optimal objective at which training stops."
     )
 
     @abstractmethod
@@ -230,3 +229,69 @@ class RiskMinimiser:
         objective = self.objective(w, risk(self.features @ w)[0])
         # No risk is below 0, nor is |w|^2: the objective itself bounds how far the optimum is.
         return Direction(weights=w, objective=objective, gap=objective)
+
+
+class RangeSVM(StructuralSVM):
+    """Structural method for a range of FPR, which is widened where it is too narrow to fit.
+
+    Attributes
+    ----------
+    fpr_range_used_ : tuple of two floats
+    """
+
+    family: ClassVar[str] = "partial AUC"
+    one_sided: ClassVar[bool] = True
+
+    fpr_range: tuple[float, float] = counted_range()
+
+    @abstractmethod
+    def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
+        """Return the method's surrogate of 1 - pAUC."""
+
+    def _asked(self) -> Range:
+        alpha, beta = self.fpr_range
+        return float(alpha), float(beta)
+
+    def _solve(self, search: RiskMinimiser) -> Fit:
+        found, used = self._widened(search)
+        self.fpr_range_used_ = used
+        return search.fit(found, notes(self._asked(), used, search.ranks_nothing(found.weights)))
+
+    def _widened(self, search: RiskMinimiser) -> tuple[Direction, Range]:
+        """Minimise the surrogate over the range asked for, or the first wider one that ranks."""
+        for used in widening(self._asked()):
+            found = self._over(search, used)
+            if search.monitor.stopped or not search.ranks_nothing(found.weights):
+                break
+        return found, used
+
+    def _over(self, search: RiskMinimiser, used: Range) -> Direction:
+        """Minimise the surrogate over a range; w = 0 only where it is known to be best.
+
+        At a large C the planes near w = 0 can be so many that the search stalls there. Another
+        start leads away from it, or a small C shows that 0 is best: the subgradients at 0 are
+        the same for every C.
+        """
+        name, risk = (type(self).key, used), self._risk(search.positive, *used)
+        found = search.minimise(name, risk)
+        if not self._in_doubt(search, found):
+            return found
+        whole = search.minimise((type(self).key, (0.0, 1.0)), self._risk(search.positive, 0.0, 1.0))
+        found = search.minimise(name, risk, whole.weights)
+        if self._in_doubt(search, found):
+            found = search.settle_origin(name, risk)
+        return found
+
+    @staticmethod
+    def _in_doubt(search: RiskMinimiser, found: Direction) -> bool:
+        stopped = search.monitor.stopped
+        return search.ranks_nothing(found.weights) and not (found.converged or stopped)
+
+
+def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:
+    """Return what became of the range."""
+    if nothing:
+        return (notice("no_direction"),)
+    if used != asked:
+        return (notice("range_widened", asked=asked, used=used),)
+    return ()

@@ -1,4 +1,4 @@
-"""ASVM-style support vector machine: a second margin between negatives and a core of positives.
+"""ASVM: an SVM with a second margin between negatives and a core of positives.
 
 Symbols: f(x) = <w, phi(x)> + b; x_i the m positives, z_j the n negatives; rho core margin; xi,
 zeta, eta slacks; C1, C2, C3 their costs; nu share of the positives that may lie outside the core.
@@ -6,7 +6,6 @@ zeta, eta slacks; C1, C2, C3 their costs; nu share of the positives that may lie
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -32,9 +31,8 @@ _AT_BOUND = 1e-4
 _HAIR = 1e-9
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ASVM(KernelSettings, AUCClassifier):
-    """Separate the negatives from a confident core of the positives, for low false-positive rates.
+    """Separates the negatives from a core of confident positives, for low false-positive rates.
 
     Minimises ``1/2 |w|^2 - mu rho + C1 sum_i (1 - f(x_i))_+ + C2 sum_i (rho - f(x_i))_+ + C3 sum_j
     (1 + f(z_j))_+`` over w, b and rho >= 1, with f(x) = <w, phi(x)> + b, ``C1 = C``, ``C2 = mu /
@@ -73,27 +71,20 @@ class ASVM(KernelSettings, AUCClassifier):
 
     References
     ----------
-    Wu, Lin, Chen and Chen (2008), Asymmetric support vector machines: low false-positive learning
-    under the user tolerance.
+    After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; weighting as
+    recalled.
+
+    Use when
+    --------
+    When false positives are costly and one low false-positive rate is the target. A variant of the
+    published method, not an exact copy.
     """
 
-    key: ClassVar[str] = "asvm"
     title: ClassVar[str] = "ASVM"
     solves: ClassVar[str] = "two margins"
     family: ClassVar[str] = "partial AUC"
-    source: ClassVar[str] = (
-        "After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; "
-        "weighting as recalled"
-    )
-    summary: ClassVar[str] = (
-        "Separates the negatives from a core of confident positives, for low false-positive rates."
-    )
     in_words: ClassVar[str] = "Asymmetric SVM"
     trains_for: ClassVar[str] = "low FPR"
-    use_when: ClassVar[str] = (
-        "When false positives are costly and one low false-positive rate is the target. A "
-        "variant of the published method, not an exact copy."
-    )
     one_sided: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
@@ -102,7 +93,10 @@ class ASVM(KernelSettings, AUCClassifier):
     )
     class_ratio: float = param(
         1.0,
-        "How many times a negative's loss counts; 1 / FPR target is another common value.",
+        (
+            "Weight of a negative's loss relative to a positive's; 1 / target FPR is another "
+            "common value."
+        ),
         label="Class ratio",
         symbol="r",
         low=0.0,
@@ -140,7 +134,9 @@ class ASVM(KernelSettings, AUCClassifier):
         high=1.0,
         grid=(0.01, 0.05, 0.1, 0.2),
     )
-    tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
+    tol: float = tolerance(
+        1e-6, ("Relative distance to the optimal objective at which training stops.")
+    )
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -1,8 +1,7 @@
-"""The structural support vector machine for the whole area under the ROC curve."""
+"""SVM-AUC: the structural SVM for the AUC."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.fit import Fit
@@ -12,9 +11,8 @@ from aucstudio.engine.weighted import WeighsRows
 from aucstudio.notices import notice
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SVMAUC(WeighsRows, StructuralSVM):
-    """Structural SVM for the AUC: all pairs, at the cost of a sort a step.
+    """Minimises the pairwise hinge loss by cutting planes, without listing pairs.
 
     Minimises ``1/2 |w|^2 + C R(w)`` with ``R(w) = max over pi in {0,1}^(m x n) of
     mean_(i,j) pi_ij (1 - w.(x_i - z_j)) = mean_(i,j) max(0, 1 - w.(x_i - z_j))``, the mean pair
@@ -28,23 +26,20 @@ class SVMAUC(WeighsRows, StructuralSVM):
 
     References
     ----------
-    Joachims (ICML 2005), A support vector method for multivariate performance measures; Joachims
-    (KDD 2006), Training linear SVMs in linear time.
+    Joachims (ICML 2005), A support vector method for multivariate performance measures.
+
+    Joachims (KDD 2006), Training linear SVMs in linear time.
+
+    Use when
+    --------
+    A pairwise SVM for tables with too many pairs to list.
     """
 
-    key: ClassVar[str] = "svm-auc"
     title: ClassVar[str] = "SVM-AUC"
     solves: ClassVar[str] = "pair hinge"
     family: ClassVar[str] = "pair SVMs"
     usual_cuts: ClassVar[int] = 6
-    source: ClassVar[str] = (
-        "Joachims (ICML 2005), A support vector method for multivariate performance measures"
-    )
-    summary: ClassVar[str] = (
-        "Minimises the pairwise hinge loss by cutting planes, without listing pairs."
-    )
     in_words: ClassVar[str] = "Structural SVM for AUC"
-    use_when: ClassVar[str] = "A pairwise SVM for tables with too many pairs to list."
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)

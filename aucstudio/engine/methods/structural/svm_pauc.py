@@ -1,19 +1,17 @@
-"""The structural support vector machine for the partial area under the ROC curve."""
+"""SVM-pAUC: the structural SVM for the partial AUC."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import StructuralRisk
-from aucstudio.engine.methods.structural._range import RangeSVM
+from aucstudio.engine.methods.structural._training import RangeSVM
 from aucstudio.engine.types import Mask
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SVMpAUC(RangeSVM):
-    """Structural SVM for the partial AUC over an FPR range.
+    """Maximises a convex bound on the partial AUC between two false-positive rates.
 
     Minimises ``|w|^2 / 2 + C R(w)`` with ``R(w) = max over orderings pi of [sum_i sum_j g_j
     pi_i(j) - sum_ij pi_ij w.(x_i - z_j)] / (m n (beta - alpha))``, pi_i(j) being the j-th
@@ -33,25 +31,18 @@ class SVMpAUC(RangeSVM):
 
     References
     ----------
-    Narasimhan and Agarwal (2013), A structural SVM based approach for optimizing partial AUC.
+    Narasimhan and Agarwal (ICML 2013), A structural SVM based approach for optimizing partial AUC.
+
+    Use when
+    --------
+    When only low false-positive rates are acceptable, such as FPR below 0.1: it trains for exactly
+    that range.
     """
 
-    key: ClassVar[str] = "svm-pauc"
     title: ClassVar[str] = "SVM-pAUC"
     solves: ClassVar[str] = "structural partial AUC"
-    source: ClassVar[str] = (
-        "Narasimhan and Agarwal (ICML 2013), "
-        "A structural SVM based approach for optimizing partial AUC"
-    )
-    summary: ClassVar[str] = (
-        "Maximises a convex bound on the partial AUC between two false-positive rates."
-    )
     in_words: ClassVar[str] = "Structural SVM for partial AUC"
     trains_for: ClassVar[str] = "pAUC"
-    use_when: ClassVar[str] = (
-        "When only low false-positive rates are acceptable, such as FPR below 0.1: it trains "
-        "for exactly that range."
-    )
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return StructuralRisk(positive, alpha, beta)

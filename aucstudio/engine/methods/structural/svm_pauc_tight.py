@@ -1,4 +1,4 @@
-"""The tight surrogates of the partial AUC: only negatives inside the range are charged.
+"""SVM-pAUC tight: bounds in which only negatives inside the range have a loss.
 
 Symbols: as in :mod:`~aucstudio.engine.losses.structural`.
 """
@@ -14,8 +14,7 @@ from aucstudio.engine.fit import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
 from aucstudio.engine.methods.settings import Range
-from aucstudio.engine.methods.structural._range import RangeSVM, notes
-from aucstudio.engine.methods.structural._training import RiskMinimiser
+from aucstudio.engine.methods.structural._training import RangeSVM, RiskMinimiser, notes
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.solution import Direction
@@ -25,9 +24,8 @@ from aucstudio.notices import Notice, notice
 _MAX_ROUNDS = 50
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SVMpAUCTight(RangeSVM):
-    """Structural SVM for the partial AUC that charges no negative outside the range.
+    """SVM-pAUC with a closer bound: negatives outside the range have no cost.
 
     Minimises ``|w|^2 / 2 + C R(w)``. For a range [0, beta], ``R(w) = sum_i sum_j g_j max(0, 1 -
     w.(x_i - z_(j))) / (m n beta)``, z_(j) being the negative with the j-th highest score under
@@ -54,27 +52,21 @@ class SVMpAUCTight(RangeSVM):
     References
     ----------
     Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: a new support vector method for optimizing
-    partial AUC based on a tight convex upper bound; Narasimhan and Agarwal (Neural Computation
-    2017), Support vector algorithms for optimizing the partial area under the ROC curve ("dc").
+    partial AUC based on a tight convex upper bound.
+
+    Narasimhan and Agarwal (Neural Computation 2017), Support vector algorithms for optimizing the
+    partial area under the ROC curve ("dc").
+
+    Use when
+    --------
+    Narrow ranges, or ranges that do not start at 0; slower than SVM-pAUC and sometimes better
+    there.
     """
 
-    key: ClassVar[str] = "svm-pauc-tight"
     title: ClassVar[str] = "SVM-pAUC tight"
     solves: ClassVar[str] = "tight partial AUC"
-    source: ClassVar[str] = (
-        "Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: a new support vector method for "
-        "optimizing partial AUC based on a tight convex upper bound"
-    )
-    summary: ClassVar[str] = (
-        "SVM-pAUC with a bound that is closer to the partial AUC: negatives outside the "
-        "range have no cost."
-    )
     in_words: ClassVar[str] = "Structural SVM for partial AUC, tight bound"
     trains_for: ClassVar[str] = "pAUC"
-    use_when: ClassVar[str] = (
-        "Narrow ranges, or ranges that do not start at 0; slower than SVM-pAUC and sometimes "
-        "better there."
-    )
 
     surrogate: str = param(
         "convex",

@@ -1,1 +1,1 @@
-"""Decision trees that split by the area."""
+"""Decision trees that split by AUC."""

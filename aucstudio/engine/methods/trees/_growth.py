@@ -1,4 +1,4 @@
-"""Growing a decision tree best-first by the local AUC of its splits.
+"""Best-first growth of a decision tree by local AUC.
 
 Symbols: P, Q positives and negatives of all rows, p, q of a node, p_l, q_l of its left side;
 tpr = p_l / p, fpr = q_l / q; D = |p_l q - q_l p| the strength of a split, a whole number. The
@@ -16,13 +16,112 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.methods.trees import _cells as tree_cells
-from aucstudio.engine.methods.trees._cells import GAP
+from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer
 from aucstudio.engine.types import Array, Mask
 
+Cells = NDArray[np.int64]
+
+_RANK = 32
+_ROW = (1 << _RANK) - 1
+GAP = ((1 << 31) - 1) << _RANK  # cells from here on are gaps; they stay behind all others
 _CELLS_PER_LOOK = 4_000_000
+
+
+@kernel
+def row_of(cell: int) -> int:
+    """Return the row that a cell belongs to."""
+    return (cell & _ROW) >> 1
+
+
+def sort_cells(X: Array, positive: Mask, monitor: Monitor) -> Cells:
+    """Sort each feature once; shape (n_features, N), gaps last."""
+    cells = np.empty(X.shape[::-1], dtype=np.int64)
+    rows = (np.arange(len(X)) << 1) + positive
+    for k, column in enumerate(X.T):
+        monitor.stage("sorting", k / X.shape[1])
+        order = np.argsort(column)
+        monitor.stage("sorting", k / X.shape[1])
+        values = column[order]
+        np.cumsum(values[1:] != values[:-1], out=cells[k, 1:])
+        cells[k, 0] = 0
+        cells[k] <<= _RANK
+        cells[k, np.isnan(values)] = GAP
+        cells[k] += rows[order]
+    return cells
+
+
+@kernel
+def find_split(
+    cells: Cells,
+    features: tuple[int, int],
+    span: tuple[int, int],
+    counts: tuple[int, int],
+    rows_in_leaf: int,
+    found: Cells,
+) -> None:
+    """Replace ``found`` (strength, feature, cut, gaps left) by anything stronger.
+
+    One pass over the cells of a feature: D changes by q at a positive and by p at a negative.
+    """
+    (start, stop), (p, q) = span, counts
+    for f in range(features[0], features[1]):
+        here, known, gap_D = cells[f], stop, 0
+        while known > start and here[known - 1] >= GAP:
+            known -= 1
+            gap_D += (here[known] & 1) * (p + q) - p
+        D, strength, gaps = 0, found[0], stop - known
+        for k in range(start, known):
+            D += (here[k] & 1) * (p + q) - p
+            if k + 1 < known and (here[k] ^ here[k + 1]) >> _RANK == 0:
+                continue
+            side = k + 1 - start
+            if abs(D) > strength and rows_in_leaf <= side <= stop - start - rows_in_leaf:
+                strength = abs(D)
+                found[:] = (strength, f, k + 1, 0)
+            if gaps == 0:
+                continue
+            side += gaps
+            if abs(D + gap_D) > strength and rows_in_leaf <= side <= stop - start - rows_in_leaf:
+                strength = abs(D + gap_D)
+                found[:] = (strength, f, k + 1, 1)
+
+
+@kernel
+def mark_left(cells: Cells, cut: int, gaps_left: bool, goes_left: Mask) -> tuple[int, int]:
+    """Mark the rows that go left; give how many they are, and how many of them positive."""
+    size = p = 0
+    for k in range(len(cells)):
+        left = k < cut or (gaps_left and cells[k] >= GAP)
+        goes_left[row_of(cells[k])] = left
+        if left:
+            size += 1
+            p += cells[k] & 1
+    return size, p
+
+
+@kernel
+def reorder_cells(
+    cells: Cells,
+    features: tuple[int, int],
+    span: tuple[int, int],
+    goes_left: Mask,
+    spare: Cells,
+) -> None:
+    """Move the marked rows to the front in the cells of each feature, order kept on both sides."""
+    start, stop = span
+    for f in range(features[0], features[1]):
+        here, to, put_by = cells[f], start, 0
+        for k in range(start, stop):
+            cell = here[k]
+            left = goes_left[row_of(cell)]
+            # Both are written and one of them counts: no branch that the processor has to guess.
+            here[to] = cell
+            spare[put_by] = cell
+            to += left
+            put_by += 1 - left
+        here[to:stop] = spare[:put_by]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +183,7 @@ class TreeGrower:
 
     def __init__(self, X: Array, positive: Mask, limits: Limits, monitor: Monitor) -> None:
         self._X, self._limits, self._monitor = X, limits, monitor
-        self._cells = tree_cells.sort(X, positive, monitor)
+        self._cells = sort_cells(X, positive, monitor)
         self._goes_left = np.empty(len(X), dtype=np.bool_)
         self._spare = np.empty(len(X), dtype=np.int64)
         p, q = int(positive.sum()), int((~positive).sum())
@@ -144,7 +243,7 @@ class TreeGrower:
         found = np.zeros(4, dtype=np.int64)
         if self._may_split(leaf):
             for first, last in self._parts_of_work(leaf):
-                tree_cells.look(
+                find_split(
                     self._cells,
                     (first, last),
                     (leaf.start, leaf.stop),
@@ -165,20 +264,20 @@ class TreeGrower:
         has_gaps = bool(cells[leaf.stop - 1] >= GAP)
         if cells[split.cut] >= GAP:
             return ABOVE_ALL, has_gaps
-        rows = [tree_cells.row_of(cell) for cell in cells[split.cut - 1 : split.cut + 1].tolist()]
+        rows = [row_of(cell) for cell in cells[split.cut - 1 : split.cut + 1].tolist()]
         low, high = self._X[rows, split.feature].tolist()
         return midway(low, high), has_gaps
 
     def _part(self, leaf: _Leaf, split: _Split) -> tuple[_Leaf, _Leaf]:
         cells = self._cells[split.feature, leaf.start : leaf.stop]
-        size, p = tree_cells.mark(cells, split.cut - leaf.start, split.gaps_left, self._goes_left)
+        size, p = mark_left(cells, split.cut - leaf.start, split.gaps_left, self._goes_left)
         middle, depth = leaf.start + size, leaf.depth + 1
         left = _Leaf(leaf.start, middle, p, size - p, depth)
         return left, _Leaf(middle, leaf.stop, leaf.p - left.p, leaf.q - left.q, depth)
 
     def _reorder(self, leaf: _Leaf) -> None:
         for first, last in self._parts_of_work(leaf):
-            tree_cells.reorder(
+            reorder_cells(
                 self._cells, (first, last), (leaf.start, leaf.stop), self._goes_left, self._spare
             )
 

@@ -6,7 +6,6 @@ their numbers.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import ClassVar
 
@@ -26,9 +25,8 @@ from aucstudio.notices import Notice, notice
 _REPORTS_PER_DOUBLING = 16
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class AUCSplit(AUCClassifier):
-    """Decision tree grown by the local AUC of its splits.
+    """Grows one decision tree whose splits maximise the AUC.
 
     Minimises ``1 - mean_ij [1(s_i > t_j) + 1(s_i = t_j) / 2]``, one minus the AUC of the training
     rows, greedily: it adds the split that promises most, again and again, within the limits.
@@ -54,22 +52,21 @@ class AUCSplit(AUCClassifier):
 
     References
     ----------
-    Ferri, Flach and Hernandez-Orallo (2002), Learning decision trees using the area under the
-    ROC curve; the best-first order and the treatment of gaps are not theirs.
+    Ferri, Flach and Hernández-Orallo (ICML 2002), Learning decision trees using the area under the
+    ROC curve.
+
+    The best-first order and the treatment of gaps are not theirs.
+
+    Use when
+    --------
+    When one readable tree matters more than the best ranking.
     """
 
-    key: ClassVar[str] = "auc-split"
     title: ClassVar[str] = "AUCsplit tree"
     solves: ClassVar[str] = "area lost"
     family: ClassVar[str] = "boosting and trees"
-    source: ClassVar[str] = (
-        "Ferri, Flach and Hernández-Orallo (ICML 2002), "
-        "Learning decision trees using the area under the ROC curve"
-    )
-    summary: ClassVar[str] = "Grows one decision tree whose splits maximise the AUC."
     in_words: ClassVar[str] = "Decision tree split by AUC"
     shape: ClassVar[str] = "one tree"
-    use_when: ClassVar[str] = "When a single readable tree matters more than the best ranking."
     counts_rows: ClassVar[bool] = True
     takes_missing: ClassVar[bool] = True
 
@@ -83,7 +80,7 @@ class AUCSplit(AUCClassifier):
     )
     max_depth: int = param(
         20,
-        "Most questions between the root and a leaf.",
+        "Largest number of splits between the root and a leaf.",
         label="Depth",
         unit="questions",
         low=1,
@@ -100,7 +97,7 @@ class AUCSplit(AUCClassifier):
     )
     min_gain: float = param(
         1e-9,
-        "Least gain in training AUC for which a leaf is split.",
+        "Smallest gain in training AUC for which a leaf is split.",
         label="Least gain",
         unit="units of AUC",
         low=0.0,

@@ -1,4 +1,4 @@
-"""Everything that overrides pyqtgraph, in one room, and what a plot can do beyond it.
+"""Extensions of pyqtgraph.
 
 Each module says why it overrides what it does, and names pyqtgraph's issue about it where there
 is one.

@@ -1,4 +1,4 @@
-"""Titles of axes that fit: in full, in brief, without a remark, or with their middle left out.
+"""Axis titles, shortened to fit.
 
 Pyqtgraph writes a title that has no room over its neighbours. No upstream issue found for axes; of
 a plot's title it is github.com/pyqtgraph/pyqtgraph/issues/2624.
@@ -13,7 +13,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
 
-from aucstudio.gui.common.plain import plain_tooltip, rich
+from aucstudio.gui.common.plain_text import plain_tooltip, rich
 
 # What is said in brief where there is no room.
 _BRIEF: Mapping[str, str] = {
@@ -26,10 +26,10 @@ _BRIEF: Mapping[str, str] = {
     "Density within the class": "Density",
     "Share of the class in a bin": "Share of the class",
     "Distance to optimum": "Distance",
-    "Spread across the mean difference": "Spread",
-    "Spread beside the score": "Spread",
+    "Spread perpendicular to the mean difference": "Spread",
+    "Spread perpendicular to the score": "Spread",
     "Spread in kernel space": "Spread",
-    "Spread across w": "Spread",
+    "Spread perpendicular to w": "Spread",
     "Score difference ": "",
 }
 _FEWEST_LETTERS = 4

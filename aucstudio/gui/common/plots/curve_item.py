@@ -1,4 +1,4 @@
-"""A curve that is stroked strip by strip, to the same pixels in less time.
+"""A curve painted in strips: the same pixels in less time.
 
 In each row of pixels Qt's rasteriser goes from the left end of the shape to the place it is at:
 a long curve that is flat takes the square of its width. Strips of whole columns, each clipped to
@@ -49,7 +49,7 @@ class CurveItem(pg.PlotCurveItem):
     def _strips(
         self, seen: QRectF, onto: QTransform, reach: float
     ) -> Iterator[tuple[QRectF, QPainterPath]]:
-        """Cut the line at columns of pixels; each part goes on beyond its strip."""
+        """Cut the line at columns of pixels; each part extends beyond its strip."""
         x, y = self.getData()
         column = onto.m11() * x + onto.dx()
         left, right = (onto.m11() * end + onto.dx() for end in (seen.left(), seen.right()))

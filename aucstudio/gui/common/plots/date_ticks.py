@@ -1,4 +1,4 @@
-"""Where an axis of days, or of hours of a day, has its marks."""
+"""Ticks of date and time axes."""
 
 from __future__ import annotations
 

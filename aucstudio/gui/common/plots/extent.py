@@ -1,4 +1,4 @@
-"""What the whole picture of a plot is, and the bounds that follow from it.
+"""Full extent of a plot and limits of its view.
 
 Pyqtgraph's own limits would hold up a range that follows its items
 (github.com/pyqtgraph/pyqtgraph/issues/276): along such an axis they are set while a person zooms.
@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+
+from aucstudio.engine.types import Array
 
 Range = tuple[float, float]
 
@@ -100,3 +106,54 @@ def _follows(box: Any, axis: int) -> bool:
     linked = box.linkedView(axis)
     following: Sequence[object] = (box if linked is None else linked).autoRangeEnabled()
     return following[axis] is not False
+
+
+View = tuple[float, float, float, float]  # left, right, bottom, top
+
+
+def holds_something(plot: pg.PlotWidget) -> bool:
+    """Return whether what is in view has a point or a line, or what is neither, in it."""
+    (left, right), (bottom, top) = plot.getViewBox().viewRange()
+    view = left, right, bottom, top
+    drawn = [item for item in plot.getPlotItem().items if item.isVisible()]
+    return not drawn or any(_is_in(item, view) for item in drawn)
+
+
+def _is_in(item: Any, view: View) -> bool:
+    if isinstance(item, pg.PlotDataItem):
+        return any(part.isVisible() and _is_in(part, view) for part in (item.curve, item.scatter))
+    if isinstance(item, pg.InfiniteLine | pg.LinearRegionItem):
+        return False  # without ends, they say nothing of where the others are
+    if isinstance(item, pg.ImageItem) and item.zValue() < 0:
+        return False  # what lies behind all else
+    if isinstance(item, pg.ScatterPlotItem):
+        x, y = item.getData()
+        return _has_point(x, y, view)
+    if isinstance(item, pg.PlotCurveItem):
+        return _has_line(item, view)
+    left, right, bottom, top = view
+    rect = item.mapRectToParent(item.boundingRect())
+    return bool(rect.intersects(QRectF(left, bottom, right - left, top - bottom)))
+
+
+def _has_point(x: Array | None, y: Array | None, view: View) -> bool:
+    if x is None or y is None:
+        return False
+    left, right, bottom, top = view
+    return bool(((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any())
+
+
+def _has_line(item: pg.PlotCurveItem, view: View) -> bool:
+    """Return whether a segment passes through, or what is filled under it does."""
+    x, y = item.getData()
+    if x is None or len(x) < 2:
+        return _has_point(x, y, view)
+    left, right, bottom, top = view
+    steps = len(x) > len(y)
+    ends = [y, y] if steps else [y[:-1], y[1:]]
+    level = item.opts["fillLevel"]
+    if isinstance(level, int | float):
+        ends.append(np.full(len(ends[0]), level))
+    low, high = np.minimum.reduce(ends), np.maximum.reduce(ends)
+    across = (np.minimum(x[:-1], x[1:]) <= right) & (np.maximum(x[:-1], x[1:]) >= left)
+    return bool((across & (low <= top) & (high >= bottom)).any())

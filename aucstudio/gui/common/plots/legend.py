@@ -1,4 +1,4 @@
-"""A legend above a plot, where it covers nothing, in as many columns as fit.
+"""Legend above a plot, in as many columns as fit.
 
 Pyqtgraph's lies in the plot, sizes itself (github.com/pyqtgraph/pyqtgraph/issues/654), and hides
 what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here other views show.
@@ -7,6 +7,7 @@ what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pyqtgraph as pg
@@ -15,8 +16,9 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain import plain_tooltip, rich
+from aucstudio.gui.common.plain_text import plain_tooltip, rich
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.theme import current_theme
 
 _COLUMNS = 8
 _AXIS_WIDTH = 64
@@ -26,11 +28,12 @@ _LETTERS = 36
 _LETTER_SHARE = 0.9  # of the size of the other words
 
 
-Entries = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
+Entry = tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]
+Entries = list[Entry]
 
 
 class _Sample(pg.ItemSample):
-    """A legend's sample that does not hide what it stands for when it is clicked."""
+    """Legend sample that does not hide its item when clicked."""
 
     def mouseClickEvent(self, event: Any) -> None:
         event.ignore()
@@ -48,6 +51,7 @@ class Legend(pg.LegendItem):
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
+        plot.sigDeviceRangeChanged.connect(lambda *_changed: self.fit())
         place = plot.getPlotItem()
         place.layout.removeItem(place.titleLabel)
         place.layout.addItem(self, 0, 1)
@@ -56,20 +60,14 @@ class Legend(pg.LegendItem):
         # The plot's layout places it, not its own arithmetic.
         self.updateGeometry()
 
-    def clear(self) -> None:
-        """Begin anew; what is to be seen then is told, and ``fit`` shows it."""
-        self._entries = []
-
-    def explain_line(self, words: str, drawn: QPen) -> None:
-        """Show what lines of a pen are."""
-        self._entries.append((words, drawn))
-
-    def explain_mark(self, words: str, marks: pg.ScatterPlotItem | pg.PlotDataItem) -> None:
-        """Show what marks, or a line with marks, are as they are drawn at this moment."""
-        self._entries.append((words, marks))
+    def explain(self, entries: Iterable[Entry]) -> None:
+        """Show what lines of a pen, and marks or lines with marks as they are drawn now, are."""
+        self._entries = list(entries)
+        self.setLabelTextColor(current_theme().text)
+        self.fit()
 
     def fit(self) -> None:
-        """Show what was told, in the most columns that stay within the plot's width.
+        """Show the entries in the most columns that stay within the plot's width.
 
         In a low plot the picture goes first: the lines are left out, whose runs stand in the list
         too, or else everything.

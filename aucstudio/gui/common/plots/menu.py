@@ -1,13 +1,15 @@
-"""The menu of a plot: what can be done with its picture, its numbers, its view and its axes."""
+"""Context menu of a plot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QComboBox, QMenu
 
+from aucstudio.gui.common.actions import make_action, make_menu
 from aucstudio.gui.common.plots.plot import Plot
 
 
@@ -22,31 +24,21 @@ def plot_menu(plot: Plot, verbs: Iterable[QAction], axes: Sequence[QComboBox]) -
     axes : sequence of QComboBox
         The page's lists of axes; those that are shown are offered.
     """
-    menu = QMenu(plot)
-    menu.setObjectName("plot_menu")
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu = make_menu(plot, "plot_menu")
     menu.addActions(list(verbs))
     menu.addSeparator()
-    _add(menu, "Reset view", "plot_reset_action", Qt.Key.Key_0).triggered.connect(plot.reset)
-    box = _add(menu, "Zoom to a box (Shift and drag)", "plot_box_action")
-    box.triggered.connect(plot.draw_box)
+    reset = make_action(menu, "plot_reset_action", "Reset view", verb=plot.reset)
+    # Seen here, answered by the plot: a shortcut of the window would take it everywhere.
+    reset.setShortcut(QKeySequence(QKeyCombination(Qt.Key.Key_0)))
+    reset.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+    box = "Zoom to a box (Shift and drag)"
+    make_action(menu, "plot_box_action", box, verb=plot.draw_box)
     for action in menu.actions()[-2:]:
         action.setEnabled(plot.can_zoom())
     shown = [combo for combo in axes if combo.isVisibleTo(combo.window()) and combo.isEnabled()]
     if shown:
         _add_axes(menu.addMenu("Axes"), shown)
     return menu
-
-
-def _add(menu: QMenu, text: str, name: str, key: Qt.Key | None = None) -> QAction:
-    action = QAction(text, menu)
-    action.setObjectName(name)
-    if key is not None:
-        # Seen here, answered by the plot: a shortcut of the window would take it everywhere.
-        action.setShortcut(QKeySequence(QKeyCombination(key)))
-        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-    menu.addAction(action)
-    return action
 
 
 def _add_axes(menu: QMenu, combos: Sequence[QComboBox]) -> None:
@@ -56,10 +48,9 @@ def _add_axes(menu: QMenu, combos: Sequence[QComboBox]) -> None:
         menu.addSeparator()
         group = QActionGroup(menu)
         for k in range(combo.count()):
-            action = _add(menu, combo.itemText(k), f"{combo.objectName()}_{k}_action")
-            action.setCheckable(True)
+            name, verb = f"{combo.objectName()}_{k}_action", partial(_choose, combo, k)
+            action = make_action(menu, name, combo.itemText(k), verb=verb, checkable=True)
             action.setChecked(k == combo.currentIndex())
-            action.triggered.connect(lambda _on=False, c=combo, k=k: _choose(c, k))
             group.addAction(action)
 
 

@@ -1,4 +1,4 @@
-"""Plots laid out at the size of a sheet for a while, with nothing of it seen.
+"""Temporary layout of plots at paper size.
 
 Pyqtgraph's exporters scale what is on the screen: lines and type are not what was asked for
 (github.com/pyqtgraph/pyqtgraph/issues/1455). To lay a plot out anew, and to take it back to the
@@ -39,7 +39,7 @@ def at_sizes(plots: Sequence[tuple[pg.PlotWidget, QSize]]) -> Iterator[None]:
 
 
 def _hold(plot: pg.PlotWidget) -> _State:
-    """Keep a plot's range as it is, whatever its size; gives what :func:`_let_go` takes."""
+    """Fix a plot's range at any size; return the argument of :func:`_let_go`."""
     state = plot.getViewBox().state
     follows, state["autoRange"] = state["autoRange"], [False, False]
     axes = [plot.getAxis(side) for side in ("left", "bottom")]

@@ -1,4 +1,4 @@
-"""A plot that a person can zoom and always comes back from.
+"""A plot with zoom and reset.
 
 Pyqtgraph's wheel zooms without end, a double click does nothing, and its menu has no word for a
 person who analyses. No upstream issue found.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -25,10 +26,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.plots.extent import AIR, SIDES, Extent, Range
-from aucstudio.gui.common.plots.seen import holds_something
-from aucstudio.gui.common.plots.still import Stillness
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.extent import AIR, SIDES, Extent, Range, holds_something
+from aucstudio.gui.common.plots.static_cache import Stillness
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
@@ -63,6 +64,17 @@ class Plot(pg.PlotWidget):
     menu_asked : QPoint
         A person wants the menu, at this place of the screen.
 
+    Signals
+    -------
+    hovered : QPointF or None
+        The place of the picture under the pointer.
+    clicked : QPointF
+        The place of the picture that was clicked with the left button.
+    restored
+        The whole picture is shown again.
+    menu_asked : QPoint
+        The place on the screen at which the menu is to open.
+
     Attributes
     ----------
     reset_button : QToolButton
@@ -71,6 +83,8 @@ class Plot(pg.PlotWidget):
     """
 
     restored = Signal()
+    hovered = Signal(object)
+    clicked = Signal(QPointF)
     menu_asked = Signal(QPoint)
 
     def __init__(self, **options: Any) -> None:
@@ -99,6 +113,7 @@ class Plot(pg.PlotWidget):
         self._box.sigRangeChanged.connect(self._offer_reset)
         self._box.sigStateChanged.connect(self._offer_reset)
         self.scene().sigMouseClicked.connect(self._on_click)
+        self.scene().sigMouseMoved.connect(self._on_move)
 
     def close(self) -> bool:
         # pyqtgraph's own takes the picture out of its scene, and leaves it to the collector.
@@ -118,7 +133,7 @@ class Plot(pg.PlotWidget):
         air: float = AIR,
         reach: tuple[Range, Range] | None = None,
     ) -> None:
-        """Show what the whole picture is; a plot that shows the whole goes on showing it.
+        """Set the full extent; a plot that shows it follows.
 
         Parameters
         ----------
@@ -221,7 +236,7 @@ class Plot(pg.PlotWidget):
             self._go(lambda: self._show_box(box))
 
     def _boxed(self, place: QPoint) -> QRect:
-        """Return the box from where it was begun to a place, as far as it lies in the picture."""
+        """Return the box from its origin to a position, clipped to the picture."""
         inside = self.mapFromScene(self._box.sceneBoundingRect()).boundingRect()
         box = QRect(self._start, place).normalized().intersected(inside)
         for axis, (low, high) in enumerate(
@@ -256,6 +271,31 @@ class Plot(pg.PlotWidget):
             self.reset()
         elif event.button() == Qt.MouseButton.RightButton:
             self.menu_asked.emit(event.screenPos().toPoint())
+        elif event.button() == Qt.MouseButton.LeftButton:
+            place = self._inside(event.scenePos())
+            if place is not None:
+                self.clicked.emit(place)
+
+    def _on_move(self, position: QPointF) -> None:
+        self.hovered.emit(self._inside(position))
+
+    def _inside(self, position: QPointF) -> QPointF | None:
+        """Return the place of the picture at a position of the scene, None beside the picture."""
+        if not self._box.sceneBoundingRect().contains(position):
+            return None
+        return QPointF(self._box.mapSceneToView(position))
+
+    def nearest(self, places: Array, place: QPointF, reach: float) -> int | None:
+        """Return which of places, shape (n, 2), is nearest to one, within so many pixels."""
+        away = (places - (place.x(), place.y())) / np.maximum(self._box.viewPixelSize(), 1e-300)
+        distance = np.hypot(*away.T)
+        distance[np.isnan(distance)] = np.inf
+        k = int(distance.argmin()) if len(distance) else 0
+        return k if len(distance) and distance[k] <= reach else None
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.hovered.emit(None)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         # A right button that is pressed may yet be dragged: it is answered when it is released.

@@ -1,11 +1,12 @@
-"""What lies under the pointer, in words beside it."""
+"""Values under the pointer."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.common.plain import PlainLabel
+from aucstudio.gui.common.plain_text import PlainLabel
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.widgets import named
 
 _APART = 14  # pixels between the pointer and the words
@@ -38,8 +39,8 @@ class Readout(PlainLabel):
     def text(self) -> str:
         return self._words
 
-    def show_at(self, plot: QWidget, place: QPointF, words: str) -> None:
-        """Show words beside a place of a plot."""
+    def show_at(self, plot: Plot, place: QPointF, words: str) -> None:
+        """Show words beside a place of a picture."""
         self._words = words
         if self._plot is not plot:
             self._plot = plot
@@ -47,7 +48,7 @@ class Readout(PlainLabel):
             plot.installEventFilter(self)
         self.setText(in_lines(words))
         self.adjustSize()
-        self.move(self._beside(place.toPoint(), plot))
+        self.move(self._beside(plot.place_of(place.x(), place.y()).toPoint(), plot))
         self.show()
         self.raise_()
 

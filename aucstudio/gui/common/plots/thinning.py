@@ -1,4 +1,4 @@
-"""Long lines drawn by the few vertices that can be seen, whatever is panned or zoomed.
+"""Draw long lines with only the vertices that are visible.
 
 Each device pixel is cut into half columns and half rows. Where the line crosses from one to the
 next, the segment that crosses is kept as it is; what lies between two kept vertices stays within
@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from aucstudio.engine.types import Array
+
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 _PARTS = 2  # of a pixel, along either axis

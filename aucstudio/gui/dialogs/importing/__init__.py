@@ -1,1 +1,1 @@
-"""How a table is to be read: its first rows as they will be, and what can be said otherwise."""
+"""Import preview: the first rows as they will be read, and import settings."""

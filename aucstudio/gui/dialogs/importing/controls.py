@@ -1,4 +1,4 @@
-"""How a file is written, as far as its format leaves that open: guesses, and other choices."""
+"""Import settings of a file: detected values and choices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import STRETCH, down, holding
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, down, holding
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy, named
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.data.head import Head
 from aucstudio.project.data.import_choices import ImportChoices, Part
+from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -96,7 +96,7 @@ class ImportControls(QWidget):
         self.missing.textEdited.connect(lambda _text: self._typed.start())
         self.missing.editingFinished.connect(self._on_missing)
         self.strict = named(QCheckBox("S&trict"), "import_strict", "Refuse a file with a bad row")
-        plain_tooltip(self.strict, "The first row that cannot be read refuses the whole file")
+        plain_tooltip(self.strict, "Refuse the whole file at the first row that cannot be read")
         self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
         self._block("skip", "S&kip lines", self.skip)
         self._block("missing", "&Missing values", self.missing)
@@ -178,7 +178,7 @@ class ImportControls(QWidget):
         self._blocks["positive"].setVisible(len(table.classes) > 1)
         self.classes.clear()
         is_chosen = self._positive in table.classes
-        guess = "Guess" if is_chosen else f"Guess: {table.positive}"
+        guess = "Detect" if is_chosen else f"Detected: {table.positive}"
         self.classes.addItem("choose…" if table.positive is None else guess, "")
         for name in table.classes:
             self.classes.addItem(name, name)
@@ -190,18 +190,18 @@ class ImportControls(QWidget):
     ) -> None:
         combo.clear()
         chosen = self._chosen.get(part)
-        combo.addItem(f"Guess: {_words(part, read_as)}" if chosen is None else "Guess", None)
+        combo.addItem(f"Detected: {_words(part, read_as)}" if chosen is None else "Detect", None)
         for value in dict.fromkeys([*offered, *([] if chosen is None else [str(chosen)])]):
             near = part == "encoding" and value == head.other_encoding
             combo.addItem(_words(part, value) + (" (nearly as likely)" if near else ""), value)
         self._mark(combo, chosen is None)
 
     def _show_guesses(self, dialect: Dialect) -> None:
-        guess = "Guess" if "skip" in self._chosen else f"Guess: {dialect.skip:,}"
+        guess = "Detect" if "skip" in self._chosen else f"Detected: {dialect.skip:,}"
         self.skip.setSpecialValueText(guess)
         words = ", ".join(dialect.missing)
         if "missing" not in self._chosen:
-            self.missing.setPlaceholderText(f"Guess: {words or 'usual ones'}")
+            self.missing.setPlaceholderText(f"Detected: {words or 'default ones'}")
 
     def _show_fields(self) -> None:
         for part, combo in self.combos.items():

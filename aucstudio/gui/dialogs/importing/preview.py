@@ -1,4 +1,4 @@
-"""A file before it is imported: its first rows as they will be read, guesses to set right."""
+"""The import preview."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QProgressBar,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.boxes import STRETCH, TOP, across, down, holding
 from aucstudio.gui.common.finding_rows import FindingRows
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, scrolled
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import Dialog, WorkRow
 from aucstudio.gui.common.widgets import (
     ElidedLabel,
     dialog_buttons,
@@ -32,23 +31,22 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.gui.dialogs.importing.controls import ImportControls
+from aucstudio.gui.dialogs.importing.preview_rows import ImportSheet
 from aucstudio.gui.dialogs.importing.rejected import RejectedRows
-from aucstudio.gui.dialogs.importing.sheet import ImportSheet
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.opening import recalled
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
-from aucstudio.project.data.head import Head, HeadReader
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job, describe_failure
 
 _SIZE, _MARGIN = QSize(1180, 760), 40
 _SIDE = 300
-_STEPS = 1000
 
 Post = Callable[[tuple[float | None, str]], bool]
 
@@ -62,7 +60,7 @@ class _Seen:
     choices: ImportChoices
 
 
-class ImportPreview(QDialog):
+class ImportPreview(Dialog):
     """Shows the first rows of a file, reads them again by what is chosen, and has it imported.
 
     Signals
@@ -85,9 +83,7 @@ class ImportPreview(QDialog):
         choices: ImportChoices | None,
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("import_dialog")
-        self.setWindowTitle(f"Import {path.name}")
+        super().__init__("import_dialog", f"Import {path.name}", parent)
         self._session, self._path, self._given = session, path, choices
         self._folder: Path | None = None
         self._reader: HeadReader | None = None
@@ -111,16 +107,20 @@ class ImportPreview(QDialog):
         self.sheet.role_chosen.connect(self._on_role)
         self.sheet.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
-        session.opener.changed.connect(self._on_opener)
+        session.files.opener.changed.connect(self._on_opener)
         self.resize(_SIZE.boundedTo(parent.window().size() - QSize(_MARGIN, _MARGIN)))
         self._begin()
 
     # ------------------------------------------------------------- assembly
 
     def _make_buttons(self) -> None:
-        self.open_button = primary(named(QPushButton("&Open"), "import_open", "Open the file so"))
+        self.open_button = primary(
+            named(QPushButton("&Open"), "import_open", ("Open with these settings"))
+        )
         self.guess_button = named(
-            QPushButton("&Guess everything"), "import_guess", "Forget all choices, and guess"
+            QPushButton("&Detect everything"),
+            "import_guess",
+            ("Discard all choices and detect the settings"),
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
@@ -135,20 +135,12 @@ class ImportPreview(QDialog):
         self.open_button.clicked.connect(self._on_open)
         self.guess_button.clicked.connect(self._on_guess)
         self.buttons.rejected.connect(self.reject)
-        self.bar = named(QProgressBar(), "import_progress", "Progress of the import")
-        self.bar.setTextVisible(False)
-        self.doing = label("", "muted", name="import_doing")
-        self.cancel = named(QPushButton("Ca&ncel"), "import_cancel", "Cancel the import")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self._on_cancel)
+        self.progress = WorkRow("import", "the import", self._on_cancel)
 
     def _lay_out(self) -> None:
         found = [(widget, TOP) for widget in (self.caution, self.findings, self.left_out)]
         side = holding(down(*found, STRETCH, gap=12, around=(8, 0, 4, 0)))
-        area = self.side = named(QScrollArea(), "import_side", "What was found")
-        area.setWidget(side)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = self.side = scrolled(side, "import_side", "What was found")
         self.split = named(
             QSplitter(Qt.Orientation.Horizontal), "import_split", "Rows and findings"
         )
@@ -157,7 +149,6 @@ class ImportPreview(QDialog):
         self.split.setStretchFactor(0, 1)
         self.split.setCollapsible(0, False)
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
-        self.progress = holding(across((self.bar, 1), self.doing, self.cancel))
         about = across((self.facts, 1), self.columns_button)
         split = (self.split, 1)
         self.setLayout(
@@ -204,7 +195,7 @@ class ImportPreview(QDialog):
         self._read(recall=self._given is None)
 
     def _read(self, *, recall: bool = False) -> None:
-        """Read the first rows by what is chosen; of several wishes the latest counts."""
+        """Read the first rows with the chosen settings; only the latest request counts."""
         reader, choices, every = self._reader, self.choices, self._every_column
         if reader is None:
             return
@@ -225,7 +216,7 @@ class ImportPreview(QDialog):
         self._seen = job.result
         if job.result is None:
             self._complain(job.error)
-            self.facts.setText("It cannot be read so")
+            self.facts.setText("Cannot be read with these settings")
             self.sheet.show_table(None)
             self.findings.show_findings((), None)
             self.left_out.show_head(None)
@@ -248,7 +239,10 @@ class ImportPreview(QDialog):
         self.findings.show_findings(seen.findings, head.table)
         self.left_out.show_head(head)
         self.columns_button.setVisible(head.narrow is not None)
-        tell(self.caution, f"{head.problem}. The whole file decides." if head.problem else "")
+        tell(
+            self.caution,
+            f"{head.problem}. Checked again on the whole file." if head.problem else "",
+        )
 
     def _complain(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, (Stopped, Cancelled)):
@@ -325,16 +319,14 @@ class ImportPreview(QDialog):
         self._on_opener()
 
     def _on_opener(self) -> None:
-        opener = self._session.opener
+        opener = self._session.files.opener
         if not self.imports:
             return
-        self.bar.setRange(0, 0 if opener.fraction is None else _STEPS)
-        self.bar.setValue(round(_STEPS * (opener.fraction or 0.0)))
-        self.doing.setText(opener.words)
+        self.progress.show_work(opener.fraction, opener.words)
         self._refresh()
 
     def _on_cancel(self) -> None:
-        self._session.opener.cancel()
+        self._session.files.opener.cancel()
         self.stay()
 
     def refuse(self, error: Exception) -> None:
@@ -352,7 +344,7 @@ class ImportPreview(QDialog):
     def done(self, result: int) -> None:
         """Drop what is under way, and leave."""
         if self.imports and result == QDialog.DialogCode.Rejected:
-            self._session.opener.cancel()
+            self._session.files.opener.cancel()
         self.imports = False
         self._reading.drop()
         self.sheet.cards.drop()
@@ -371,7 +363,7 @@ def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: 
     head = reader.read(choices, tell_reading, every_column=every_column)
 
     def go_on(share: float) -> None:
-        if post((share, "looking for what changes results")):
+        if post((share, "checking the table")):
             raise Cancelled
 
     return _Seen(head, ranked(find(head.table, go_on)), choices)

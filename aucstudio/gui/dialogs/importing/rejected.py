@@ -1,4 +1,4 @@
-"""The rows that cannot be read: where, why, and all of them as a file."""
+"""Rows that cannot be read, with reasons and export."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import LEFT, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import LEFT, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.background import Background
-from aucstudio.project.data.head import Head
+from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.rejected_export import write_rejected
 from aucstudio.project.errors import InputError

@@ -1,1 +1,1 @@
-"""A model gives scores to another table."""
+"""Score a table with a model."""

@@ -1,4 +1,4 @@
-"""A refused table: what makes its columns readable, and which columns to accept all the same."""
+"""Accept or reread columns of a refused table."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from aucstudio.gui.common.boxes import down
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import down, scrolled
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
-from aucstudio.project.data.text.notation import Remedy
+from aucstudio.project.data.text.later_files import Remedy
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name
@@ -72,11 +72,8 @@ class AllowedColumns(QWidget):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(1, 1)
-        self._area = named(QScrollArea(), "allowed_columns", "Ways to score the table")
-        self._area.setWidget(self._inner)
-        self._area.setWidgetResizable(True)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        what = label("To score the table, check what applies:")
+        self._area = scrolled(self._inner, "allowed_columns", "Ways to score the table")
+        what = label("To score the table, tick what applies:")
         self.setLayout(down(self.sentence, what, self._area, gap=4))
         self.hide()
 

@@ -1,8 +1,11 @@
-"""Scoring a table with a model of a run, or with one from a file, while the window goes on."""
+"""The dialog that scores a table."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,51 +13,105 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QDialogButtonBox,
-    QProgressBar,
     QPushButton,
-    QScrollArea,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import across, down, holding
+from aucstudio.gui.common.layouts import across, down, holding, scrolled
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
-from aucstudio.gui.dialogs.scoring.form import ScoreForm
-from aucstudio.gui.dialogs.scoring.report import ScoreReport
-from aucstudio.gui.dialogs.scoring.work import Post, Scored, copied, scoring
+from aucstudio.gui.dialogs.scoring.form import ScoreForm, ScoringChoices
+from aucstudio.gui.dialogs.scoring.report import ScoreReport, TableRanking
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
-from aucstudio.project.data.heading import heading
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
+from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring_report import ScoringReport
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
     PARQUET,
+    copy_file,
+    csv_sink,
+    parquet_sink,
+    score_into,
+    scores_file,
 )
 from aucstudio.project.work.job import Job
 
+Post = Callable[[Any], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """A table that was scored: by what, what was met, where the scores lie by ending."""
+
+    model: Model
+    report: ScoringReport
+    files: dict[str, Path]
+    said: str
+    ranking: TableRanking | None
+
+
+def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
+    """Return what makes the model, reads the table and scores it, on another thread."""
+
+    def work(post: Post) -> Scored:
+        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
+        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
+        # One that was given up may still be at its own files.
+        name = secrets.token_hex(6)
+        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
+        rankings: list[TableRanking] = []
+        calibrated = model.calibration is not None
+        parquet = parquet_sink(files[PARQUET], chosen.identifier, calibrated)
+        with scores_file(files[CSV]) as file, parquet as to:
+            report = score_into(
+                [csv_sink(file, chosen.identifier), to],
+                model,
+                chosen.table,
+                identifier=chosen.identifier,
+                label=chosen.label,
+                allowed=chosen.accepted.allowed,
+                written=chosen.accepted.written,
+                scale=chosen.accepted.scale,
+                dialect=chosen.accepted.dialect,
+                read=read,
+                progress=lambda done, words: post((done, words)),
+                ranked=lambda positive, scores: rankings.append(
+                    TableRanking.of(positive, scores, band, model.threshold)
+                ),
+            )
+        return Scored(model, report, files, said, next(iter(rankings), None))
+
+    return work
+
+
+def copied(file: Path, target: Path) -> Path:
+    copy_file(file, target)
+    return target
+
+
 _SIZE = QSize(840, 820)
-_STEPS = 1000
 _FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
 
 
-class ScoreTableDialog(QDialog):
-    """Asks for a table and a model, scores beside the window, shows what was met, and saves."""
+class ScoreTableDialog(prompts.Dialog):
+    """Dialog that scores a table with a model in the background and saves the scores."""
 
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("score_table_dialog")
-        self.setWindowTitle(f"Score a table with {run.look.name}")
+        super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
         self.setAcceptDrops(True)
         self._session = session
         self._folder: Path | None = None
@@ -67,6 +124,7 @@ class ScoreTableDialog(QDialog):
         self.words = label("", "error", wrap=True, name="score_words")
         self.hint = hint_label("score_hint")
         self.report = ScoreReport()
+        self.progress = prompts.WorkRow("score", "scoring", self._on_cancel)
         self._make_buttons()
         self._lay_out()
         self.form.files_changed.connect(self._look)
@@ -79,12 +137,10 @@ class ScoreTableDialog(QDialog):
     def _lay_out(self) -> None:
         above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
         inner = holding(down(*above, around=(16, 16, 16, 8)))
-        self.area = named(QScrollArea(), "score_area", "Table to score and input check")
-        self.area.setWidget(inner)
-        self.area.setWidgetResizable(True)
+        self.area = scrolled(inner, "score_area", "Table to score and input check")
         # What is said and what is pressed stay in view on a low screen.
         ends = across(self.format, (self.buttons, 1))
-        below = down(self.words, self._progress_row(), ends, around=(16, 0, 16, 16))
+        below = down(self.words, self.progress, ends, around=(16, 0, 16, 16))
         self.setLayout(down((self.area, 1), below))
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
@@ -100,17 +156,6 @@ class ScoreTableDialog(QDialog):
         self.score.clicked.connect(self._on_score)
         self.save.clicked.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
-
-    def _progress_row(self) -> QWidget:
-        self.bar = named(QProgressBar(), "score_progress", "Progress of scoring")
-        self.bar.setTextVisible(False)
-        self.bar.setRange(0, _STEPS)
-        self.doing = label("", "muted", name="score_doing")
-        self.cancel = named(QPushButton("Ca&ncel"), "score_cancel_button", "Cancel scoring")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self._on_cancel)
-        self.progress = holding(across((self.bar, 1), self.doing, self.cancel))
-        return self.progress
 
     # ------------------------------------------------------------- state
 
@@ -149,11 +194,7 @@ class ScoreTableDialog(QDialog):
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 
     def _on_progress(self, message: tuple[float | None, str]) -> None:
-        fraction, words = message
-        # A bar without an end moves to and fro.
-        self.bar.setRange(0, 0 if fraction is None else _STEPS)
-        self.bar.setValue(0 if fraction is None else round(_STEPS * fraction))
-        self.doing.setText(f"{words}…")
+        self.progress.show_work(*message)
 
     def _on_cancel(self) -> None:
         if self._looking.busy:

@@ -1,4 +1,4 @@
-"""What is chosen to score a table: the table, the model, an identifier, the label."""
+"""Choose table, model, identifier and label for scoring."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import across
 from aucstudio.gui.common.form import Form
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import across
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
 from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
@@ -30,7 +30,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.models.model import Model
 
 MODEL_ENDING = ".aucmodel"
-_NONE = "none chosen; a file can be dropped here"
+_NONE = "no file; choose one or drop it here"
 
 _FILE = 2  # beside the two choices of a run
 _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
@@ -89,8 +89,8 @@ class ScoreForm(QObject):
         self._add_model(run)
         self.layout.add("Threshold", self.choice.chooser)
         self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
-        self.layout.add("Identifier", self.identifier, "A column to keep with each score")
-        self.layout.add("Label", self.label, "The column that holds the class, for the AUC")
+        self.layout.add("Identifier", self.identifier, "Column written with each score")
+        self.layout.add("Label", self.label, "Column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)
         self.identifier.currentIndexChanged.connect(self.changed)
@@ -165,7 +165,7 @@ class ScoreForm(QObject):
         return name if name in self.columns else None
 
     def chosen(self, accepted: Accepted) -> ScoringChoices:
-        """Return what is to be done; the columns have been looked at."""
+        """Return the required actions; the columns were inspected before."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None
@@ -209,7 +209,7 @@ class ScoreForm(QObject):
             _fill(combo, "none", ())
 
     def forget_files(self) -> None:
-        """Take back a table that was chosen, as it is not looked at to the end."""
+        """Discard a chosen table that was not fully read."""
         self.table = None
         self.table_name.setText(_NONE)
         self.forget_columns()
@@ -255,7 +255,7 @@ def _show_path(target: ElidedLabel, path: Path) -> None:
 
 
 def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
-    """Offer names after a first choice, which stands for none; what is chosen stays if it can."""
+    """List names after a placeholder; keep the selection if possible."""
     before = combo.currentData()
     combo.blockSignals(True)
     combo.clear()

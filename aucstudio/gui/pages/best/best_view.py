@@ -1,27 +1,25 @@
-"""Best: a tournament of methods as it goes, and what came of it."""
+"""Best: the search for the best model, live, and its result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import QSignalBlocker
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
-
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     hint_label,
     label,
-    named,
     primary,
+    push_button,
+    quietly,
 )
-from aucstudio.gui.pages.best.board import LeaderboardTable
-from aucstudio.gui.pages.best.course import CoursePlot
 from aucstudio.gui.pages.best.curve import CurvePlot
-from aucstudio.gui.pages.best.verdict import VerdictPanel
+from aucstudio.gui.pages.best.leaderboard_table import LeaderboardTable
+from aucstudio.gui.pages.best.progress_plot import CoursePlot
+from aucstudio.gui.pages.best.result import VerdictPanel
 from aucstudio.gui.pages.best.words import counts_words, doing_words, settings, statement, title
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -30,9 +28,9 @@ from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
 
 COURSE, CURVE = "course", "curve"
 _ABOUT = (
-    "Find the best… trains methods with several settings on the training rows and combines them, "
-    "within a time limit. The result is tested once on rows that no choice has seen, and then "
-    "trained again on all rows."
+    "Find the best… trains methods with several settings on the training rows and combines "
+    "them, within a time limit. The result is tested once on held-out rows that no choice has "
+    "used, then refit on all rows."
 )
 
 
@@ -50,10 +48,10 @@ class BestView(PageView):
     """
 
     listens_to: ClassVar = {
-        "table_changed": "mark_stale",
-        "runs_changed": "mark_stale",
-        "selection_changed": "mark_stale",
-        "tournament_changed": "mark_stale",
+        "table": "mark_stale",
+        "runs": "mark_stale",
+        "selection": "mark_stale",
+        "best": "mark_stale",
     }
 
     def __init__(self, session: Session) -> None:
@@ -64,10 +62,10 @@ class BestView(PageView):
         self.board = LeaderboardTable()
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot(self)
+        self.pictures = self.curve.plot, self.course.plot
         self.verdict = VerdictPanel()
         self.verdict.taken.connect(self._on_take)
         self.verdict.export_asked.connect(self._on_export)
-        self.hint = hint_label("best_hint")
         self._lay_out()
 
     # ------------------------------------------------------------- making
@@ -78,18 +76,18 @@ class BestView(PageView):
             row.button(
                 "best_begin_button",
                 "Find the best…",
-                "Choose the range and the time limit, and begin",
-                self.session.best_asked.emit,
+                "Choose the range and the time limit, then start",
+                lambda: self.session.asked.emit("best", ()),
             )
         )
         self.stop = row.button(
             "best_stop_button",
             "Stop",
-            "Tests and keeps the finished models; pressed again, ends at once",
-            self.session.stop_tournament,
+            "Test and keep the finished models; press again to end at once",
+            lambda: self.session.study.tournament.stop(),
         )
         self.doing = row.put(label("", "muted", name="best_doing"))
-        self.which = row.choice("best_which_combo", "", "", says="Which search for the best")
+        self.which = row.choice("best_which_combo", "", "", says="Search to show")
         self.which.activated.connect(self.mark_stale)
         row.addStretch(1)
         self.picture = row.choice(
@@ -102,40 +100,16 @@ class BestView(PageView):
 
     def _lay_out(self) -> None:
         self.nothing = hint_label("best_course_hint")
-        self.nothing.setText("The picture begins with the first method that is ready")
+        self.nothing.setText("The picture appears when the first method is ready")
         self.entry_words = label("", "muted", wrap=True, name="best_entry_words")
-        self.entry_button = named(QPushButton(""), "best_entry_button", "Take the chosen entry")
-        self.entry_button.clicked.connect(self._on_entry)
+        self.entry_button = push_button("best_entry_button", "", "", self._on_entry)
         kept = self.entry_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
         self.entry_button.setSizePolicy(kept)
-        row = QHBoxLayout()
-        row.addWidget(self.entry_words, stretch=1)
-        row.addWidget(self.entry_button)
-        below = QHBoxLayout()
-        below.setSpacing(12)
-        below.addWidget(self.nothing, stretch=3)
-        below.addWidget(self.course.plot, stretch=3)
-        below.addWidget(self.curve.plot, stretch=3)
-        below.addWidget(self.verdict, stretch=2)
-        self.all = QWidget()
-        inside = QVBoxLayout(self.all)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(8)
-        inside.addWidget(self.board)
-        inside.addLayout(row)
-        inside.addLayout(below, stretch=1)
-        self.body.addWidget(self.hint, stretch=1)
-        self.body.addWidget(self.all, stretch=1)
-
-    def figure(self) -> Plot:
-        return self.curve.plot if self._shows_curve() else self.course.plot
-
-    def plots(self) -> list[Plot]:
-        return [self.course.plot, self.curve.plot]
-
-    def busy(self) -> bool:
-        return self.curve.busy
+        row = across((self.entry_words, 1), self.entry_button)
+        pictures = (self.nothing, 3), (self.course.plot, 3), (self.curve.plot, 3)
+        below = across(*pictures, (self.verdict, 2), gap=12)
+        self.set_content(down(self.board, row, (below, 1)), "")
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         if self.standings is None:
@@ -147,7 +121,7 @@ class BestView(PageView):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        found = self.session.tournaments()
+        found = self.session.best.standings()
         held = self.session.study.tournament
         self._offer(found)
         self.standings = self._wanted(found)
@@ -161,8 +135,7 @@ class BestView(PageView):
         if held.live is not None:
             self.doing.setText(doing_words(held.live, stopping=held.stopping))
         known = self.standings is not None and bool(self.standings.entries)
-        self.hint.setVisible(not known)
-        self.all.setVisible(known)
+        self.show_content(known)
         has_best = self.standings is not None and bool(self.standings.best)
         self.controls.show(has_best, self.picture)
         if self.standings is None:
@@ -174,13 +147,9 @@ class BestView(PageView):
         """List the tournaments where there are several; the latest first."""
         keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
-            chosen = self.which.currentData()
-            with QSignalBlocker(self.which):
-                self.which.clear()
-                for one in found:
-                    self.which.addItem(f"{one.created[:16].replace('T', ' ')}", one.key)
-                is_new = bool(found) and found[0].ended == RUNNING
-                self.which.setCurrentIndex(0 if is_new else max(0, self.which.findData(chosen)))
+            fill_combo(self.which, [(one.created[:16].replace("T", " "), one.key) for one in found])
+            if found and found[0].ended == RUNNING:
+                quietly(self.which.setCurrentIndex, 0)
         self.which.setVisible(len(found) > 1)
 
     def _wanted(self, found: Sequence[Standings]) -> Standings | None:
@@ -188,7 +157,7 @@ class BestView(PageView):
         return next((one for one in found if one.key == chosen), None)
 
     def _turn_picture(self, standings: Standings | None) -> None:
-        """Turn to the curve where a tournament has ended since, and where another is looked at."""
+        """Show the curve when a search has ended or another one is selected."""
         key = "" if standings is None else f"{standings.key} {standings.best}"
         if key != self._followed:
             self._followed = key
@@ -215,7 +184,7 @@ class BestView(PageView):
         self.course.plot.setVisible(not curve and bool(standings.course))
         self.curve.plot.setVisible(curve)
         if curve:
-            self.curve.show(standings, self._runs(standings))
+            self.curve.show_standings(standings, self._runs(standings))
         else:
             self.course.show(standings)
         self._show_entry()
@@ -274,22 +243,21 @@ class BestView(PageView):
         if entry is None or self.standings is None:
             return
         if entry.run in self.session.records:
-            self.session.take(entry.run, self.standings)
+            self.session.best.take(entry.run, self.standings)
             return
         try:
-            self.session.run_entry(self.standings, entry)
+            self.session.best.run_entry(self.standings, entry)
         except (InputError, InvalidSetting) as error:
             self.session.failed.emit(str(error), "")
 
     def _on_take(self, run: str) -> None:
         if self.standings is not None:
-            self.session.take(run, self.standings)
+            self.session.best.take(run, self.standings)
 
     def _on_export(self, run: str) -> None:
         self._on_take(run)
-        self.session.export_asked.emit()
+        self.session.asked.emit("export", ())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def fit_page(self) -> None:
         self.board.fit_page(self.height())
         self.mark_stale()  # there may be room for more

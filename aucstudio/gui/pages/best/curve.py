@@ -1,4 +1,4 @@
-"""The ROC curve of the best model on the held-out rows, with its band, range and threshold."""
+"""Held-out ROC curve of the best model."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainterPath
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import inference
 from aucstudio.gui.common.curves import run_curves
-from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
+from aucstudio.gui.common.plots.legend import Entry
+from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plotting import data_tip, faded, pen, run_pen
+from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.answer import Asker
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import Standings
 
 _ALPHA = 44
-_RIM = 0.015  # beyond the rates, where lines and marks would be cut
 
 
-class CurvePlot:
-    """The best run and, where there is one, the simplest that is not told apart from it.
+class CurvePlot(RocSketch):
+    """The best run and, if any, the simplest run that is not significantly worse.
 
     Parameters
     ----------
@@ -40,58 +40,34 @@ class CurvePlot:
     lines : list of PlotCurveItem
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, page: Asker) -> None:
+        super().__init__("best_curve_plot")
         self._band: inference.Band | None = None
         self._runs: Sequence[ShownRun] = ()
-        self._answer = Answer(parent, self._show_band, lambda _why: None)
-        self.plot = make_plot("best_curve_plot", "False-positive rate", "True-positive rate")
-        self.range = pg.LinearRegionItem((0.0, 0.1), movable=False)
-        self.range.setZValue(-10)
+        self._entries: list[Entry] = []
+        self._answer = page.answer(self._show_band, lambda _why: None)
         self.band = QGraphicsPathItem()
         self.band.setPen(Qt.PenStyle.NoPen)
         self.band.setZValue(-4)
-        self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
-        self.point = pg.ScatterPlotItem(size=12, hoverable=True, tip=_tip)
-        self.lines = [pg.PlotCurveItem(), pg.PlotCurveItem()]
-        for item in (self.range, self.band, self.diagonal, *self.lines[::-1], self.point):
+        self.point = pg.ScatterPlotItem(size=12, hoverable=True, tip=data_tip)
+        self.point.setZValue(2)
+        for item in (self.band, self.point):
             self.plot.addItem(item, ignoreBounds=True)
-        self.legend = Legend(self.plot)
-        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
-        self.plot.set_whole((-_RIM, 1.0 + _RIM), (-_RIM, 1.0 + _RIM))
 
-    @property
-    def busy(self) -> bool:
-        """Whether the band is being computed."""
-        return self._answer.busy
-
-    def show(self, standings: Standings, runs: Sequence[ShownRun]) -> None:
-        """Draw runs, the best first."""
-        theme, self._runs, self._band = current_theme(), runs, None
-        self.legend.setLabelTextColor(theme.text)
-        self.legend.clear()
-        self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
+    def show_standings(self, standings: Standings, runs: Sequence[ShownRun]) -> None:
+        """Draw the best run, and the simpler one after it."""
+        self._runs, self._band = runs, None
         self.band.setPath(QPainterPath())
-        for item in (*self.lines, self.point):
-            item.setData([], [])
-        for item, run in zip(self.lines, runs, strict=False):
-            item.setData(*_corners(run), pen=run_pen(run.look))
-            self.legend.explain_line(run.look.name, run_pen(run.look))
-        self._show_range(standings)
+        self.point.setData([], [])
+        self.show([(*_corners(run), run_pen(run.look)) for run in runs], standings.fpr_range)
+        self._entries = [(run.look.name, run_pen(run.look)) for run in runs]
+        self.legend.explain(self._entries)
         if runs:
             self._show_point(standings, runs[0])
             record = runs[0].record
             self._answer.ask(record, lambda _post: _band_of(record))
         else:
             self._answer.drop()
-        self.legend.fit()
-
-    def _show_range(self, standings: Standings) -> None:
-        theme = current_theme()
-        self.range.setVisible(standings.fpr_range is not None)
-        self.range.setRegion(standings.fpr_range or (0.0, 1.0))
-        self.range.setBrush(faded(theme.band, 26))
-        for line in self.range.lines:
-            line.setPen(pen(faded(theme.band, 150), 1.0))
 
     def _show_band(self, found: inference.Band) -> None:
         self._band = found
@@ -101,8 +77,8 @@ class CurvePlot:
         colour = run_colour(current_theme(), self._runs[0].look.colour)
         self.band.setPath(pg.arrayToQPath(*outline))
         self.band.setBrush(faded(colour, _ALPHA))
-        self.legend.explain_line("95 % at any one FPR", pen(faded(colour, 110), 8.0))
-        self.legend.fit()
+        said = "95 % at any one FPR", pen(faded(colour, 110), 8.0)
+        self.legend.explain([*self._entries, said])
 
     def _show_point(self, standings: Standings, run: ShownRun) -> None:
         at = standings.point
@@ -124,8 +100,7 @@ class CurvePlot:
         if found is not None:
             bounds = zip(found.fpr.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
             lines += [(self._runs[0].look.name, x, None, low, high) for x, low, high in bounds]
-        heads = ("run", "fpr", "tpr", "low", "high")
-        return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
+        return in_columns(("run", "fpr", "tpr", "low", "high"), lines)
 
 
 def _corners(run: ShownRun) -> tuple[np.ndarray, np.ndarray]:
@@ -134,11 +109,4 @@ def _corners(run: ShownRun) -> tuple[np.ndarray, np.ndarray]:
 
 def _band_of(record: RunRecord) -> inference.Band:
     (split, *_) = record.splits
-    rows = Scores.of(split)
-    return inference.pointwise_band(
-        rows.positive, rows.scores, LEVEL, positive=True, **rows.sampled
-    )
-
-
-def _tip(x: float, y: float, data: str) -> str:
-    return data
+    return inference.pointwise_band(ranking(split), LEVEL)

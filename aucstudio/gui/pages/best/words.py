@@ -1,4 +1,4 @@
-"""What the page Best says of a tournament and its entries."""
+"""Texts of the page Best."""
 
 from __future__ import annotations
 
@@ -54,10 +54,13 @@ HEADS = (
 AREA_COLUMN, OPTIMISM_COLUMN, TIME_COLUMN = 4, 5, 6
 TIPS = {
     1: "The settings with the highest criterion so far, where they are not the default",
-    2: "The ranking criterion on rows of the training part held out in folds, with a 95 % "
-    "interval. Settings and weights were chosen without the rows that are scored",
-    3: "The ranking criterion on rows that no choice has seen, with a 95 % interval",
-    4: "The AUC of the range alone, on rows that no choice has seen, with a 95 % interval",
+    2: "Cross-validated ranking criterion on the training rows, with a 95 % interval. Settings "
+    "and weights were chosen without the rows that are scored",
+    3: (
+        "Ranking criterion on held-out rows that were not used for any selection, with a 95 % "
+        "interval"
+    ),
+    4: ("Partial AUC of the range, on held-out rows that no choice has used, with a 95 % interval"),
     5: "Cross-validated minus held out",
     6: "Time of all fits of the method",
 }
@@ -76,7 +79,7 @@ def heads(standings: Standings) -> tuple[str, ...]:
     criterion = short_measure(standings)
     named[2:4] = [f"{head}\n{criterion}" for head in HEADS[2:4]]
     if standings.fpr_range is not None:
-        named[AREA_COLUMN] = f"Held out\npAUC\n{range_words(standings.fpr_range)}"
+        named[AREA_COLUMN] = f"Held-out pAUC {range_words(standings.fpr_range)}"
     return tuple(named)
 
 
@@ -120,7 +123,7 @@ def measure_words(standings: Standings) -> str:
 
 def counts_words(standings: Standings) -> str:
     """Name the ranking criterion, and why it is that."""
-    few = " Few rows decide the range; the AUC counts too." if standings.share < 0.8 else ""
+    few = " Few rows lie in the range, so the AUC counts too." if standings.share < 0.8 else ""
     why = few if standings.fpr_range is not None and standings.share else ""
     return f"Ranking criterion: {measure_words(standings)}.{why}"
 
@@ -156,7 +159,7 @@ def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[st
 
 
 def state(entry: Standing, standings: Standings) -> str:
-    """State how far an entry is, or how it stands against the best."""
+    """Describe the progress of an entry, or its distance from the best."""
     if standings.ended != RUNNING and entry.state in (READY, JUDGED):
         return _against_best(entry, standings) if entry.run else "not tested"
     if entry.state in (WAITS, READY) and entry.method == COMBINATION:
@@ -186,7 +189,7 @@ def rows_words(rows: RowCounts) -> str:
 def doing_words(standings: Standings, *, stopping: bool) -> str:
     """Return what is being done, and how much of the time is over."""
     if stopping:
-        return "stopping: the finished models are tested; Stop again ends at once"
+        return "stopping: testing the finished models; press Stop again to end at once"
     gone = elapsed_words(standings.spent)
     of = f" of {elapsed_words(standings.budget)}" if standings.budget else ""
     parts = [_readable(standings.doing) or "starting", f"{gone}{of}"]
@@ -200,12 +203,12 @@ def _readable(doing: str) -> str:
 
 
 def statement(standings: Standings) -> Statement:
-    """Describe how a tournament stands, or what came of it."""
+    """Describe the state or the result of a search."""
     if standings.ended == RUNNING:
         return _live_statement(standings)
     if standings.ended == FAILED:
         ready = sum(one.inner is not None for one in standings.entries)
-        kept = f" {ready} methods were ready, and are listed." if ready else ""
+        kept = f" The {ready} methods that were ready are listed." if ready else ""
         return Statement.of(f"Find the best failed: {standings.error}.{kept}", *standings.remarks)
     found = standings.verdict or Verdict("No method was tested on the held-out rows.")
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
@@ -213,13 +216,13 @@ def statement(standings: Standings) -> Statement:
     ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
     left = tuple(map(as_sentence, standings.remarks))
     why = as_sentence(standings.error) if standings.error else ""
-    tested = f"All were tested on the rows of {_file(standings)}, which took no part in any choice."
+    tested = f"All were tested on the rows of {_file(standings)}, which no choice has used."
     judged = tested if _file(standings) else ""
     return Statement.of(first, judged, why, *rest, ended, *left)
 
 
 def _file(standings: Standings) -> str:
-    """Name the test file that the end is judged on; empty where there is none."""
+    """Return the name of the test file used for the final test; empty without one."""
     validation = standings.validation
     return Path(validation.test_file).name if validation.scheme == FILE else ""
 
@@ -232,12 +235,12 @@ def _headline(standings: Standings) -> str:
     first = standings.entries[0]
     if not first.run and first.inner is not None:
         return (
-            f"{title(best)} is the best that was tested on the held-out rows; {title(first)}, "
-            "which was chosen, was not."
+            f"{title(best)} is the best model tested on the held-out rows; {title(first)}, "
+            "which was chosen, was not tested."
         )
     if simpler is None:
         return f"{title(best)} is the best model found."
-    return f"{title(best)} is the best model found; {title(simpler)} is simpler and costs little."
+    return f"{title(best)} is the best model found; {title(simpler)} is simpler and almost as good."
 
 
 def _live_statement(standings: Standings) -> Statement:
@@ -250,5 +253,8 @@ def _live_statement(standings: Standings) -> Statement:
     return Statement.of(
         f"{title(best)} leads with {estimate_words(best.inner)}, cross-validated.",
         counts_words(standings),
-        f"{rows_words(standings.held)}{where} are held out for the end, and no choice sees them.",
+        (
+            f"{rows_words(standings.held)}{where} are held out for the final test; no choice "
+            "uses them."
+        ),
     )

@@ -1,4 +1,4 @@
-"""Calibration: whether events that a run calls 30 % likely come true 30 % of the time."""
+"""Calibration: predicted probabilities against observed shares."""
 
 from __future__ import annotations
 
@@ -6,21 +6,90 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.table import Row, SheetTable, in_columns
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
-from aucstudio.gui.pages.calibration.figures import CalibrationTable
-from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
+
+# On two lines, so that the names of runs have the room.
+_HEADS = ("Run", "By", "Brier", "Miscali-\nbration", "Discrimi-\nnation", "Log\nscore", "ECE")
+_TIPS = {
+    1: "How scores are converted to probabilities; None: scores are read as log-odds",
+    2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
+    "negatives; less is better",
+    3: "Miscalibration: the part of the Brier score that a better calibration would remove",
+    4: "Discrimination: what the ranking gains in the Brier score over giving each row the same "
+    "probability",
+    5: "Log score: mean of −ln of the probability given to the true class; less is better",
+    6: "Expected calibration error: mean distance between share and probability over the bins; "
+    "above 0 by chance alone",
+}
+_HEIGHT, _LEAST = 190, 100  # pixels
+_SHARE = 0.3  # of the page: the pictures come first
+
+Figures = Mapping[tuple[RunRecord, str], JudgedMaps | str]
+
+
+class CalibrationTable(SheetTable):
+    """Figures of the checked runs with every map.
+
+    Attributes
+    ----------
+    chosen : Signal(str, str)
+        The run and the map of a line that was clicked.
+    sheet : SheetModel
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__(
+            "calibration_table",
+            "Figures of the probabilities",
+            _HEADS,
+            26,
+            tips=_TIPS,
+            words=(0, 1),
+        )
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ at their ends
+        self._places: list[tuple[str, str]] = []
+        self.clicked.connect(self._on_click)
+
+    def fit_page(self, height: int) -> None:
+        """Leave most of a page of this height to the pictures."""
+        self.setFixedHeight(max(scaled(_LEAST), min(scaled(_HEIGHT), int(_SHARE * height))))
+
+    def show_figures(self, runs: Sequence[ShownRun], found: Figures, chosen: str) -> None:
+        """Show the available figures; highlight those of the chosen calibration."""
+        rows, self._places = [], []
+        for run in runs:
+            for kind, title in TITLES.items():
+                short = title.partition(":")[0]
+                one = found.get((run.record, kind))
+                if isinstance(one, JudgedMaps):
+                    cells = (run.look.name, short, *_figures(one))
+                    rows.append(Row(cells, run.look, strong=kind == chosen))
+                    self._places.append((run.record.id, kind))
+        self.show_rows(rows)
+
+    def _on_click(self, index: QModelIndex) -> None:
+        self.chosen.emit(*self._places[index.row()])
+
+
+def _figures(one: JudgedMaps) -> tuple[str, ...]:
+    brier = one.brier
+    values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
+    return tuple("–" if value != value else figure_words(value) for value in values)
+
 
 # By run and map: its figures, or why there are none.
 Found = dict[tuple[RunRecord, str], JudgedMaps | str]
@@ -38,13 +107,13 @@ class CalibrationView(PageView):
     table : CalibrationTable
     """
 
-    listens_to: ClassVar = {**PageView.listens_to, "plan_changed": "mark_stale"}
+    listens_to: ClassVar = {**PageView.listens_to, "plan": "mark_stale"}
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
         self._known: Found = {}
-        self._answer = Answer(self, self._on_judged, self.sentence.setText)
-        session.table_changed.connect(self._forget)
+        self._answer = self.answer(self._on_judged, self.sentence.setText)
+        session.listen(self._forget, "table")
         self._make_controls()
         self._lay_out()
 
@@ -54,7 +123,10 @@ class CalibrationView(PageView):
         self.map_combo = self.controls.choice(
             "calibration_map_combo",
             "Calibrated by",
-            "How scores become probabilities: each way rises with the score and keeps the ranking",
+            (
+                "How scores become probabilities; all ways increase with the score and keep "
+                "the ranking"
+            ),
             [(title, kind) for kind, title in TITLES.items()],
             self.mark_stale,
         )
@@ -69,36 +141,14 @@ class CalibrationView(PageView):
 
     def _lay_out(self) -> None:
         self.diagram, self.histogram = ReliabilityPlot(), ProbabilityPlot()
+        self.pictures = self.diagram.plot, self.histogram.plot
         self.table = CalibrationTable()
         self.table.chosen.connect(self._on_row)
-        self.hint = hint_label("calibration_hint")
-        self.pictures = QWidget()
-        pictures = QHBoxLayout()
-        pictures.setSpacing(12)
-        pictures.addWidget(self.diagram.plot, stretch=3)
-        pictures.addWidget(self.histogram.plot, stretch=2)
-        inside = QVBoxLayout(self.pictures)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(8)
-        inside.addLayout(pictures, stretch=1)
-        inside.addWidget(self.table)
-        column = QVBoxLayout()
-        column.addWidget(self.hint, stretch=1)
-        column.addWidget(self.pictures, stretch=1)
-        self.body.addLayout(column)
+        pictures = across((self.diagram.plot, 3), (self.histogram.plot, 2), gap=12)
+        self.set_content(down((pictures, 1), self.table), "No probabilities yet")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def fit_page(self) -> None:
         self.table.fit_page(self.height())
-
-    def figure(self) -> Plot:
-        return self.diagram.plot
-
-    def plots(self) -> list[Plot]:
-        return [self.diagram.plot, self.histogram.plot]
-
-    def busy(self) -> bool:
-        return self._answer.busy
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         lines = [
@@ -108,8 +158,7 @@ class CalibrationView(PageView):
             if isinstance(one := self._known.get((run.record, kind)), JudgedMaps)
             for k, cells in enumerate(_bins(one))
         ]
-        heads = ("run", "calibrated by", "bin", *_BIN_COLUMNS)
-        return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
+        return in_columns(("run", "calibrated by", "bin", *_BIN_COLUMNS), lines)
 
     # ------------------------------------------------------------- computing
 
@@ -127,7 +176,7 @@ class CalibrationView(PageView):
 
     def _forget(self) -> None:
         """Leave the records of another study, which would stay in memory."""
-        self._answer.forget()
+        self.forget_answers()
         self._known = {}
 
     # ------------------------------------------------------------- showing
@@ -138,8 +187,7 @@ class CalibrationView(PageView):
         self.before_check.setEnabled(kind != AS_IT_STANDS)
         is_before = self.before_check.isChecked() and kind != AS_IT_STANDS
         before = self._judged(runs, AS_IT_STANDS) if is_before else []
-        self.hint.setVisible(not drawn)
-        self.pictures.setVisible(bool(drawn))
+        self.show_content(bool(drawn))
         if drawn:
             self.diagram.show([(r.look, j) for r, j in drawn], [(r.look, j) for r, j in before])
             chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
@@ -167,7 +215,7 @@ class CalibrationView(PageView):
         run = self.session.run(self.session.selected)
         why = self.why_empty(
             None if runs else run, "scores", "calibration follows when it has ended",
-            "how well probabilities hold",
+            "how accurate the probabilities are",
         )  # fmt: skip
         if runs:
             why = f"{told[0].upper()}{told[1:]}." if told else "Calibrating…"
@@ -187,7 +235,7 @@ def _bins(one: JudgedMaps) -> list[tuple[Any, ...]]:
 
 
 def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any], bool]) -> Found:
-    """Judge runs with every map that is not known yet; each is known as soon as it is judged."""
+    """Evaluate runs with every unknown calibration; report each when done."""
     for record, kind in itertools.product(records, TITLES):
         if (record, kind) not in known:
             try:
@@ -214,8 +262,8 @@ def _words(run: ShownRun, one: JudgedMaps) -> Statement:
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
         "not mean one half.",
-        "Bins hold about equally many rows; 95 % intervals, all bars together.",
-        "The probabilities hold where positives are as frequent as in these rows."
+        "Bins have about equal numbers of rows; the 95 % intervals hold for all bars together.",
+        "The probabilities are valid where positives are as frequent as in these rows."
         if is_map
         else "",
     )

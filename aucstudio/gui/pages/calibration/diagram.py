@@ -1,4 +1,4 @@
-"""The reliability diagram, and the histogram of the probabilities beside it."""
+"""Reliability diagram and histogram of probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.results.calibration import JudgedMaps
@@ -41,7 +41,6 @@ class ReliabilityPlot:
         self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
         self.plot.addItem(self.diagonal, ignoreBounds=True)
         self.legend = Legend(self.plot)
-        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
         self.lines: list[pg.PlotDataItem] = []
         self.whiskers: list[pg.PlotCurveItem] = []
         self.before: list[pg.PlotCurveItem] = []
@@ -56,8 +55,6 @@ class ReliabilityPlot:
             self.plot.removeItem(item)
         self.lines, self.whiskers, self.before = [], [], []
         theme = current_theme()
-        self.legend.setLabelTextColor(theme.text)
-        self.legend.clear()
         self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
         for look, one in before:
             drawn = pen(faded(run_colour(theme, look.colour), 130), 1.4, (1.5, 3.0))
@@ -66,9 +63,9 @@ class ReliabilityPlot:
             self._add(look, one)
         for item in (*self.before, *self.whiskers, *self.lines):
             self.plot.addItem(item, ignoreBounds=True)
-        if self.before:
-            self.legend.explain_line("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))
-        self.legend.fit()
+        known = [(look.name, run_pen(look, 1.8)) for look, _ in judged]
+        dotted = [("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))]
+        self.legend.explain(known + dotted if self.before else known)
         ends = 0.0, reach_of([one for _, one in judged])
         self.plot.set_whole(ends, ends)
 
@@ -91,7 +88,6 @@ class ReliabilityPlot:
                 symbolPen=pen(current_theme().card, 1.0),
             )
         )
-        self.legend.explain_line(look.name, run_pen(look, 1.8))
 
 
 class ProbabilityPlot:
@@ -106,28 +102,22 @@ class ProbabilityPlot:
 
     def __init__(self) -> None:
         self.plot = make_plot("probability_plot", "Probability", "Share of the class in a bin")
-        self.curves = [
-            pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)
-            for _ in range(2)
-        ]
+        self.curves = [class_steps(), class_steps()]
         for item in self.curves:
             self.plot.addItem(item)
         self.legend = Legend(self.plot)
-        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
 
     def show(self, one: JudgedMaps, names: tuple[str, str]) -> None:
         """Draw the probabilities of a run."""
         theme = current_theme()
-        self.legend.setLabelTextColor(theme.text)
-        self.legend.clear()
         for k, (item, colour) in enumerate(
             zip(self.curves, (theme.positive, theme.negative), strict=True)
         ):
             item.setData(one.edges, one.shares[k])
             item.setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
             item.setBrush(faded(colour, 56))
-            self.legend.explain_line(names[k], item.opts["pen"])
-        self.legend.fit()
+        pens = (item.opts["pen"] for item in self.curves)
+        self.legend.explain(zip(names, pens, strict=True))
         self.plot.set_whole(
             (0.0, float(one.edges[-1])), (0.0, 1.05 * float(one.shares.max())), air=0.0
         )

@@ -1,34 +1,83 @@
-"""Compare: the checked runs side by side, a test of every pair, and both tables to take away."""
+"""Compare: the checked runs, with a test of every pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QStackedWidget,
-    QVBoxLayout,
 )
 
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.actions import make_action
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label, label, tell
-from aucstudio.gui.pages.compare import saving
+from aucstudio.gui.common.widgets import label, tell
+from aucstudio.gui.pages.compare import export
 from aucstudio.gui.pages.compare import words as saying
-from aucstudio.gui.pages.compare.groups import GroupsPage
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
-from aucstudio.gui.pages.compare.shown import ShownComparison, compare_checked
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.workers import Workers
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ShownComparison:
+    """A comparison with the runs it is of; the best one of the chosen measure first."""
+
+    looks: list[ShownRun]
+    found: Comparison
+    band: Band
+
+    def corrected(self, correction: str) -> ShownComparison:
+        """Return the same with p-values corrected otherwise."""
+        pairs = comparison.corrected(self.found.pairs, correction)
+        return dataclasses.replace(self, found=dataclasses.replace(self.found, pairs=pairs))
+
+    def places(self, session: Session) -> tuple[int | None, int | None]:
+        """Find the session's chosen and compared run."""
+        listed = [run.record.id for run in self.looks]
+        chosen, compared = session.selected, session.compared
+        return (
+            listed.index(chosen) if chosen in listed else None,
+            listed.index(compared) if compared in listed else None,
+        )
+
+    def pair(self, session: Session) -> int | None:
+        """Find the pair of the session's two runs."""
+        wanted = set(self.places(session))
+        places = enumerate(self.found.places())
+        return next((k for k, (i, j, _) in places if {i, j} == wanted), None)
+
+
+def compare_checked(
+    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Workers | None
+) -> ShownComparison:
+    """Compute the figures of all runs and test every pair; off the window's thread."""
+    figures = {}
+    for run in runs:
+        figures[run.record.id] = comparison.run_figures(run.look.name, run.record, band)
+        if post(0.0):
+            raise Stopped("comparing")
+    ranked = sorted(
+        runs, key=lambda run: figures[run.record.id].measured(measure).value, reverse=True
+    )
+    named_runs = [(run.look.name, run.record) for run in ranked]
+    pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
+    found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
+    return ShownComparison(ranked, found, band)
+
 
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
@@ -51,8 +100,8 @@ class CompareView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan_changed": "mark_stale",
-        "focus_changed": "_on_focus",
+        "plan": "mark_stale",
+        "focus": "_on_focus",
         "band_rested": "mark_stale",
     }
 
@@ -60,11 +109,10 @@ class CompareView(PageView):
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
         self._filled: object = None
-        self._answer = Answer[ShownComparison](self, self._show, self._on_failed, _KEPT)
+        self._answer = self.answer(self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
         self._make_pages()
-        # What is known would keep another study's records in memory.
-        session.table_changed.connect(self._answer.forget)
+        session.listen(self.forget_answers, "table")
 
     # ------------------------------------------------------------- making
 
@@ -76,16 +124,16 @@ class CompareView(PageView):
         self.measure_combo = self.controls.choice(
             "measure_combo",
             "&Compare",
-            "What orders the runs and is tested pair by pair: the whole area or the FPR range's",
+            "Measure that orders the runs and is tested for each pair: AUC or partial AUC",
             (("AUC", comparison.AUC), ("pAUC", comparison.PAUC)),
             self.mark_stale,
-            says="Measure that is compared",
+            says="Compared measure",
         )
         self.correction_combo = self.controls.choice(
             "correction_combo",
             "C&orrection",
-            "How p-values are corrected because many pairs are tested at once; Holm's is at least "
-            "as powerful as Bonferroni's at the same error rate",
+            "Correction of p-values for testing many pairs; Holm is at least as powerful as "
+            "Bonferroni at the same error rate",
             [(text, key) for key, text in CORRECTION_NAMES.items()],
             self.mark_stale,
             says="Correction for many pairs",
@@ -94,14 +142,8 @@ class CompareView(PageView):
         self.groups.said.connect(self._on_said)
         self.groups.show_controls(False)
         self.controls.addStretch(1)
-        self.copy_tables = self._export("copy_tables", "Copy tables", self._on_copy)
-        self.save_tables = self._export("save_tables", "Save tables…", self._on_save)
-
-    def _export(self, name: str, words: str, verb: Callable[[], None]) -> QAction:
-        action = QAction(words, self)
-        action.setObjectName(name)
-        action.triggered.connect(verb)
-        return action
+        self.copy_tables = make_action(self, "copy_tables", "Copy tables", verb=self._on_copy)
+        self.save_tables = make_action(self, "save_tables", "Save tables…", verb=self._on_save)
 
     def exports(self) -> Sequence[QAction]:
         return self.copy_tables, self.save_tables
@@ -112,27 +154,15 @@ class CompareView(PageView):
 
     def _make_pages(self) -> None:
         self.picture, self.tables = PicturePage(), TablesPage()
+        self.pictures = self.picture.forest.plot, self.groups.plot
         self.pages = QStackedWidget()
         for page in (self.picture, self.tables):
             page.run_clicked.connect(self._on_run)
             page.pair_clicked.connect(self._on_pair)
             self.pages.addWidget(page)
         self.pages.addWidget(self.groups)
-        self.hint = hint_label("compare_hint")
-        self.hint.setText("Nothing to compare yet")
         self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addWidget(self.hint, stretch=1)
-        column.addWidget(self.pages, stretch=1)
-        column.addWidget(self.footnote_label)
-        self.body.addLayout(column)
-
-    def figure(self) -> Plot:
-        return self.groups.plot if self.shows_groups else self.picture.forest.plot
-
-    def plots(self) -> list[Plot]:
-        return [self.picture.forest.plot, self.groups.plot]
+        self.set_content(down((self.pages, 1), self.footnote_label), "Nothing to compare yet")
 
     @property
     def shows_groups(self) -> bool:
@@ -150,11 +180,7 @@ class CompareView(PageView):
     def busy(self) -> bool:
         if self.shows_groups:
             return self.groups.busy()
-        return self._answer.busy or self.session.is_band_moving
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+        return super().busy() or self.session.is_band_moving
 
     # ------------------------------------------------------------- computing
 
@@ -167,7 +193,7 @@ class CompareView(PageView):
         key = (tuple((run.record, run.look.name) for run in runs), band, measure)
 
         def work(post: Any) -> ShownComparison:
-            return compare_checked(runs, band, measure, post, self.session.cluster.workers)
+            return compare_checked(runs, band, measure, post, self.session.runs.cluster.workers)
 
         if not runs:
             self._answer.drop()
@@ -184,8 +210,7 @@ class CompareView(PageView):
     def _show_groups(self) -> None:
         """Show the chosen run by the levels of a column."""
         self._answer.drop()
-        self.hint.hide()
-        self.pages.show()
+        self.show_content(True)
         self.footnote_label.hide()
         self.groups.refresh()
         self._offer_exports(bool(self.groups.data()))
@@ -218,11 +243,10 @@ class CompareView(PageView):
         rows = "" if shown is None else saying.rows_words(shown.looks[0].record)
         self.picture.show_comparison(found, looks, band, rows)
         self.tables.show_comparison(found, looks, band)
-        self.pages.setVisible(bool(found.runs))
-        self.hint.setVisible(not found.runs)
+        self.show_content(bool(found.runs))
         self._offer_exports(bool(found.runs))
         tell(self.footnote_label, saying.footnote(found, band))
-        self._fit()
+        self.fit_page()
 
     def _looks(self) -> list[RunLook]:
         """Return how the shown runs look now.
@@ -236,7 +260,7 @@ class CompareView(PageView):
             else [looks.get(run.record.id, run.look) for run in self.shown.looks]
         )
 
-    def _fit(self) -> None:
+    def fit_page(self) -> None:
         """Use the width there is."""
         self.tables.fit(self.width())
         if self.shown is not None:
@@ -276,11 +300,11 @@ class CompareView(PageView):
         if groups:
             self.refresh()
             return
-        self.groups.leave()
+        self.groups.drop_questions()
         self.groups.show_controls(False)
         self._filled = None
         self.refresh()
-        self._fit()
+        self.fit_page()
 
     def _on_run(self, place: int, beside: bool) -> None:
         if self.shown is not None:
@@ -296,12 +320,12 @@ class CompareView(PageView):
 
     def _on_copy(self) -> None:
         if self.shows_groups:
-            saving.copy_columns(self.session, self.groups.data())
+            export.copy_columns(self.session, self.groups.data())
         elif self.shown is not None:
-            saving.copy_tables(self.session, self.shown.found)
+            export.copy_tables(self.session, self.shown.found)
 
     def _on_save(self) -> None:
         if self.shows_groups:
-            saving.save_columns(self, self.session, self.groups.data())
+            export.save_columns(self, self.session, self.groups.data())
         elif self.shown is not None:
-            saving.save_tables(self, self.session, self.shown.found)
+            export.save_tables(self, self.session, self.shown.found)

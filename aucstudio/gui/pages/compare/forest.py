@@ -1,4 +1,4 @@
-"""A forest plot: the area of every run with its interval, and each split as a small dot."""
+"""Forest plot of areas with intervals and single splits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.compare.sheets import run_name
+from aucstudio.gui.pages.compare.tables import run_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
 from aucstudio.project.results.comparison import Comparison, RunFigures
@@ -60,8 +61,8 @@ class ForestPlot(QObject):
         self.plot.showAxis("right")
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.marks = QGraphicsRectItem(), QGraphicsRectItem()
-        self.splits = pg.ScatterPlotItem(size=6, hoverable=True, tip=_tip)
-        self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=_tip)
+        self.splits = pg.ScatterPlotItem(size=6, hoverable=True, tip=data_tip)
+        self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=data_tip)
         self.whiskers: list[pg.PlotCurveItem] = []
         self._runs: Sequence[RunFigures] = ()
         self._measure = ""
@@ -79,7 +80,6 @@ class ForestPlot(QObject):
         self.plot.setMaximumHeight(_AXES + _MOST_ROW * len(looks))
         self.area.setMaximumHeight(_AXES + _MOST_ROW * len(looks) + 2)
         self.plot.setLabel("bottom", title, color=current_theme().muted)
-        self.plot.getAxis("bottom").resizeEvent()  # else other words stay where the former began
         self._draw_whiskers(looks)
         self._draw_dots(looks)
         self._write([run_name(run, band) for run in found.runs])
@@ -89,7 +89,7 @@ class ForestPlot(QObject):
             self.frame()
 
     def wanted_height(self) -> int:
-        """Return the height at which rows stand well apart."""
+        """Return a comfortable row height."""
         return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
 
     def frame(self) -> None:
@@ -101,7 +101,7 @@ class ForestPlot(QObject):
         self.plot.show_whole()
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
-        """Lay a band under the chosen run, and a fainter one under the compared run."""
+        """Highlight the selected run and, fainter, the run compared with it."""
         theme = current_theme()
         for item, alpha in zip(self.marks, (255, 110), strict=True):
             item.setBrush(pg.mkBrush(faded(theme.selection, alpha)))
@@ -127,8 +127,7 @@ class ForestPlot(QObject):
                     (run.name, self._measure, k + 1, value, math.nan, math.nan)
                     for k, value in enumerate(area.per_split)
                 ]
-        heads = ("run", "measure", "split", "value", "low", "high")
-        return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
+        return in_columns(("run", "measure", "split", "value", "low", "high"), lines)
 
     # ------------------------------------------------------------- drawing
 
@@ -211,7 +210,3 @@ def _interval_words(run: RunFigures, measure: str) -> str:
     area = run.measured(measure)
     value = words.figure_words(area.value)
     return f"{value}  ({words.interval_words(area.low, area.high)})" if area.known else value
-
-
-def _tip(x: float, y: float, data: str) -> str:
-    return data

@@ -1,4 +1,4 @@
-"""Every pair as a square: the row's area minus the column's, settled differences tinted."""
+"""Matrix of pairwise differences; significant ones are tinted."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
+from aucstudio.gui.common.table import Index
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.compare.sheets import rank_cell, tally_cell
+from aucstudio.gui.pages.compare.tables import rank_cell, tally_cell
 from aucstudio.gui.pages.compare.words import pair_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
 from aucstudio.project.results.comparison import Comparison, PairComparison
 
-Index = QModelIndex | QPersistentModelIndex
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
 _AIR = 16
@@ -60,9 +60,10 @@ class PairMatrix(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
 
-    def lines(self) -> Iterator[tuple[str, bool]]:
-        """Return every line of every cell, and whether it is bold."""
-        for row, column in product(range(self.rowCount()), range(self.columnCount())):
+    def lines(self, last: bool) -> Iterator[tuple[str, bool]]:
+        """Return every line of the pairs, or of the last column, and whether it is bold."""
+        pairs = range(len(self._looks))
+        for row, column in product(pairs, [len(self._looks)] if last else pairs):
             index = self.index(row, column)
             bold = index.data(_ROLE.FontRole) is not None
             yield from ((line, bold) for line in (index.data() or "").split("\n"))
@@ -156,12 +157,19 @@ class MatrixTable(QTableView):
         plain = QFontMetrics(font)
         font.setBold(True)
         metrics = QFontMetrics(font)
-        lines = [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines()]
-        least = max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
-        least += _AIR
-        columns, names = max(1, self._matrix.columnCount()), self.verticalHeader()
-        room = self.width() - self.verticalScrollBar().sizeHint().width()
-        names.setMaximumWidth(max(_NAME_WIDTH, room - columns * least))
+        pair, tally = (
+            _AIR + max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
+            for lines in (
+                [("−0.000", True), *self._matrix.lines(last=False)],
+                [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines(last=True)],
+            )
+        )
+        pairs, names = max(1, self._matrix.columnCount() - 1), self.verticalHeader()
+        room = self.width() - self.verticalScrollBar().sizeHint().width() - tally
+        names.setMaximumWidth(max(_NAME_WIDTH, room - pairs * pair))
         room -= min(names.sizeHint().width(), names.maximumWidth())
-        self.horizontalHeader().setDefaultSectionSize(max(least, min(room // columns, 2 * least)))
+        across = self.horizontalHeader()
+        across.setDefaultSectionSize(max(pair, min(room // pairs, 2 * pair)))
+        if self._matrix.columnCount():
+            across.resizeSection(self._matrix.columnCount() - 1, tally)
         names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)

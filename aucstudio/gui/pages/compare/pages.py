@@ -1,23 +1,24 @@
-"""The two faces of the Compare page: a picture over a matrix of pairs, and two tables."""
+"""The two forms of Compare: forest plot with matrix, and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.table import SheetModel, TableView
-from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.pages.compare import sheets, words
+from aucstudio.gui.common.layouts import down, holding
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.table import SheetTable
+from aucstudio.gui.common.widgets import label, named, quietly
+from aucstudio.gui.pages.compare import tables, words
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.matrix import MatrixTable, PairMatrix
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.results.comparison import UNCORRECTED, Comparison
 from aucstudio.project.runs.experiments.experiment import Band
 
-_FOREST_SHARE = 0.45  # of the page, at most, before a hand moves it
+_FOREST_SHARE = 0.5  # of the page, at most, before a hand moves it
 
 
 class PicturePage(QSplitter):
@@ -42,15 +43,14 @@ class PicturePage(QSplitter):
         named(self, "compare_splitter", "Picture")
         self.forest = ForestPlot()
         plain_tooltip(
-            self.forest.plot, "Click: choose a run. Ctrl+click: compare it with the chosen"
+            self.forest.plot, ("Click: select a run. Ctrl+click: compare it with the selected one")
         )
         self.forest.clicked.connect(self.run_clicked)
         self.matrix = PairMatrix(self)
         self.table = named(MatrixTable(self.matrix), "compare_matrix", "Matrix of pairs")
         self.table.selectionModel().currentChanged.connect(self._on_cell)
         self.heading = label("", "muted", name="compare_matrix_heading", wrap=True)
-        self.pairs_part = QWidget()
-        _stack(self.pairs_part, self.heading, self.table)
+        self.pairs_part = holding(down(self.heading, self.table))
         self.setHandleWidth(8)
         self.setChildrenCollapsible(False)
         for part in (self.forest.area, self.pairs_part):
@@ -70,20 +70,18 @@ class PicturePage(QSplitter):
             self.heading.setText(
                 f"Row minus column, {name} below; bold: significant, tinted as the better run"
             )
-        blocker = QSignalBlocker(self.table.selectionModel())
-        self.matrix.show_comparison(found, looks, measure, rows)
-        del blocker
+        with QSignalBlocker(self.table.selectionModel()):
+            self.matrix.show_comparison(found, looks, measure, rows)
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Mark the chosen and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
-        blocker = QSignalBlocker(self.table.selectionModel())
         if chosen is None or compared is None or chosen == compared:
-            self.table.selectionModel().clear()
+            quietly(self.table.selectionModel().clear)
         else:
-            self.table.setCurrentIndex(self.matrix.index(chosen, compared))
+            with QSignalBlocker(self.table.selectionModel()):
+                self.table.setCurrentIndex(self.matrix.index(chosen, compared))
             self.table.scrollTo(self.table.currentIndex())
-        del blocker
         self.table.viewport().update()
 
     def fit(self, band: Band) -> None:
@@ -121,33 +119,34 @@ class TablesPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._found = Comparison([], [])
-        self.runs_model = SheetModel(sheets.RUN_HEADS, sheets.RUN_TIPS, (0,), self)
-        self.pairs_model = SheetModel(sheets.PAIR_HEADS, sheets.PAIR_TIPS, (0, 1, 6), self)
-        self.runs_table = TableView(
-            "compare_runs_table", "Checked runs", self.runs_model, sheets.ROW, 0
+        self.runs_table = SheetTable(
+            "compare_runs_table", "Checked runs", tables.RUN_HEADS, tables.ROW, tips=tables.RUN_TIPS
         )
-        self.pairs_table = TableView(
-            "compare_pairs_table", "Every pair", self.pairs_model, sheets.ROW, 6
+        self.pairs_table = SheetTable(
+            "compare_pairs_table",
+            "Every pair",
+            tables.PAIR_HEADS,
+            tables.ROW,
+            6,
+            tips=tables.PAIR_TIPS,
+            words=(0, 1, 6),
         )
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)
         self.heading = label("EVERY PAIR", "heading")
-        layout = _stack(self, self.runs_table, self.heading, self.pairs_table)
-        for widget, share in ((self.runs_table, 2), (self.pairs_table, 3)):
-            layout.setStretchFactor(widget, share)
+        layout = down((self.runs_table, 2), self.heading, (self.pairs_table, 3))
         layout.addStretch(0)
+        self.setLayout(layout)
 
     def show_comparison(self, found: Comparison, looks: Sequence[RunLook], band: Band) -> None:
         """Write another comparison."""
         self._found = found
-        sheets.fill(self.runs_table, self.runs_model, sheets.run_rows(found, looks, band))
+        tables.fill(self.runs_table, tables.run_rows(found, looks, band))
         if found.pairs:
-            self.pairs_model.heads = sheets.pair_heads(found.pairs[0].correction)
-        blocker = QSignalBlocker(self.pairs_table.selectionModel())
-        sheets.fill(
-            self.pairs_table, self.pairs_model, [sheets.pair_row(pair) for pair in found.pairs]
-        )
-        del blocker
+            self.pairs_table.sheet.heads = tables.pair_heads(found.pairs[0].correction)
+        rows = [tables.pair_row(pair) for pair in found.pairs]
+        with QSignalBlocker(self.pairs_table.selectionModel()):
+            tables.fill(self.pairs_table, rows)
         for widget in (self.heading, self.pairs_table):
             widget.setVisible(bool(found.pairs))
 
@@ -155,32 +154,21 @@ class TablesPage(QWidget):
         """Mark the chosen run, and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
-        blocker = QSignalBlocker(self.pairs_table.selectionModel())
         if pair is None:
-            self.pairs_table.selectionModel().clear()
+            quietly(self.pairs_table.selectionModel().clear)
         else:
-            self.pairs_table.selectRow(pair)
+            with QSignalBlocker(self.pairs_table.selectionModel()):
+                self.pairs_table.selectRow(pair)
             self.pairs_table.scrollTo(self.pairs_table.currentIndex())
-        del blocker
         self.pairs_table.viewport().update()
 
     def fit(self, width: int) -> None:
         """Leave out what there is no room for."""
         pairs = self._found.pairs
         raw = bool(pairs) and pairs[0].correction == UNCORRECTED
-        sheets.hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)
+        tables.hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)
 
     def _on_pair(self, index: QModelIndex) -> None:
         if index.isValid():
             i, j, _ = list(self._found.places())[index.row()]
             self.pair_clicked.emit(i, j)
-
-
-def _stack(page: QWidget, *widgets: QWidget) -> QVBoxLayout:
-    """Lay widgets out under each other."""
-    layout = QVBoxLayout(page)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(8)
-    for widget in widgets:
-        layout.addWidget(widget)
-    return layout

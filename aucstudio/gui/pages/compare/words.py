@@ -1,4 +1,4 @@
-"""What the Compare page says: what a pair settles, what would settle it, who trained elsewhere."""
+"""Texts of the page Compare."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
         return Statement(f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}.")
     if pair.alike:
         where = measure.partition(" in ")[2]
-        same = f"{pair.a} and {pair.b} rank {rows} alike{f' in {where}' if where else ''}."
+        same = f"{pair.a} and {pair.b} rank {rows} identically{f' in {where}' if where else ''}."
         why = "Both runs order every pair identically: nothing to test."
         return Statement(same, why)
     ahead = pair if pair.difference >= 0 else pair.turned()
@@ -108,7 +108,7 @@ def _roughly(count: float) -> int:
 
 
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
-    """Describe what is known of a run that stands alone."""
+    """Describe the results of a single run."""
     figure = run.measured(measure)
     return Statement(
         f"{run.name} alone: {named} {words.figure_words(figure.value)} ({figure.interval}).",
@@ -127,7 +127,11 @@ def tally_words(pairs: Sequence[PairComparison]) -> str:
     count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"
     correction = pairs[0].correction
     if correction == UNCORRECTED:
-        chance = "" if len(tested) < 2 else f" (of {len(tested)}, one in 20 may by chance)"
+        chance = (
+            ""
+            if len(tested) < 2
+            else (f" (of {len(tested)}, about one in 20 would differ by chance)")
+        )
         return f"{count} before any correction{chance}{left}."
     return f"{count} after {CORRECTION_NAMES[correction]}'s correction{left}."
 
@@ -147,7 +151,7 @@ def footnote(found: Comparison, band: Band) -> str:
 def what_next(session: Session) -> str:
     """Describe what to do where there is nothing to compare."""
     if any(run.record.splits for run in session.shown_runs()):
-        return "No run is checked: tick two or more in the list to compare them."
+        return "No run is checked: check two or more in the list to compare them."
     if session.live is not None:
         return f"{session.live.look.name} is training; it is compared when it has ended."
     if session.table is None:

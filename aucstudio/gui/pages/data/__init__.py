@@ -1,1 +1,1 @@
-"""The page Data: the rows themselves, and what each column holds."""
+"""The page Data: rows and columns of the table."""

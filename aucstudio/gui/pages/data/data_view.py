@@ -1,4 +1,4 @@
-"""Data: the rows of the table, what its columns hold, what is missing, what goes together."""
+"""Data: rows, columns, missing values and correlations."""
 
 from __future__ import annotations
 
@@ -6,35 +6,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
-    ElidedCombo,
     explain_button,
-    hint_label,
-    named,
 )
 from aucstudio.gui.pages.data import words as saying
-from aucstudio.gui.pages.data.card import ColumnCard
+from aucstudio.gui.pages.data.column_card import ColumnCard
+from aucstudio.gui.pages.data.column_list import Overview
+from aucstudio.gui.pages.data.export import Taking
 from aucstudio.gui.pages.data.filters import Filters
-from aucstudio.gui.pages.data.lookup import Asked, Finder, FoundRows, RowWish, stop_if_asked
-from aucstudio.gui.pages.data.overview import Overview
 from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
-from aucstudio.gui.pages.data.sheet import RowsSheet
-from aucstudio.gui.pages.data.taking import Taking
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowWish, stop_if_asked
+from aucstudio.gui.pages.data.rows_table import RowsSheet
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.scored import ALL, CHOSEN
+from aucstudio.project.survey.row_scores import ALL, CHOSEN
 from aucstudio.project.survey.summary import ColumnSummary, sum_up
-from aucstudio.project.work.job import Job, describe_failure
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
 _SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}
@@ -59,10 +54,10 @@ class DataView(PageView):
     """
 
     listens_to: ClassVar = {
-        "table_changed": "mark_stale",
-        "runs_changed": "mark_stale",
-        "selection_changed": "mark_stale",
-        "focus_changed": "_on_focus",
+        "table": "mark_stale",
+        "runs": "mark_stale",
+        "selection": "mark_stale",
+        "focus": "_on_focus",
     }
 
     def __init__(self, session: Session) -> None:
@@ -72,14 +67,16 @@ class DataView(PageView):
         self._finder = Finder()
         self._table: Table | None = None
         self._going: tuple[int, ...] = ()
-        self._finding = Background(self, self._on_found)
-        self._summing = Background(self, self._on_summary)
+        self._finding = self.answer(self._on_found, self._on_unfound)
+        self._summing = self.answer(self._on_summary, self._on_no_summary)
         self.filters, self.card = Filters(), ColumnCard()
         self.sheet = RowsSheet(lambda: session.explains_rows)
         self.taking = Taking(session, self.sheet)
         self.save_button = self.taking.save_button
         self.overview = Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
+        big, small = (self.gaps, self.correlation), (self.card.spread, self.card.roc)
+        self.pictures = [part.plot for part in (*big, *small)]
         self._make_controls()
         self._lay_out()
         self._connect()
@@ -88,49 +85,40 @@ class DataView(PageView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.back_button = row.put(
-            named(QPushButton(), "data_back_button", "Back to the page of before")
+        self.back_button = row.button(
+            "data_back_button", "Back", "Back to the previous page", self._on_back
         )
         self.show_combo = row.choice(
             "data_show_combo",
             "",
-            "The rows, the columns, where values are missing, or what goes together",
+            "Rows, columns, missing values or correlations",
             [(words, what) for what, words in _SHOWN.items()],
             self._on_show,
-            says="What is shown of the table",
+            says="View of the table",
         )
-        self.split_combo = named(ElidedCombo(), "data_split_combo", "Split of the chosen run")
-        chosen_by = self.filters.class_combo, self.filters.part_combo, self.split_combo
-        for widget in (*chosen_by, *self.correlation.controls()):
-            row.put(widget)
+        for combo in (self.filters.class_combo, self.filters.part_combo):
+            row.put(combo)
+        self.split_combo = row.splits(
+            "data_split_combo",
+            "Split of the chosen run",
+            lambda: self.session.point_at(split=self.split_combo.currentIndex()),
+        )
+        row.put(self.correlation.kind_combo)
         row.show(False, self.back_button, self.split_combo)
         row.addStretch(1)
-        self.explain_button = row.put(explain_button("data_explain_button"))
+        self.explain_button = row.put(explain_button("data_explain_button", self._on_explain))
         row.put(self.save_button)
 
     def _lay_out(self) -> None:
-        self.hint = hint_label("data_hint")
-        self.hint.setText("No table yet")
         self.pages = QStackedWidget()
         for page in (self.overview, self.sheet, self.gaps, self.correlation):
             self.pages.addWidget(page)
-        self._main = QWidget()
-        column = QVBoxLayout(self._main)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.filters)
-        column.addWidget(self.pages, stretch=1)
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(16)
-        self._sides.addWidget(self._main, stretch=1)
-        self._sides.addWidget(self.card, stretch=0)
-        self.body.addWidget(self.hint, stretch=1)
-        self.body.addLayout(self._sides, stretch=1)
+        main = holding(down(self.filters, (self.pages, 1)))
+        self._sides = across((main, 1), self.card, gap=16)
+        self.set_content(self._sides, "No table yet")
 
     def _connect(self) -> None:
         session = self.session
-        self.split_combo.activated.connect(lambda split: session.point_at(split=split))
-        self.back_button.clicked.connect(self._on_back)
         self.filters.changed.connect(self.refresh)
         self.sheet.pointed.connect(self._on_pointed)
         self.sheet.horizontalHeader().sectionClicked.connect(
@@ -139,10 +127,11 @@ class DataView(PageView):
         self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
         self.sheet.narrowing.connect(self.filters.narrow)
         self.sheet.explaining.connect(session.explain_row)
-        self.explain_button.clicked.connect(self._on_explain)
         self.overview.pointed.connect(self.point_column)
-        self.card.role_chosen.connect(self._on_role)
-        self.card.parts_chosen.connect(self._on_parts)
+        self.card.role_chosen.connect(lambda name, role: self._edit(roles={name: role}))
+        self.card.parts_chosen.connect(
+            lambda name, parts: self._edit(f"Change parts of {name}", parts={name: parts})
+        )
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
             page.said.connect(self._tell)
@@ -155,22 +144,13 @@ class DataView(PageView):
         """What is shown of the table."""
         return str(self.show_combo.currentData())
 
-    def figure(self) -> Plot:
-        pictures = {GAPS: self.gaps.picture.plot, CORRELATION: self.correlation.picture.plot}
-        return pictures.get(self.shows, self.card.spread.plot)
-
-    def plots(self) -> list[Plot]:
-        small = self.card.spread.plot, self.card.roc.plot
-        return [*small, self.gaps.picture.plot, self.correlation.picture.plot]
-
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         data = {GAPS: self.gaps.picture.data, CORRELATION: self.correlation.picture.data}
         return data.get(self.shows, self.card.spread.data)()
 
     def busy(self) -> bool:
         parts = self.overview, self.gaps, self.correlation, self.taking
-        works = self._finding, self._summing
-        return any(work.busy for work in works) or any(part.busy() for part in parts)
+        return super().busy() or any(part.busy() for part in parts)
 
     def retheme(self) -> None:
         self.sheet.model_.retheme()
@@ -179,10 +159,6 @@ class DataView(PageView):
         super().retheme()
         if self.card.summary is not None:
             self.card.show_summary(self.card.summary)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -196,7 +172,7 @@ class DataView(PageView):
             self._take(table)
         for widget in (self.filters.class_combo, self.filters.part_combo):
             widget.setVisible(table is not None and self.shows in (ROWS, GAPS))
-        self._fit()
+        self.fit_page()
         if table is None:
             return
         asked = Asked.of(self.session, table, self.filters.wish)
@@ -205,7 +181,7 @@ class DataView(PageView):
         self._offer_splits(asked)
         if asked != self._finding.key:
             finder = self._finder
-            self._finding.start(asked, lambda post: finder.find(asked, post))
+            self._finding.ask(asked, lambda post: finder.find(asked, post))
         elif not self._finding.busy:
             self._show_found()
         if self._finding.busy:
@@ -216,20 +192,19 @@ class DataView(PageView):
         before, self._table = self._table, table
         columns = () if table is None else table.columns
         self.card.has_dates = any(c.number and c.number.dated for c in columns)
-        self._finding.drop()
+        self._finding.forget()
         same = before is not None and table is not None and before.sha256 == table.sha256
         if not same:
             self._finder, self.found = Finder(), None
             self.taking.found = None
-            self._summing.drop()
+            self._summing.forget()
             self.filters.put(RowWish())
             self.sheet.show_found(None)
-            self._forget_back()
+            self.back_button.hide()
             self.column = ""
         self.gaps.forget()
         self.correlation.forget()
-        self.hint.setVisible(table is None)
-        self._main.setVisible(table is not None)
+        self.show_content(table is not None)
         for control in (self.show_combo, self.save_button):
             control.setVisible(table is not None)
         self.overview.show_table(table, self._classes)
@@ -246,26 +221,19 @@ class DataView(PageView):
 
     def _offer_splits(self, asked: Asked) -> None:
         count = len(asked.runs[0][0].splits) if asked.has_chosen else 1
-        if self.split_combo.count() != count:
-            self.split_combo.clear()
-            self.split_combo.addItems([f"Split {k + 1} of {count}" for k in range(count)])
-        self.split_combo.setCurrentIndex(min(self.session.focus.split, count - 1))
-        self.split_combo.setVisible(count > 1 and self.shows in (ROWS, GAPS))
+        self.split_combo.offer(count, self.session.focus.split)
+        self.controls.show(count > 1 and self.shows in (ROWS, GAPS), self.split_combo)
 
-    def _on_found(self, _asked: Asked, job: Job[float, FoundRows]) -> None:
-        if job.error is not None:
-            # What was found before stays in sight.
-            known = isinstance(job.error, InputError)
-            words = describe_failure(job.error)[0]
-            self.filters.show_problem(words[:1].upper() + words[1:] if known else words)
-            if self.found is not None:
-                self.filters.show_count(len(self.found.rows), self.found.asked.table.rows)
-            return
+    def _on_unfound(self, words: str) -> None:
+        # What was found before stays in sight.
+        self.filters.show_problem(words[:1].upper() + words[1:])
+        if self.found is not None:
+            self.filters.show_count(len(self.found.rows), self.found.asked.table.rows)
+
+    def _on_found(self, found: FoundRows) -> None:
         self.filters.show_problem("")
-        found = self.found = job.result
-        assert found is not None
+        self.found = self.taking.found = found
         self.sheet.show_found(found)
-        self.taking.found = found
         self.filters.show_count(len(found.rows), found.asked.table.rows)
         self._go()
         self._show_found()
@@ -290,7 +258,7 @@ class DataView(PageView):
     def _tell(self, words: Any) -> None:
         self.sentence.setText(words)
 
-    def _fit(self) -> None:
+    def fit_page(self) -> None:
         """Show the card where there is room; beside the list of columns it always is."""
         room = scaled(_LEAST_SHEET) + self.card.least_width() + self._sides.spacing()
         wide, columns = self.width() >= room, self.shows == COLUMNS
@@ -335,17 +303,17 @@ class DataView(PageView):
             return
         self.card.show_summary(None)
         finder = self._finder
-        self._summing.start(
+        self._summing.ask(
             key,
             lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
         )
 
-    def _on_summary(self, _key: object, job: Job[float, ColumnSummary]) -> None:
-        if job.result is None:
-            self.card.show_summary(None)
-            self.card.show_problem("" if job.error is None else describe_failure(job.error)[0])
-            return
-        self.card.show_summary(job.result)
+    def _on_no_summary(self, words: str) -> None:
+        self.card.show_summary(None)
+        self.card.show_problem(words)
+
+    def _on_summary(self, summary: ColumnSummary) -> None:
+        self.card.show_summary(summary)
         self._tell_column()
 
     def _tell_column(self) -> None:
@@ -353,15 +321,9 @@ class DataView(PageView):
             summary = self.card.summary
             self._tell("" if summary is None else saying.column_sentence(summary))
 
-    def _on_role(self, name: str, role: str) -> None:
+    def _edit(self, *words: str, **changes: Any) -> None:
         try:
-            self.session.set_roles(roles={name: role})
-        except InputError as error:
-            self.card.show_problem(str(error))
-
-    def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
-        try:
-            self.session.set_roles(f"Change parts of {name}", parts={name: parts})
+            self.session.set_roles(*words, **changes)
         except InputError as error:
             self.card.show_problem(str(error))
 
@@ -387,7 +349,7 @@ class DataView(PageView):
         wish = self.filters.wish
         if wish.text or wish.of_class is not None or wish.part != ALL:
             self._going = rows
-            self.session.told.emit("The filter was taken away: it hid the row")
+            self.session.told.emit("The filter was removed because it hid the row")
             self._unfilter()
             self.session.turns.ask(self.refresh)
 
@@ -427,14 +389,11 @@ class DataView(PageView):
 
     def _on_show(self) -> None:
         self.pages.setCurrentIndex(self.show_combo.currentIndex())
-        self.correlation.show_controls(self.shows == CORRELATION)
+        self.correlation.kind_combo.setVisible(self.shows == CORRELATION)
         if self.shows != COLUMNS:
             self.overview.rest()
         self.refresh()
 
     def _on_back(self) -> None:
-        self._forget_back()
-        self.session.back_asked.emit()
-
-    def _forget_back(self) -> None:
         self.back_button.hide()
+        self.session.asked.emit("back", ())

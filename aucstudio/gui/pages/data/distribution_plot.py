@@ -1,4 +1,4 @@
-"""The two small pictures of a column: how it is spread by class, and its ROC curve."""
+"""Distribution of a column by class, and its ROC curve."""
 
 from __future__ import annotations
 

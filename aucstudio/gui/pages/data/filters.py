@@ -1,19 +1,29 @@
-"""What narrows the rows: conditions on cells, a class, and what a run made of them."""
+"""Row filters: conditions, class and predicted class."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, clearable, enable_item, label, named, tell
-from aucstudio.gui.pages.data.lookup import RowWish
+from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    clearable,
+    enable_item,
+    label,
+    named,
+    quietly,
+    tell,
+)
+from aucstudio.gui.pages.data.row_query import RowWish
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.conditions import Condition
-from aucstudio.project.survey.scored import (
+from aucstudio.project.survey.row_scores import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -31,7 +41,7 @@ _PARTS = {
     MISRANKED: "In misranked pairs",
     FALSE_ALARM: "False positives",
     MISSED: "Missed positives",
-    CHOSEN: "Chosen elsewhere",
+    CHOSEN: "Chosen on another page",
 }
 _TIP = (
     "Conditions, separated by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
@@ -40,7 +50,7 @@ _TIP = (
 
 
 class Filters(QWidget):
-    """Controls of the wish; ``changed`` tells that it is another one."""
+    """Controls of a row query; ``changed`` is emitted when the query changes."""
 
     changed = Signal()
 
@@ -49,27 +59,17 @@ class Filters(QWidget):
         named(self, "data_filters", "Which rows are shown")
         self.wish = RowWish()
         self.field = clearable(named(QLineEdit(), "data_filter_edit", "Conditions on cells"))
-        self.field.setPlaceholderText("Filter rows, as age >= 40; town = Bern; income missing")
+        self.field.setPlaceholderText("Filter rows, e.g. age >= 40; town = Bern; income missing")
         plain_tooltip(self.field, _TIP)
         self.class_combo = named(ElidedCombo(), "data_class_combo", "Class of the rows")
-        self.part_combo = named(
-            ElidedCombo(), "data_part_combo", "What the chosen run made of them"
-        )
-        plain_tooltip(self.part_combo, "What the chosen run, in its split, made of the rows")
+        self.part_combo = named(ElidedCombo(), "data_part_combo", "Predicted class")
+        plain_tooltip(self.part_combo, "How the selected run classified the rows in its split")
         for part, words in _PARTS.items():
             self.part_combo.addItem(words, part)
         self.count = label("", "muted", name="data_count")
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.problem.hide()
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.field, stretch=1)
-        row.addWidget(self.count)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.problem)
+        self.setLayout(down(across((self.field, 1), self.count), self.problem, gap=4))
         self._typing = delayed(self, _TYPING_MILLISECONDS, self._take)
         self.field.textChanged.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._take)
@@ -78,15 +78,10 @@ class Filters(QWidget):
 
     def offer(self, table: Table, has_run: bool) -> None:
         """Offer the classes of a table, and the parts of a run where there is one."""
-        wanted: list[tuple[str, str | None]] = [("All classes", None)]
+        wanted: list[tuple[str, object]] = [("All classes", None)]
         wanted += [(name, name) for name in table.classes]
         wanted += [("Without a label", "")] if table.unlabelled else []
-        combo = self.class_combo
-        if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] != wanted:
-            with QSignalBlocker(combo):
-                combo.clear()
-                for words, data in wanted:
-                    combo.addItem(words, data)
+        fill_combo(self.class_combo, wanted)
         for part in _PARTS:
             here = part == ALL or (bool(self.wish.chosen) if part == CHOSEN else has_run)
             enable_item(self.part_combo, part, here)
@@ -98,18 +93,17 @@ class Filters(QWidget):
         self.put(wish)
 
     def put(self, wish: RowWish) -> None:
-        """Show another wish, without telling."""
+        """Show another query without emitting a signal."""
         self.wish = wish
         self._typing.stop()
         if self._typed() != wish.text:
-            with QSignalBlocker(self.field):
-                self.field.setText(wish.text)
+            quietly(self.field.setText, wish.text)
         _choose(self.class_combo, wish.of_class)
         enable_item(self.part_combo, CHOSEN, bool(wish.chosen))
         _choose(self.part_combo, wish.part)
 
     def ask(self, **changes: object) -> None:
-        """Wish for something else, and tell."""
+        """Change the query, and notify."""
         wish = dataclasses.replace(self.wish, **changes)  # type: ignore[arg-type]
         if wish != self.wish:
             self.put(wish)

@@ -1,4 +1,4 @@
-"""The two pictures of the page with what is worked out for them: gaps and correlations."""
+"""Pages of missing values and correlations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from abc import abstractmethod
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.widgets import hint_label, make_combo, named
 from aucstudio.gui.pages.data import words as saying
-from aucstudio.gui.pages.data.lookup import FoundRows, stop_if_asked
-from aucstudio.gui.pages.data.maps import CellMap, CorrelationPicture, GapPicture
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.data.grid_plots import CellMap, CorrelationPicture, GapPicture
+from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
+from aucstudio.gui.state.answer import Asker
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.correlation import (
@@ -22,12 +23,11 @@ from aucstudio.project.survey.correlation import (
     correlate,
     most_telling,
 )
-from aucstudio.project.survey.gaps import GapMap, gap_columns, map_gaps
-from aucstudio.project.work.job import Job, describe_failure
+from aucstudio.project.survey.missing_pattern import GapMap, gap_columns, map_gaps
 
 
-class _PicturePage(QWidget):
-    """A picture, or words where there is none; ``said`` tells the sentence of the page."""
+class _PicturePage(Asker, QWidget):
+    """A picture or a hint in its place; ``said`` emits the conclusion."""
 
     said = Signal(object)
 
@@ -36,47 +36,35 @@ class _PicturePage(QWidget):
         named(self, name, accessible)
         self.hint = hint_label(f"{name}_hint")
         self.hint.hide()
-        self._work = Background(self, self._on_job)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(picture.plot, stretch=1)
-        layout.addWidget(self.hint, stretch=1)
-        self._plot = picture.plot
-
-    def busy(self) -> bool:
-        """Return whether the picture is being worked out."""
-        return self._work.busy
+        self._answer = self.answer(self._on_result, self.said.emit)
+        self.setLayout(down((picture.plot, 1), (self.hint, 1)))
+        self.plot = picture.plot
 
     def forget(self) -> None:
-        """Leave what is being worked out; the next picture is of something else."""
-        self._work.drop()
+        """Abandon the computation; the next picture is different."""
+        self._answer.forget()
 
     def _begin(self, key: Any, work: Any) -> None:
-        """Work something out, if it is not what is shown or under way already."""
-        if key == self._work.key:
-            if not self._work.busy:
-                self._say()
-            return
-        self._work.start(key, work)
-        if self._work.busy:
-            self.said.emit("Working it out…")
+        """Compute the picture, unless it is shown or on its way."""
+        if key != self._answer.key:
+            if self._answer.ask(key, work):
+                self.said.emit("Computing…")
+        elif not self._answer.busy:
+            self._say()
 
-    def _on_job(self, key: Any, job: Job[float, Any]) -> None:
-        if job.error is not None:
-            self.said.emit(describe_failure(job.error)[0])
-            return
-        self._show(key, job.result)
+    def _on_result(self, result: Any) -> None:
+        self._show(self._answer.key, result)
         self._say()
 
     def _show_hint(self, text: str) -> None:
         """Show words in place of the picture, or the picture."""
         self.hint.setText(text)
         self.hint.setVisible(bool(text))
-        self._plot.setVisible(not text)
+        self.plot.setVisible(not text)
 
     @abstractmethod
     def _show(self, key: Any, result: Any) -> None:
-        """Draw what was worked out."""
+        """Draw the computed content."""
 
     @abstractmethod
     def _say(self) -> None:
@@ -158,14 +146,6 @@ class CorrelationPage(_PicturePage):
         self._left_out = 0
         self.kind_combo.currentIndexChanged.connect(self._on_kind)
         self.picture.clicked.connect(self._on_click)
-
-    def controls(self) -> list[QWidget]:
-        """List what belongs above the picture."""
-        return [self.kind_combo]
-
-    def show_controls(self, shown: bool) -> None:
-        """Show them, or not."""
-        self.kind_combo.setVisible(shown)
 
     def show_table(self, table: Table, classes: Classes | None) -> None:
         """Show how the columns of numbers of a table go together."""

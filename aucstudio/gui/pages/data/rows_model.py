@@ -1,4 +1,4 @@
-"""The rows behind the sheet: cells are made when they are painted, and never kept."""
+"""Table model of rows; cells are formatted when painted."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.table import Index
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.data.lookup import FoundRows, RunColumn
+from aucstudio.gui.pages.data.row_query import FoundRows, RunColumn
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.scored import HELD_OUT, NEITHER
-
-Index = QModelIndex | QPersistentModelIndex
+from aucstudio.project.survey.row_scores import HELD_OUT, NEITHER
 
 GAP = "–"
 _LONGEST = 200  # characters of a cell
@@ -84,12 +83,12 @@ class RowsModel(QAbstractTableModel):
         return next((k for k, column in enumerate(self.columns) if column.name == name), None)
 
     def line_of(self, row: int) -> int | None:
-        """Return the line in which a row of the table stands, if it does."""
+        """Return the list row of a table row, if any."""
         found = np.flatnonzero(self.rows == row)
         return int(found[0]) if len(found) else None
 
     def extra(self, place: int) -> RunColumn | None:
-        """Return what a run adds, where that stands in a column."""
+        """Return the member entry of a column, if it is one."""
         place -= self._first
         return self._extras[place] if 0 <= place < len(self._extras) else None
 

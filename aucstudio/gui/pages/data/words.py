@@ -1,14 +1,14 @@
-"""What the page Data says in sentences."""
+"""Texts of the page Data."""
 
 from __future__ import annotations
 
 import math
 
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.data.lookup import FoundRows
+from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.project.survey.correlation import SPEARMAN, Correlation
-from aucstudio.project.survey.gaps import GapMap
-from aucstudio.project.survey.scored import (
+from aucstudio.project.survey.missing_pattern import GapMap
+from aucstudio.project.survey.row_scores import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -66,7 +66,7 @@ def rows_sentence(found: FoundRows) -> Statement:
 
 
 def area_sentence(summary: ColumnSummary) -> Statement:
-    """Describe how a column ranks the classes by itself."""
+    """Describe how a column alone ranks the classes."""
     if summary.area is None:
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
@@ -76,18 +76,18 @@ def area_sentence(summary: ColumnSummary) -> Statement:
     limits = "" if math.isnan(area.low) else f" (95 % {interval_words(area.low, area.high)})"
     if summary.by_share:
         return Statement.of(
-            f"By itself it ranks {first} above {second} with AUC {value}{limits}.",
+            f"Alone it ranks {first} above {second} with AUC {value}{limits}.",
             f"Its values are in the order of their share of {first} in the other half of the rows.",
         )
     side = "High" if area.value >= 0.5 else "Low"
     return Statement.of(
-        f"By itself it ranks {first} above {second} with AUC {value}{limits}.",
-        f"{side} values speak for {first}." if area.low > 0.5 or area.high < 0.5 else "",
+        f"Alone it ranks {first} above {second} with AUC {value}{limits}.",
+        f"{side} values indicate {first}." if area.low > 0.5 or area.high < 0.5 else "",
     )
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
-    """State for a column what stands in its card."""
+    """Return the content of a column's card."""
     said = area_sentence(summary)
     if not said.headline:
         return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
@@ -136,25 +136,25 @@ def correlation_sentence(
     """State which columns go together."""
     name = "Spearman" if kind == SPEARMAN else "Pearson"
     if len(found.columns) < 2:
-        return Statement("There are no two columns of numbers to correlate.")
+        return Statement("Fewer than two columns of numbers: nothing to correlate.")
     values = abs(found.values.copy())
     values[range(len(values)), range(len(values))] = math.nan
     if pair is None:
         if not (values == values).any():
-            return Statement("No two columns vary together on enough rows.")
+            return Statement("No two columns have enough rows in common.")
         values[values != values] = -1.0
         pair = (int(values.max(axis=1).argmax()), int(values[values.max(axis=1).argmax()].argmax()))
-        head = f"{pair_words(found, *pair)}: no two columns go together more."
+        head = f"{pair_words(found, *pair)}: the strongest correlation."
     else:
         head = f"{pair_words(found, *pair)}."
     return Statement.of(
         head,
         f"{name}'s coefficient, over the rows that have both values.",
-        f"Of {rows:,} rows {found.looked_at:,} were looked at, evenly spaced."
+        f"Computed from {found.looked_at:,} of {rows:,} rows, evenly spaced."
         if found.looked_at < rows
         else "",
-        f"Of {len(found.columns) + left_out:,} columns of numbers those are drawn whose AUC by "
-        "itself is farthest from one half."
+        f"Of {len(found.columns) + left_out:,} columns of numbers, those whose AUC is farthest "
+        "from 0.5 are drawn."
         if left_out
         else "",
     )

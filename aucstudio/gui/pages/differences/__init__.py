@@ -1,1 +1,1 @@
-"""Parts of the picture of difference vectors."""
+"""The view of difference vectors."""

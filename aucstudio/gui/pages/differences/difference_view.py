@@ -1,4 +1,4 @@
-"""Differences: every pair of a positive and a negative row, and the line of equal scores.
+"""Difference vectors: pairs of a positive and a negative, and the hyperplane.
 
 That is: the vectors z = x⁺ − x⁻ in a plane, the origin and the hyperplane ⟨w, z⟩ = 0.
 
@@ -13,32 +13,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt
-from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QKeySequence, QShortcut
+from PySide6.QtWidgets import QGraphicsItem
 
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import follow_check
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.differences import words
-from aucstudio.gui.pages.differences.close_up import CloseUp
-from aucstudio.gui.pages.differences.cloud import CloudItems
-from aucstudio.gui.pages.differences.marked import MarkedPairs
+from aucstudio.gui.pages.differences.hyperplane import SideNames
+from aucstudio.gui.pages.differences.marked_pairs import MarkedPairs
+from aucstudio.gui.pages.differences.pair_cloud import CloseUp, CloudItems
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
+from aucstudio.gui.pages.differences.pair_selection import Pointing
 from aucstudio.gui.pages.differences.pairs import drawn_pairs, find_pairs, pair_columns
-from aucstudio.gui.pages.differences.pointing import Pointing
 from aucstudio.gui.pages.differences.run_planes import RunPlanes, own_normal
-from aucstudio.gui.pages.differences.sides import SideNames
 from aucstudio.gui.pages.planes.controls import is_whole_plane
-from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
+from aucstudio.gui.pages.planes.plane_view import PlanePicture, PlaneView, Subject
 from aucstudio.gui.pages.planes.subject import is_curved, left_out_words
-from aucstudio.gui.state.live import LiveRun
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import ellipse
-from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE
-
-Array = NDArray[np.float64]
+from aucstudio.project.geometry.planes import SCORE
 
 _LEAST_PLOT, _LEAST_BESIDE_PAIR, _LEAST_FOR_BOTH = 96, 160, 600  # pixels
 
@@ -46,12 +45,8 @@ _LEAST_PLOT, _LEAST_BESIDE_PAIR, _LEAST_FOR_BOTH = 96, 160, 600  # pixels
 class DifferenceView(PlaneView):
     """The difference vectors of the pairs of one fit."""
 
-    planes: ClassVar = {
-        SCORE: "Score × widest direction",
-        FEATURES: "Two features",
-        COMPONENTS: "Principal components",
-    }
     prefix: ClassVar = ""
+    rows_choice: ClassVar = ("pairs_combo", "P&airs", "Rows that the pairs are made of")
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 
@@ -67,11 +62,9 @@ class DifferenceView(PlaneView):
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
-        self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
-        self.panel = PairPanel()
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(layout.indexOf(self.sentence), self.panel)
+        self.run_planes = RunPlanes(self, self.plot, session, self.live_line, self._on_counted)
+        self.panel = PairPanel(self)
+        self.add_panel(self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
         self._compared: list[str] = []
@@ -82,17 +75,10 @@ class DifferenceView(PlaneView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.pairs_combo = row.choice(
-            "pairs_combo",
-            "P&airs",
-            "Which rows the pairs are of",
-            (("Held-out", True), ("Training", False)),
-            self.mark_stale,
-        )
         self.compare_combo = row.choice(
             "compare_combo",
             "Besi&de",
-            "A second run, for its hyperplane in the same plane",
+            "A second run, whose hyperplane is drawn in the same plane",
             verb=self._on_compare,
             elided=True,
         )
@@ -116,12 +102,11 @@ class DifferenceView(PlaneView):
                 ),
             )
         )
-        self.follow_check = row.put(follow_check("difference_follow_check"))
-        self.follow_check.toggled.connect(self.mark_stale)
+        self.offer_following()
         self.worst_button = row.button(
             "worst_pair_button",
             "&Worst pair",
-            "The two rows of the lowest margin, side by side (F8)",
+            "The two rows with the lowest margin, side by side (F8)",
             self._on_worst,
         )
         row.addStretch(0)
@@ -137,17 +122,15 @@ class DifferenceView(PlaneView):
         session = self.session
         others = [run for run in session.checked_runs() if run.record.id != session.selected]
         has_run = subject is not None and subject.run is not None
-        self.controls.show(has_run, self.compare_combo, self.pairs_combo)
+        self.controls.show(has_run, self.compare_combo, self.rows_combo)
         self.all_check.setVisible(has_run and len(others) > 1)
         self.worst_button.setVisible(has_run and subject is not None and subject.in_table)
         self.errors_check.setVisible(has_run)
-        self.follow_check.setVisible(is_curved(session.live))
+        self.followed()
         names = [(run.look.name, run.record.id) for run in others]
         fill_combo(self.compare_combo, [("no second run", None), *names])
-        with QSignalBlocker(self.compare_combo):
-            self.compare_combo.setCurrentIndex(
-                max(0, self.compare_combo.findData(session.compared))
-            )
+        compared = max(0, self.compare_combo.findData(session.compared))
+        quietly(self.compare_combo.setCurrentIndex, compared)
 
     def _on_compare(self) -> None:
         self.session.compare_with(self.compare_combo.currentData())
@@ -162,32 +145,32 @@ class DifferenceView(PlaneView):
         linear = subject.run is None or subject.weights is not None
         return linear and super().is_exact(subject)
 
-    def held_out(self, run: ShownRun) -> bool:
-        return bool(self.pairs_combo.currentData())
+    def can_follow(self, live: LiveRun) -> bool:
+        return is_curved(live)
 
     def follows_live(self) -> bool:
         return self.follow_check.isChecked()
 
     # ------------------------------------------------------------- computing
 
-    def compute(self, subject: Subject, picture: Picture) -> object:
+    def compute(self, subject: Subject, picture: PlanePicture) -> object:
         return find_pairs(subject, picture)
 
-    def extent(self, picture: Picture) -> Array:
+    def extent(self, picture: PlanePicture) -> Array:
         cloud = picture.extra.cloud
         trace = ellipse(cloud.delta, cloud.covariance, 2.0)
         return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
-    def reach(self, picture: Picture) -> Array:
+    def reach(self, picture: PlanePicture) -> Array:
         cloud = picture.extra.cloud
         return np.vstack([cloud.low, cloud.high, self.extent(picture)])
 
     def busy(self) -> bool:
-        return super().busy() or self.panel.busy() or self.close_up.busy() or self.run_planes.busy()
+        return super().busy() or self.close_up.busy()
 
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: Picture) -> Statement:
+    def draw(self, subject: Subject, picture: PlanePicture) -> Statement:
         pairs, colour = picture.extra, _colour(subject)
         normal = _exact_normal(subject, picture)
         if self.cloud.draw(pairs.cloud, pairs.penalised, colour, normal, pairs.dots_wrong):
@@ -202,7 +185,7 @@ class DifferenceView(PlaneView):
         self._followed = None
         return self._draw_errors(subject, picture)
 
-    def _draw_errors(self, subject: Subject, picture: Picture) -> Statement:
+    def _draw_errors(self, subject: Subject, picture: PlanePicture) -> Statement:
         """Draw the misranked pairs, and count them in words."""
         band = self.session.plan.band
         shown = self.errors_check.isChecked()
@@ -217,7 +200,7 @@ class DifferenceView(PlaneView):
             self._compared = self.run_planes.draw(self.subject, self.picture, every)
             self.sentence.setText(self._sentence())
 
-    def describe(self, subject: Subject, picture: Picture) -> str:
+    def describe(self, subject: Subject, picture: PlanePicture) -> str:
         return words.caption(subject, picture, _exact_normal(subject, picture) is not None)
 
     def follow(self) -> None:
@@ -228,29 +211,22 @@ class DifferenceView(PlaneView):
         if focus != self._followed:
             self._followed = focus
             self.pointing.follow(self.subject, self.picture)
-            self._explain(self.subject, self.picture)
-            self._make_room()
+            self.explain()
+            self.fit_page()
 
-    def _make_room(self) -> None:
-        """Show the pair in place of the sentence where there is no height for both."""
+    def fit_page(self) -> None:
+        super().fit_page()
         alone = self.panel.isHidden()
         self.plot.setMinimumHeight(_LEAST_PLOT if alone else _LEAST_BESIDE_PAIR)
         self.sentence.setVisible(alone or self.height() >= _LEAST_FOR_BOTH)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._make_room()
-
-    def _explain(self, subject: Subject, picture: Picture) -> None:
-        self.legend.clear()
-        self.run_planes.explain(self.legend)
-        self.cloud.explain(self.legend)
-        self.marked.explain(self.legend)
-        self.pointing.explain(self.legend)
+    def entries(self, subject: Subject, picture: PlanePicture) -> list[Entry]:
+        spread = []
         if self.spread_check.isChecked():
             penalised = picture.extra.penalised is not None
-            self.cloud.explain_spread(self.legend, penalised, _colour(subject))
-        self.legend.fit()
+            spread = self.cloud.spread_entries(penalised, _colour(subject))
+        parts = self.run_planes, self.cloud, self.marked, self.pointing
+        return [*(entry for part in parts for entry in part.entries()), *spread]
 
     def refresh_band(self) -> None:
         """Show which errors lie in the FPR range; all else stays."""
@@ -258,12 +234,12 @@ class DifferenceView(PlaneView):
             self.mark_stale()
         else:
             self.sentence.setText(self._draw_errors(self.subject, self.picture))
-            self._explain(self.subject, self.picture)
+            self.explain()
 
     def forget(self) -> None:
         self.close_up.follow(None, None)
         self.pointing.forget()
-        self._make_room()
+        self.fit_page()
 
     def moving(self) -> Container[QGraphicsItem]:
         live = self.run_planes.live
@@ -286,22 +262,14 @@ class DifferenceView(PlaneView):
         # first.
         return Statement(live) if first else Statement.of(live, *self._verdict, *self._compared)
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.pointing.leave()
-
-    def _on_click(self, event: Any) -> None:
-        if not event.double():
-            self.pointing.click(event)
-
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         if self.picture is None:
             return {}
         return pair_columns(self.picture, self.session.plan.band)
 
 
-def _exact_normal(subject: Subject, picture: Picture) -> Array | None:
-    """Return the normal of the line behind which pairs are misranked, if the plane tells that."""
+def _exact_normal(subject: Subject, picture: PlanePicture) -> Array | None:
+    """Return the normal of the boundary of misranked pairs, if the plane defines it."""
     whole = picture.plane.kind == SCORE or is_whole_plane(subject.preparation)
     if not whole or left_out_words(subject, ""):
         return None

@@ -1,4 +1,4 @@
-"""A run's hyperplane ⟨w, z⟩ = 0 in a plane, with its margin, its normal and its name."""
+"""Hyperplane ⟨w, z⟩ = 0 of a run with margin, normal and name."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPen
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plain import line_label
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plain_text import line_label
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
-
-Array = NDArray[np.float64]
 
 _NORMAL_PIXELS, _AT_ENDS = 72.0, 56.0
 
@@ -91,7 +89,7 @@ class HyperplaneItems:
         self.head.setStyle(angle=180.0 - float(np.degrees(np.arctan2(seen[1], seen[0]))))
 
     def _has_room(self, seen: Array) -> bool:
-        """Return whether the name fits on the line, below what stands at its end.
+        """Return whether the name fits on the line below its end label.
 
         A legend has it.
         """
@@ -102,10 +100,65 @@ class HyperplaneItems:
 
 
 def margin_pen(colour: QColor) -> QPen:
-    """Make the pen of a margin: thin, in its run's colour; dashes tell runs apart, nothing else."""
+    """Make the pen of a margin: thin, in its run's colour, with the run's dashes."""
     return pen(faded(colour, 150), 1.0)
 
 
 def margin_of(method: str, params: Mapping[str, Any]) -> float | None:
     """Return the margin that a method wants its pairs to have; None for one without."""
     return float(params.get("margin", 1.0)) if METHODS[method].wants_margin else None
+
+
+_BESIDE = 6.0  # pixels
+
+
+class SideNames:
+    """Two texts at the upper ends of both sides of x = 0, as far as there is room for them.
+
+    Attributes
+    ----------
+    wrong, right : TextItem
+    """
+
+    def __init__(self, plot: pg.PlotWidget) -> None:
+        self.wrong, self.right = pg.TextItem(anchor=(1, 0)), pg.TextItem(anchor=(0, 0))
+        self._box = plot.getViewBox()
+        self._shown = False
+        for text in (self.wrong, self.right):
+            text.setZValue(28)
+            plot.addItem(text, ignoreBounds=True)
+        self.hide()
+        self._box.sigTransformChanged.connect(self._place)
+        self._box.sigResized.connect(self._place)
+
+    def show(self, misranked: float) -> None:
+        """Show which share of the pairs is ranked wrongly, and which right."""
+        theme, self._shown = current_theme(), True
+        self.wrong.setText(f"← ranked wrongly: {_percent(misranked)}", color=theme.wrong)
+        self.right.setText(f"ranked right: {_percent(1.0 - misranked)} →", color=theme.text)
+        for text in (self.wrong, self.right):
+            text.fill = pg.mkBrush(theme.card)
+        self._place()
+
+    def hide(self) -> None:
+        """Return no text."""
+        self._shown = False
+        for text in (self.wrong, self.right):
+            text.setVisible(False)
+
+    def _place(self, *_changed: Any) -> None:
+        if not self._shown:
+            return
+        (left, end), (_, top) = self._box.viewRange()
+        across, up = self._box.viewPixelSize()
+        for text, side, room in ((self.wrong, -1.0, 0.0 - left), (self.right, 1.0, end)):
+            wide = text.boundingRect().width() + _BESIDE
+            text.setVisible(bool(room >= wide * across))
+            text.setPos(side * _BESIDE * across, top - _BESIDE * up)
+
+
+def _percent(share: float) -> str:
+    """Write a share so that some is never none, and most never all."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    return f"{min(max(100 * share, 0.1), 99.9):.1f} %"

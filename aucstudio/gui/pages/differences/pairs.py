@@ -1,4 +1,4 @@
-"""What the picture knows of the pairs of one fit; worked out beside the window."""
+"""Pairs of a fit, computed in the background."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.project.geometry.differences import (
     SUPPORT_DRAWN,
     PairCloud,
@@ -17,12 +18,9 @@ from aucstudio.project.geometry.differences import (
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.geometry.kernel_axis import kernel_features
+from aucstudio.project.geometry.directions import kernel_features
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Band = tuple[float, float]
 
 NO_PAIRS: Index = np.empty((2, 0), dtype=np.intp)
@@ -63,7 +61,7 @@ class PlacedPairs:
     dots_wrong: Mask | None = None
 
 
-def find_pairs(subject: Subject, picture: Picture) -> PlacedPairs:
+def find_pairs(subject: Subject, picture: PlanePicture) -> PlacedPairs:
     """Gather what there is to know of a picture's pairs; not for the window's thread."""
     sample = picture.sample
     cloud = pair_cloud(picture.places, sample.positive)
@@ -93,7 +91,7 @@ def _together(*lists: Index) -> Index:
     return np.unique(np.concatenate(lists, axis=1), axis=1)
 
 
-def _penalised(subject: Subject, picture: Picture) -> Array | None:
+def _penalised(subject: Subject, picture: PlanePicture) -> Array | None:
     assert subject.run is not None
     assert subject.split is not None
     # Σ of the penalty is that of the training rows.
@@ -127,7 +125,7 @@ def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
     return found
 
 
-def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]:
+def pair_columns(picture: PlanePicture, band: Band) -> dict[str, NDArray[np.generic]]:
     """Return the drawn pairs as columns: their rows, places and what they are.
 
     Rows are counted from 1, the header left out.

@@ -1,4 +1,4 @@
-"""The hyperplanes of the runs: the chosen one, the one compared with it, others, the live one."""
+"""Hyperplanes of several runs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtGui import QPen
 
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.marks import add_line, place_line
-from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, split_of
+from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import Plane, angle, carried
 from aucstudio.project.runs.record import SplitResult
-from aucstudio.project.work.job import Job
-
-Array = NDArray[np.float64]
 
 
 class RunPlanes:
@@ -40,6 +37,7 @@ class RunPlanes:
 
     def __init__(
         self,
+        page: Asker,
         plot: pg.PlotWidget,
         session: Session,
         live_line: pg.InfiniteLine,
@@ -53,9 +51,9 @@ class RunPlanes:
         self._explained: list[tuple[str, QPen]] = []
         self._found: Misranked | None = None
         self._counted = counted
-        self._work = Background(plot, self._land)
+        self._answer = page.answer(self._on_counted)
 
-    def draw(self, subject: Subject, picture: Picture, every: bool) -> list[str]:
+    def draw(self, subject: Subject, picture: PlanePicture, every: bool) -> list[str]:
         """Draw the chosen run's, the compared one's and, if wanted, those of all checked runs.
 
         Returns
@@ -82,7 +80,7 @@ class RunPlanes:
             self._plot.removeItem(line)
         self.others = []
 
-    def _draw_compared(self, subject: Subject, picture: Picture) -> list[str]:
+    def _draw_compared(self, subject: Subject, picture: PlanePicture) -> list[str]:
         other = self._session.run(self._session.compared)
         if other is None or not other.record.splits or other.record.id == self._session.selected:
             return []
@@ -120,23 +118,19 @@ class RunPlanes:
         if not np.array_equal(getattr(split, rows), getattr(subject.split, rows)):
             return []
         asked = other.record.id, split.repeat, split.fold, part
-        if asked != self._work.key:
+        if asked != self._answer.key:
             self._found = None
             data = getattr(split, positive), getattr(split, scores)
-            self._work.start(asked, lambda _post: PairOrder.of(*data).misranked(0))
+            self._answer.ask(asked, lambda _post: PairOrder.of(*data).misranked(0))
         if self._found is None:
             return []
         return [f"{other.look.name} ranks {self._found.wrong:,} of them wrongly."]
 
-    def busy(self) -> bool:
-        """Return whether pairs of the compared run are being counted."""
-        return self._work.busy
-
-    def _land(self, _key: object, job: Job[None, Misranked]) -> None:
-        self._found = job.result
+    def _on_counted(self, found: Misranked) -> None:
+        self._found = found
         self._counted()
 
-    def _draw_others(self, subject: Subject, picture: Picture) -> None:
+    def _draw_others(self, subject: Subject, picture: PlanePicture) -> None:
         shown = {self._session.selected, self._session.compared}
         for run in self._session.checked_runs():
             split = run.record.splits[split_of(run, self._session)]
@@ -159,10 +153,9 @@ class RunPlanes:
         margin = margin_of(live.experiment.method, live.experiment.params)
         self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
-    def explain(self, legend: Legend) -> None:
-        """Show in a legend whose the lines are."""
-        for words, drawn in self._explained:
-            legend.explain_line(words, drawn)
+    def entries(self) -> list[Entry]:
+        """Name the lines."""
+        return list(self._explained)
 
 
 def own_normal(subject: Subject, plane: Plane) -> Array | None:

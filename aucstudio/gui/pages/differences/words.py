@@ -1,4 +1,4 @@
-"""The sentence of the picture of difference vectors, and what a pair is called."""
+"""Texts of the difference vectors."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from aucstudio.gui.pages.differences.pairs import Band, PlacedPairs
-from aucstudio.gui.pages.planes.subject import Picture, Subject, left_out_words
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import FEATURES, SCORE
 
 
-def caption(subject: Subject, picture: Picture, exact: bool) -> str:
+def caption(subject: Subject, picture: PlanePicture, exact: bool) -> str:
     """Describe what a point is, and what the sides of the line mean."""
     cloud = picture.extra.cloud
     point = "Each dot is one pair: a positive row minus a negative row."
@@ -29,7 +29,7 @@ def caption(subject: Subject, picture: Picture, exact: bool) -> str:
     return f"{point} {side} the positive scores higher: the pair is ranked right."
 
 
-def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iterator[str]:
+def verdict(subject: Subject, picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
     """Describe what the picture shows, sentence by sentence.
 
     ``drawn`` tells whether misranked pairs are drawn one by one.
@@ -42,16 +42,16 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
     else:
         yield f"{subject.name}: {_ranking(pairs.misranked, rows, drawn)}"
         if pairs.misranked.count:
-            yield f"That is 1 − AUC = {_share(pairs.misranked.share)}."
+            yield f"This share is 1 − AUC = {_share(pairs.misranked.share)}."
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
         yield left_out_words(subject, "hyperplane")
         if subject.weights is None and picture.plane.is_straight:
-            yield "Its scorer is not linear: the plane holds no straight hyperplane."
+            yield "Its scorer is not linear, so there is no straight hyperplane."
         elif picture.plane.kind == FEATURES and _ranked_by_more(subject, pairs.misranked):
-            yield "All features rank them, not these two alone."
+            yield "The ranking uses all features, not only these two."
     if not np.array_equal(pairs.frame, np.stack([pairs.cloud.low, pairs.cloud.high])):
-        yield "Far-off pairs lie outside the frame: zoom out."
+        yield "Distant pairs lie outside the frame: zoom out."
     if picture.sample.gaps:
         yield (
             f"{picture.sample.gaps:,} missing values are drawn at the training "
@@ -84,7 +84,7 @@ def _share(share: float) -> str:
 
 
 def _in_band(order: PairOrder, found: Misranked, band: Band) -> Iterator[str]:
-    """State how much of the error lies in the FPR range; nothing where the range is everything."""
+    """Describe the share of errors in the FPR range; empty for the whole curve."""
     if band == (0.0, 1.0) or not found.count:
         return
     inside = order.misranked(0, band)
@@ -131,7 +131,7 @@ def live_words(live: LiveRun | None, band: Band) -> str:
 def other_words(subject: Subject, live: LiveRun | None) -> str:
     """State that the picture is not of the run in progress."""
     name = "the run in progress" if live is None else live.look.name
-    return f"The picture is of {subject.name}, not of {name}, which is no line in it."
+    return f"The picture shows {subject.name}; {name} has no line in it."
 
 
 def row_name(number: int) -> str:
@@ -146,7 +146,7 @@ def score_words(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-def pair_words(picture: Picture, positive: int, negative: int) -> str:
+def pair_words(picture: PlanePicture, positive: int, negative: int) -> str:
     """Name a pair with both scores and the margin, in three lines; places in the sample."""
     sample = picture.sample
     names = [row_name(int(sample.numbers[place])) for place in (positive, negative)]

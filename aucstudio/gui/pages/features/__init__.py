@@ -1,1 +1,1 @@
-"""What the page Feature space is made of: rows, boundaries, shading, and the row pointed at."""
+"""The view Feature space."""

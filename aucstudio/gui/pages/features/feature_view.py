@@ -1,4 +1,4 @@
-"""Feature space: both classes in a plane, with the decision boundaries of the checked runs."""
+"""Feature space: both classes in a plane, with decision boundaries."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QVBoxLayout
 
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.features import words
-from aucstudio.gui.pages.features.boundaries import Boundaries
-from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions
-from aucstudio.gui.pages.features.live_contour import LiveContour
-from aucstudio.gui.pages.features.mapping import Mapper, Shading
-from aucstudio.gui.pages.features.row_panel import RowPanel
-from aucstudio.gui.pages.features.rows import RowMarks, class_names, find_mistakes
-from aucstudio.gui.pages.features.supports import support_places
-from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
+from aucstudio.gui.pages.features.boundaries import Boundaries, LiveContour
+from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions, support_places
+from aucstudio.gui.pages.features.rows import RowMarks, RowPanel, class_names, find_mistakes
+from aucstudio.gui.pages.features.score_maps import Mapper, Shading
+from aucstudio.gui.pages.planes.marks import add_marks
+from aucstudio.gui.pages.planes.plane_view import PlanePicture, PlaneView, Subject
 from aucstudio.gui.pages.planes.subject import left_out_words, split_of
-from aucstudio.gui.state.live import LiveRun
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.class_density import share_contours
-from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample, evenly
-
-Array = NDArray[np.float64]
+from aucstudio.project.geometry.planes import Plane, Sample, evenly
 
 POINTS_DRAWN = 2_000
 FEW_OF_CLASS = 300  # rows of a class that are drawn one by one in any case
@@ -71,12 +68,8 @@ class FeatureView(PlaneView):
 
     listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "mark_stale"}
 
-    planes: ClassVar = {
-        SCORE: "Score × widest direction",
-        FEATURES: "Two features",
-        COMPONENTS: "Principal components",
-    }
     prefix: ClassVar = "feature_"
+    rows_choice: ClassVar = ("feature_rows_combo", "Ro&ws", "Which rows are drawn")
     of_pairs: ClassVar = False
     busy_words: ClassVar = "placing rows…"
 
@@ -86,28 +79,15 @@ class FeatureView(PlaneView):
         self.shading = Shading(self.plot)
         self.shapes = ClassShapes(self.plot)
         self.marks = RowMarks(self.plot, self._choose_row)
-        self.supports = self.add_marks("d", 12, 4)
+        self.supports = add_marks(self.plot, "d", 12, 4)
         self.boundaries = Boundaries(self.plot, session)
-        self.mapper = Mapper(self.plot)
-        self.mapper.mapped.connect(self._on_map)
+        self.mapper = Mapper(self.plot, self._on_map)
         self.live_contour = LiveContour(self.plot, self.mapper.frame)
-        self.panel = RowPanel()
-        self.panel.closed.connect(lambda: session.point_at(row=None))
-        self.panel.data_asked.connect(self._show_in_data)
-        self.panel.explaining.connect(self._explain_row)
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(layout.indexOf(self.sentence), self.panel)
+        self.panel = RowPanel(session)
+        self.add_panel(self.panel)
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.rows_combo = row.choice(
-            "feature_rows_combo",
-            "Ro&ws",
-            "Which rows are drawn",
-            (("Held-out", True), ("Training", False)),
-            self.mark_stale,
-        )
         self._rows_wanted: bool | None = None  # None: as it suits their number
         self.rows_check, self.shade_check, self.support_check = (
             row.check(f"feature_{name}_check", words, tip, verb, on=True)
@@ -137,9 +117,6 @@ class FeatureView(PlaneView):
     def busy(self) -> bool:
         return super().busy() or self.mapper.busy()
 
-    def held_out(self, _run: ShownRun) -> bool:
-        return bool(self.rows_combo.currentData())
-
     # ------------------------------------------------------------- computing
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
@@ -150,7 +127,7 @@ class FeatureView(PlaneView):
         first, second = np.argsort(-np.abs(subject.weights[:numbers]), kind="stable")[:2]
         return int(first), int(second)
 
-    def compute(self, subject: Subject, picture: Picture) -> object:
+    def compute(self, subject: Subject, picture: PlanePicture) -> object:
         table, split = self.session.table, subject.split
         supports = None
         if split is not None and table is not None:
@@ -164,7 +141,7 @@ class FeatureView(PlaneView):
         mean = sample.X.mean(axis=0)
         return Overlay(mean, supports, frame, outside, _regions(picture), ranked)
 
-    def extent(self, picture: Picture) -> Array:
+    def extent(self, picture: PlanePicture) -> Array:
         frame: Array = picture.extra.frame
         return frame
 
@@ -174,10 +151,9 @@ class FeatureView(PlaneView):
 
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: Picture) -> Statement:
+    def draw(self, subject: Subject, picture: PlanePicture) -> Statement:
         single = self._is_single(picture)
-        with QSignalBlocker(self.rows_check):
-            self.rows_check.setChecked(single)
+        quietly(self.rows_check.setChecked, single)
         self.marks.draw(subject, picture, POINTS_DRAWN if single else 0, FEW_OF_CLASS)
         self.shapes.draw(picture.extra.regions)
         supports = picture.extra.supports
@@ -202,11 +178,11 @@ class FeatureView(PlaneView):
         if subject.run is not None:
             self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
             self._on_map(subject.run.record.id)
-        self._explain(picture)
+        self.explain()
         self._show_row(subject, picture)
         self.sentence.setText(Statement.of(*self._sentence(subject, picture)))
 
-    def _is_single(self, picture: Picture) -> bool:
+    def _is_single(self, picture: PlanePicture) -> bool:
         """Return whether rows are drawn one by one."""
         if self._rows_wanted is not None:
             return self._rows_wanted
@@ -236,32 +212,21 @@ class FeatureView(PlaneView):
             reach = float(np.quantile(np.abs(seen - threshold), _REACH))
             self.shading.show(found, threshold, reach or 1.0)
 
-    def _explain(self, picture: Picture) -> None:
-        self.legend.clear()
-        regions = picture.extra.regions
-        self.shapes.explain(self.legend, self.marks.names, regions)
-        self.marks.explain(self.legend, [not contours for contours in regions])
-        if len(self.supports.data):
-            self.explain_mark(picture.extra.supports[1], self.supports)
-        self.boundaries.explain(self.legend)
-        self.legend.fit()
-
-    def _explain_row(self) -> None:
-        row = self.session.focus.row
-        if row is not None:
-            self.session.explain_row(row)
-
-    def _show_in_data(self) -> None:
-        row = self.session.focus.row
-        if row is not None:
-            self.session.show_rows((row,))
+    def entries(self, subject: Subject, picture: PlanePicture) -> list[Entry]:
+        regions, supports = picture.extra.regions, picture.extra.supports
+        return [
+            *self.shapes.entries(self.marks.names, regions),
+            *self.marks.entries([not contours for contours in regions]),
+            *([(supports[1], self.supports)] if len(self.supports.data) else []),
+            *self.boundaries.entries(),
+        ]
 
     def _choose_row(self, row: int | None) -> None:
         # The session points at rows of its table; those of a test file can only be hovered.
         if self.subject is not None and self.subject.in_table:
             self.session.point_at(row=row)
 
-    def _show_row(self, subject: Subject, picture: Picture) -> None:
+    def _show_row(self, subject: Subject, picture: PlanePicture) -> None:
         row, table = self.session.focus.row, self.session.table
         if row is None or table is None or not (subject.in_table and 0 <= row < table.rows):
             self.panel.hide()
@@ -277,7 +242,7 @@ class FeatureView(PlaneView):
         self.panel.explain_button.setVisible(self.session.explains_rows)
         self.panel.show_row(table, row, heading)
 
-    def _sentence(self, subject: Subject, picture: Picture) -> list[str]:
+    def _sentence(self, subject: Subject, picture: PlanePicture) -> list[str]:
         sample, threshold = picture.sample, self.session.focus.threshold
         if subject.run is None or sample.scores is None:
             rows = len(sample.positive)
@@ -305,9 +270,9 @@ class FeatureView(PlaneView):
         if not np.array_equal(rows, sample.numbers):
             return ""
         wrong = int(((scores > 0) != sample.positive).sum())
-        return f"{other.look.name} has {wrong:,} of them on the wrong side of its own."
+        return f"{other.look.name} puts {wrong:,} of them on the wrong side of its own boundary."
 
-    def describe(self, subject: Subject, picture: Picture) -> str:
+    def describe(self, subject: Subject, picture: PlanePicture) -> str:
         return words.caption(subject, picture, self.marks.drawn)
 
     # ------------------------------------------------------------- the rest
@@ -329,10 +294,6 @@ class FeatureView(PlaneView):
             self.live_contour.hide()
         else:
             self.live_contour.follow(live, self.subject, self.picture, self.picture.extra.mean)
-
-    def _on_click(self, event: Any) -> None:
-        if not event.double():
-            self.marks.click(event)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         if self.picture is None or self.subject is None:
@@ -358,7 +319,7 @@ def _frame(places: Array) -> Array:
     return frame
 
 
-def _regions(picture: Picture) -> Regions:
+def _regions(picture: PlanePicture) -> Regions:
     """Trace where the rows of both classes lie, if there are too many to draw each."""
     positive = picture.sample.positive
     if len(positive) <= POINTS_DRAWN:

@@ -1,29 +1,33 @@
-"""The rows of the picture: drawn by class, marked, named under the pointer, chosen by a click."""
+"""Rows in the plane: drawn, marked and selected."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import pyqtgraph as pg
-from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from aucstudio.engine.roc import band_ranks
-from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.legend import Entry
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import data_button, explain_button, label, named, push_button
 from aucstudio.gui.pages.planes.marks import add_marks
-from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.pair_detail import GAP
+from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import Sample, thinned
 from aucstudio.project.runs.experiments.experiment import Band
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 _NEAR = 12  # pixels
 _FEW = 30  # rings that may be drawn full
@@ -32,7 +36,7 @@ _RING, _CROSS = (7, 12), (5, 8)  # pixels; of many and of few
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mistakes:
-    """Which rows stand where they should not.
+    """Rows on the wrong side of the boundary.
 
     Attributes
     ----------
@@ -65,18 +69,19 @@ def find_mistakes(sample: Sample, threshold: float, band: Band, ranked: Array) -
 class RowMarks:
     """The rows of one plot."""
 
-    def __init__(self, plot: pg.PlotWidget, choose: Callable[[int | None], None]) -> None:
+    def __init__(self, plot: Plot, choose: Callable[[int | None], None]) -> None:
         self._plot, self._choose = plot, choose
         self.negatives = add_marks(plot, "t", 7, 2)
         self.positives = add_marks(plot, "o", 7, 3)
         self.wrong = add_marks(plot, "o", 12, 4)
         self.lost = add_marks(plot, "+", 8, 5)
         self.pointed = add_marks(plot, "o", 19, 6)
-        self._picture: Picture | None = None
+        self._picture: PlanePicture | None = None
         self.names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
         self.readout = Readout("row_readout", "Row at the pointer", plot)
-        plot.scene().sigMouseMoved.connect(self.hover)
+        plot.hovered.connect(self.hover)
+        plot.clicked.connect(self.click)
 
     @property
     def drawn(self) -> int:
@@ -88,7 +93,7 @@ class RowMarks:
         self.readout.show_nothing()
         self._picture = None
 
-    def draw(self, subject: Subject, picture: Picture, most: int, few: int) -> None:
+    def draw(self, subject: Subject, picture: PlanePicture, most: int, few: int) -> None:
         """Draw the rows by class, ``most`` of them; where 0, all of a class of ``few`` at most."""
         self._picture, self.names = picture, class_names(subject)
         self._row = "Row" if subject.in_table else "Test row"
@@ -104,7 +109,7 @@ class RowMarks:
             points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
 
     def mark(self, mistakes: Mistakes, row: int | None) -> None:
-        """Mark what stands wrong, and the row that is pointed at."""
+        """Mark misplaced rows and the selected row."""
         picture, theme, kept = self._picture, current_theme(), self._kept
         if picture is None:
             return
@@ -118,44 +123,40 @@ class RowMarks:
         here = np.flatnonzero(picture.sample.numbers == row) if row is not None else kept[:0]
         self.pointed.setData(pos=picture.places[here], pen=pen(theme.accent, 2.5), brush=None)
 
-    def explain(self, legend: Legend, named: Sequence[bool]) -> None:
-        """Show in a legend what the marks are; of the classes those that are to be ``named``."""
-        classes = zip(self.names, (self.positives, self.negatives), named, strict=True)
-        for name, marks, is_named in classes:
-            if is_named:
-                legend.explain_mark(name, marks)
-        if len(self.wrong.data):
-            legend.explain_mark("on the wrong side", self.wrong)
-        if len(self.lost.data):
-            legend.explain_mark("ranked below the FPR range", self.lost)
+    def entries(self, named: Sequence[bool]) -> Iterator[Entry]:
+        """Explain the marks that are there, and name the classes where they are to be named."""
+        yield from itertools.compress(
+            zip(self.names, (self.positives, self.negatives), strict=True), named
+        )
+        for words, marks in (
+            ("on the wrong side", self.wrong),
+            ("ranked below the FPR range", self.lost),
+        ):
+            if len(marks.data):
+                yield words, marks
 
     # ------------------------------------------------------------- the pointer
 
-    def hover(self, position: QPointF) -> None:
-        """Name the row under the pointer."""
-        place = self._under(position)
-        if place is None or self._picture is None:
+    def hover(self, place: QPointF | None) -> None:
+        """Name the row at a place."""
+        row = None if place is None else self._under(place)
+        if place is None or row is None or self._picture is None:
             self.readout.show_nothing()
-            return
-        at = QPointF(self._plot.mapFromScene(position))
-        self.readout.show_at(self._plot, at, self._words(self._picture.sample, place))
+        else:
+            self.readout.show_at(self._plot, place, self._words(self._picture.sample, row))
 
-    def click(self, event: Any) -> None:
-        """Choose the row under the pointer; none where there is none."""
-        if self._picture is None or event.button() != Qt.MouseButton.LeftButton:
-            return
-        place = self._under(event.scenePos())
-        self._choose(None if place is None else int(self._picture.sample.numbers[place]))
+    def click(self, place: QPointF) -> None:
+        """Choose the row at a place, or none."""
+        if self._picture is not None:
+            row = self._under(place)
+            self._choose(None if row is None else int(self._picture.sample.numbers[row]))
 
-    def _under(self, position: QPointF) -> int | None:
-        box = self._plot.getViewBox()
-        if self._picture is None or not box.sceneBoundingRect().contains(position):
+    def _under(self, place: QPointF) -> int | None:
+        """Return the drawn row at a place."""
+        if self._picture is None:
             return None
-        place, size = box.mapSceneToView(position), box.viewPixelSize()
-        off = (self._picture.places[self._kept] - [place.x(), place.y()]) / size
-        far = np.hypot(off[:, 0], off[:, 1])
-        nearest = int(far.argmin()) if len(far) else 0
-        return int(self._kept[nearest]) if len(far) and far[nearest] <= _NEAR else None
+        found = self._plot.nearest(self._picture.places[self._kept], place, _NEAR)
+        return None if found is None else int(self._kept[found])
 
     def _words(self, sample: Sample, place: int) -> str:
         name = self.names[0 if sample.positive[place] else 1]
@@ -178,3 +179,49 @@ def class_names(subject: Subject) -> tuple[str, str]:
         return "positive", "negative"
     model = subject.split.model
     return f"{model.positive} (positive)", f"{model.negative} (negative)"
+
+
+_MOST = 24
+
+
+class RowPanel(QWidget):
+    """The number, class and score of a row, and its cells as the table has them."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        named(self, "row_panel", "Row at the pointer")
+        self.heading = label("", "title", name="row_heading")
+        # A long name is cut off rather than widening the window.
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.cells = label("", "muted", wrap=True, name="row_cells")
+        self._row = 0
+        self.data_button = data_button("row_data_button", lambda: session.show_rows((self._row,)))
+        self.explain_button = explain_button(
+            "row_explain_button", lambda: session.explain_row(self._row)
+        )
+        tip, verb = "Deselect the row", lambda: session.point_at(row=None)
+        self.close_button = push_button("row_close_button", "C&lose", tip, verb)
+        buttons = self.data_button, self.explain_button, self.close_button
+        self.setLayout(down(across((self.heading, 1), *buttons), self.cells, gap=4))
+        self.hide()
+
+    def show_row(self, table: Table, row: int, heading: str) -> None:
+        """Show a row of the table."""
+        known = [
+            f"{column.name} {_cell(column.values[row])}"
+            for column in table.columns
+            if column.role in ("number", "category", "group")
+        ]
+        more = f" · and {len(known) - _MOST} more" if len(known) > _MOST else ""
+        self._row = row
+        self.heading.setText(heading)
+        plain_tooltip(self.heading, heading)
+        self.cells.setText(" · ".join(known[:_MOST]) + more)
+        plain_tooltip(self.cells, "\n".join(known))
+        self.show()
+
+
+def _cell(value: object) -> str:
+    if value is None or value != value:
+        return GAP
+    return plain_number(value, 6) if isinstance(value, float) else str(value)

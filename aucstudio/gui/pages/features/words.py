@@ -1,14 +1,14 @@
-"""What the sentence under the page Feature space says."""
+"""Texts of the feature space."""
 
 from __future__ import annotations
 
 from aucstudio.gui.pages.features.rows import Mistakes
-from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.project.geometry.planes import SCORE, Sample
 from aucstudio.project.runs.experiments.experiment import Band
 
 
-def caption(subject: Subject, picture: Picture, drawn: int) -> str:
+def caption(subject: Subject, picture: PlanePicture, drawn: int) -> str:
     """Describe what a point or a region is, and what the lines of the runs mean."""
     rows = len(picture.sample.positive)
     said = "Each point is one row of the table."
@@ -53,29 +53,29 @@ def lost_words(found: Mistakes, band: Band) -> str:
     )
 
 
-def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
+def held_words(subject: Subject, picture: PlanePicture, curved: bool) -> str:
     """Describe what a boundary in the plane leaves out; empty where it is exact."""
     plane, features = picture.plane, len(subject.preparation.feature_names)
     if not plane.is_straight:
         return ""
     if features <= 2:
-        return "There is no other feature: the boundaries are exact."
+        return "There are no other features, so the boundaries are exact."
     if plane.kind == SCORE and not curved:
         return ""
     what = "Lines" if not curved else "Boundaries"
     return f"{what}: all other features at their means."
 
 
-def remarks(subject: Subject, picture: Picture, outside: int, drawn: int) -> list[str]:
+def remarks(subject: Subject, picture: PlanePicture, outside: int, drawn: int) -> list[str]:
     """Describe what the picture leaves out or makes up."""
     sample, words = picture.sample, []
     if sample.gaps:
         words.append(
-            f"{_counted(sample.gaps, 'missing value')} at the training "
+            f"{_counted(sample.gaps, 'missing value')} drawn at the training "
             f"{subject.preparation.choice.fill}."
         )
     if outside:
-        words.append(f"{_counted(outside, 'far-off row')} outside the frame: zoom out.")
+        words.append(f"{_counted(outside, 'distant row')} outside the frame: zoom out.")
     if 0 < drawn < len(sample.positive):
         words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn as points.")
     return words

@@ -1,1 +1,1 @@
-"""The pictures of the page Model: what a trained model makes of each column."""
+"""The page Model."""

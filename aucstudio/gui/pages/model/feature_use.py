@@ -1,4 +1,4 @@
-"""What an ensemble of trees asks: how often each column, and what its questions are worth."""
+"""Columns used in the splits of an ensemble of trees, and their contributions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.trees import FeatureUse, feature_use, side_by_side
@@ -26,24 +25,16 @@ class FeatureUsePart(ModelPicture):
 
     key: ClassVar = "use"
     title: ClassVar = "Feature use"
-    tip: ClassVar = "Columns the trees split on, and what the splits contribute"
+    tip: ClassVar = "Columns that the trees split on, and what the splits contribute"
 
     def __init__(self) -> None:
-        super().__init__()
         self.chart = WhiskerChart("model_use_plot", "% of the variance of the trees' outputs")
-        self.plot = self.chart.plot
-        self.box.addWidget(self.chart)
+        super().__init__(self.chart)
         self.found: list[FeatureUse] = []
-        self._answer = Answer(self, self._on_found, self.told.emit)
+        self._answer = self.answer(self._on_found, self.told.emit)
 
     def suits(self, run: ShownRun) -> bool:
         return all(_trees(split.model.scorer) > 1 for split in run.record.splits)
-
-    def busy(self) -> bool:
-        return self._answer.busy
-
-    def leave(self) -> None:
-        self._answer.drop()
 
     def show_subject(self, subject: ModelSubject) -> None:
         self.subject = subject
@@ -52,7 +43,7 @@ class FeatureUsePart(ModelPicture):
             self._answer.drop()
             self.found = []
             self.chart.show_rows([], subject.run.look)
-            self.told.emit("Open the table of this run to see what its trees are worth.")
+            self.told.emit("Open the table of this run to see the contributions of its trees.")
         elif self._answer.ask((record.id, record.created), lambda post: _use(record, table, post)):
             self.found = []
             self.told.emit(f"Sending the training rows through the trees of {subject.name}…")
@@ -74,7 +65,7 @@ class FeatureUsePart(ModelPicture):
                 float(mean[c]),
                 float(gain[:, c].min()) if several else np.nan,
                 float(gain[:, c].max()) if several else np.nan,
-                f"{columns[c]}\n{mean[c]:.1f} % of the variance\nasked {asked[c]:,.0f} times",
+                f"{columns[c]} {mean[c]:.1f} % of the variance used in {asked[c]:,.0f} splits",
             )
             for c in np.argsort(-mean, kind="stable")
         ]

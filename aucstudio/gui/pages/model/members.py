@@ -1,4 +1,4 @@
-"""What a combination is made of: the weight of each member, and what it adds."""
+"""Members of a combination: weights and contributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 
 
@@ -21,10 +21,8 @@ class MembersPart(ModelPicture):
     tip: ClassVar = "The methods of the combination, their weights and what each adds"
 
     def __init__(self) -> None:
-        super().__init__()
         self.chart = WhiskerChart("model_members_plot", "Weight in the combination (%)")
-        self.plot = self.chart.plot
-        self.box.addWidget(self.chart)
+        super().__init__(self.chart)
         self.found: list[dict[str, MemberShare]] = []
 
     def suits(self, run: ShownRun) -> bool:
@@ -63,12 +61,12 @@ class MembersPart(ModelPicture):
     def _statement(self, rows: list[Whisker], subject: ModelSubject) -> Statement:
         most = rows[0]
         best = max((row.name for row in rows), key=lambda title: self._figures(title)[0])
-        headline = f"{most.name} weighs most in {subject.name}: {most.value:.0f} %."
-        alone = f"By itself {best} ranks best: AUC {self._figures(best)[0]:.3f}."
+        headline = f"{most.name} has the largest weight in {subject.name}: {most.value:.0f} %."
+        alone = f"{best} ranks best on its own: AUC {self._figures(best)[0]:.3f}."
         which = "held-out rows"
         if not subject.run.record.experiment.members:
-            which = "rows held out inside the training rows"
-        where = f"On {which}, which chose the weights."
+            which = "rows held out within the training rows"
+        where = f"Computed on {which}, which also chose the weights."
         return Statement.of(headline, alone, where)
 
     def data(self) -> Columns:

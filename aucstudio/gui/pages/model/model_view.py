@@ -1,34 +1,30 @@
-"""The chosen run's model: weights, importance, score curves, trees; whichever it has."""
+"""Model: weights, importance, effects, trees, one row."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 from typing import ClassVar
 
-from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
     QGraphicsItem,
-    QHBoxLayout,
     QStackedWidget,
-    QVBoxLayout,
 )
 
-from aucstudio.gui.common.choices import SplitCombo
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import follow_check, hint_label
+from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.pages.model.effects import ShapesPart
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
-from aucstudio.gui.pages.model.live_weights import is_linear
+from aucstudio.gui.pages.model.importance import ImportancePart
 from aucstudio.gui.pages.model.members import MembersPart
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.pages.model.permuting import ImportancePart
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.pages.model.row import RowPart
-from aucstudio.gui.pages.model.shapes import ShapesPart
 from aucstudio.gui.pages.model.tree import TreePart
-from aucstudio.gui.pages.model.weights import WeightsPart
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.model.weights import WeightsPart, is_linear
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 
 
@@ -47,7 +43,7 @@ class ModelView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "focus_changed": "mark_stale",
+        "focus": "mark_stale",
         "band_rested": "mark_stale",
     }
 
@@ -67,44 +63,29 @@ class ModelView(PageView):
             self.row_part,
         ]
         self.part = self.parts[0]
+        self.pictures = [part.plot for part in self.parts]
         self._wanted = ""
         self._flying: LiveRun | None = None
         self._make_controls()
         self.stack = QStackedWidget()
-        self.hint = hint_label("model_hint")
-        self.stack.addWidget(self.hint)
         for part in self.parts:
             self.stack.addWidget(part)
             part.told.connect(lambda words, part=part: self._hear(part, words))
-        self.body.addWidget(self.stack)
+        # The controls of a part have a row of their own: the centre may be narrow.
+        bars = [part.bar for part in self.parts]
+        self.set_content(down(across(*bars, STRETCH), (self.stack, 1)), "No model yet")
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.picture_combo = row.choice(
-            "model_picture_combo", "P&icture", "What to see of the model"
-        )
+        self.picture_combo = row.choice("model_picture_combo", "P&icture", "View of the model")
         self.picture_combo.activated.connect(self._on_picture)
-        self.split_combo = row.put(
-            SplitCombo("model_split_combo", "Which fit of the run"), "S&plit"
+        self.split_combo = row.splits(
+            "model_split_combo",
+            "Which fit of the run",
+            lambda: self.session.point_at(split=self.split_combo.currentIndex()),
         )
-        self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
-        self.follow_check = row.put(follow_check("model_follow_check"))
-        self.follow_check.toggled.connect(self.mark_stale)
+        self.offer_following()
         self.controls.addStretch(1)
-        # A row of their own: the centre may be narrow.
-        below, layout = QHBoxLayout(), self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertLayout(1, below)
-        for part in self.parts:
-            part.bar.setVisible(False)
-            below.addWidget(part.bar)
-        below.addStretch(0)
-
-    def figure(self) -> Plot:
-        return self.part.plot
-
-    def plots(self) -> list[Plot]:
-        return [part.plot for part in self.parts]
 
     def figure_data(self) -> Columns:
         return self.part.data() if self._flying or self._run() else {}
@@ -115,8 +96,7 @@ class ModelView(PageView):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        live, run = self._followed(), self._run()
-        self.follow_check.setVisible(self._is_offered(self.session.live))
+        live, run = self.followed(), self._run()
         self.weights.live_weights.leave()
         self._flying = live
         if live is not None:
@@ -133,6 +113,7 @@ class ModelView(PageView):
         index = min(self.session.focus.split, len(run.record.splits) - 1)
         self._offer_splits(len(run.record.splits), index)
         self.stack.setCurrentWidget(self.part)
+        self.show_content(True)
         for part in self.parts:
             part.bar.setVisible(part is self.part)
         row, band = self.session.focus.row, self.session.plan.band
@@ -144,8 +125,7 @@ class ModelView(PageView):
         self.refresh()
 
     def refresh_live(self) -> None:
-        live = self._followed()
-        self.follow_check.setVisible(self._is_offered(self.session.live))
+        live = self.followed()
         if live is not self._flying:
             self.refresh()
         elif live is not None:
@@ -157,14 +137,8 @@ class ModelView(PageView):
     def moving(self) -> Container[QGraphicsItem]:
         return (self.weights.chart.dots,)
 
-    def _followed(self) -> LiveRun | None:
-        """Return the run in progress if it is what is to be seen: wished, and linear."""
-        live = self.session.live
-        return live if self._is_offered(live) and self.follow_check.isChecked() else None
-
-    def _is_offered(self, live: LiveRun | None) -> bool:
-        """Return whether the weights of the run in progress can be seen where a person looks."""
-        if live is None or (self._run() is not None and self._wanted not in ("", self.weights.key)):
+    def can_follow(self, live: LiveRun) -> bool:
+        if self._run() is not None and self._wanted not in ("", self.weights.key):
             return False
         # Between two fits there is no scorer: the weights of the one before stay.
         return is_linear(live) or (live is self._flying and live.picture is None)
@@ -178,6 +152,7 @@ class ModelView(PageView):
             self.part.leave()
             self.part = self.weights
         self.stack.setCurrentWidget(self.weights)
+        self.show_content(True)
         self.weights.show_live(live)
 
     def _run(self) -> ShownRun | None:
@@ -188,8 +163,7 @@ class ModelView(PageView):
         self.controls.show(False, self.split_combo, *(part.bar for part in self.parts))
         for part in self.parts:
             part.leave()
-        self.stack.setCurrentWidget(self.hint)
-        self.hint.setText("No model yet")
+        self.show_content(False)
         self.sentence.setText(
             self.why_empty(
                 self.session.run(self.session.selected),
@@ -202,20 +176,14 @@ class ModelView(PageView):
     def _offer_pictures(self, run: ShownRun) -> None:
         """List the pictures that suit a run; what was chosen stays if it is among them."""
         suited = [part for part in self.parts if part.suits(run)]
-        keys = [part.key for part in suited]
-        if keys != [self.picture_combo.itemData(k) for k in range(self.picture_combo.count())]:
-            with QSignalBlocker(self.picture_combo):
-                self.picture_combo.clear()
-                for part in suited:
-                    self.picture_combo.addItem(part.title, part.key)
+        fill_combo(self.picture_combo, [(part.title, part.key) for part in suited])
         self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
 
     def _turn_to(self, part: ModelPicture) -> None:
         if part is not self.part:
             self.part.leave()
             self.part = part
-        with QSignalBlocker(self.picture_combo):
-            self.picture_combo.setCurrentIndex(self.picture_combo.findData(part.key))
+        quietly(self.picture_combo.setCurrentIndex, self.picture_combo.findData(part.key))
         plain_tooltip(self.picture_combo, part.tip)
 
     def _offer_splits(self, count: int, index: int) -> None:

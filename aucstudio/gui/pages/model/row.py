@@ -1,4 +1,4 @@
-"""One row: what each column did to its score, as bars."""
+"""Contributions of columns to the score of one row."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelSubject
-from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
+from aucstudio.gui.pages.model.background_picture import Question, WorkedOut
+from aucstudio.gui.pages.model.model_picture import Columns, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.explain.one_row import (
     CSV_HEAD,
@@ -31,7 +29,7 @@ from aucstudio.project.runs.record import RunRecord
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REACH = 1.96  # standard errors to either end of a 95 % interval
-_NO_ROW = "Which row? Give its number, or point at one in Data, Scores or Pairs."
+_NO_ROW = "Choose a row: enter its number, or select one in Data, Scores or Pairs."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,11 +51,11 @@ Message = float | RowDetail
 
 
 class RowPart(WorkedOut[Explained]):
-    """Works in the background; bars come as soon as they can be told, and settle."""
+    """Computes in the background; bars appear as soon as they are available."""
 
     key: ClassVar = "row"
     title: ClassVar = "One row"
-    tip: ClassVar = "What each column did to the score of the row that is pointed at"
+    tip: ClassVar = "How each column contributes to the score of the selected row"
     of_one_split: ClassVar = True
     remembered: ClassVar = 16
     unstarted: ClassVar = "Stopped before there was a result."
@@ -68,22 +66,19 @@ class RowPart(WorkedOut[Explained]):
         self._make_controls()
 
     def _make_controls(self) -> None:
-        self.row_box = named(QSpinBox(), "model_row_box", "Row")
+        self.row_box = self.row.put(
+            whole_box("model_row_box", "Row", 0, 0), tip="Number of the row in the table, from 1"
+        )
         self.row_box.setKeyboardTracking(False)
         self.row_box.setPrefix("Row ")
         self.row_box.setGroupSeparatorShown(True)
-        self.row_box.lineEdit().setTextMargins(*FIELD_MARGINS)
-        plain_tooltip(self.row_box, "Number of the row in the table, from 1")
         self.row_box.valueChanged.connect(self._on_number)
-        self.all_check = named(QCheckBox("&All columns"), "model_row_all_check", "All columns")
-        plain_tooltip(self.all_check, f"Off: those that moved the score most, {_SHOWN} lines")
-        self.all_check.toggled.connect(lambda _on: self.draw())
-        self.add_control(self.row_box)
-        self.add_control(self.all_check)
+        tip = f"Off: only the {_SHOWN} columns with the largest contributions"
+        self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.draw)
         self.make_working_controls(
             "model_row",
             ("Stop drawing", "Stop and keep the contributions so far"),
-            ("Draw to the end", "Draw until the error is small"),
+            ("Finish sampling", "Sample until the error is small"),
         )
         self.show_state()
 
@@ -125,14 +120,8 @@ class RowPart(WorkedOut[Explained]):
 
     def _ask(self, subject: ModelSubject) -> None:
         key = self.question(subject)
-        if key in self._known:
-            self._work.drop()
-            self.found = self._known[key]
-            self.draw()
-        elif key != self._work.key:
-            self.begin(subject)
-        else:
-            self.draw()
+        if not self._answer.recall(key):
+            self.draw() if key == self._answer.key else self.begin(subject)
 
     def begin(self, subject: ModelSubject) -> None:
         table, record, index, row = subject.table, subject.run.record, subject.index, subject.row
@@ -151,7 +140,7 @@ class RowPart(WorkedOut[Explained]):
             detail = explain_row(rows, split.model, row, train, weights=weights, listen=listen)
             return Explained(detail, _place(record, index, row))
 
-        self.work_out(subject, work, f"Explaining the score of row {row + 1:,} apart…")
+        self.work_out(subject, work, f"Explaining the score of row {row + 1:,} separately…")
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, float):
@@ -163,7 +152,7 @@ class RowPart(WorkedOut[Explained]):
     # ------------------------------------------------------------- drawing
 
     def show_none(self, sentence: str) -> None:
-        self._work.drop()
+        self._answer.drop()
         super().show_none(sentence)
 
     def is_complete(self) -> bool:
@@ -185,9 +174,9 @@ class RowPart(WorkedOut[Explained]):
         rows = [_whisker(part, exact=detail.exact) for part in detail.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
         others = "the training rows"
-        if self._work.busy:
+        if self._answer.busy:
             words = headline(detail, detail.row + 1, others)
-            self.told.emit(Statement.of(words, "Still drawing: the error gets smaller."))
+            self.told.emit(Statement.of(words, "Still sampling: the error becomes smaller."))
             return
         told = filter(None, [self.found.place, *about(detail)])
         self.told.emit(Statement.of(headline(detail, detail.row + 1, others), *told))
@@ -222,7 +211,7 @@ def _place(record: RunRecord, index: int, row: int) -> str:
     several = len(record.splits) > 1
     which = f"Split {index + 1}" if several else f"The {record.experiment.method} run"
     if record.experiment.validation.scheme == "file":
-        return "The row is one of the table's, which the model was trained on."
+        return "The model was trained on all rows of the table, including this one."
     if row in split.test_rows:
         return f"{which} held this row out."
     seen = f"{which} trained on this row" if row in split.train_rows else "The row has no label"

@@ -1,4 +1,4 @@
-"""A decision tree drawn from left to right, with its questions, counts and scores."""
+"""Picture of a decision tree."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QSpinBox
 
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.form import whole_box
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, mixed
-from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.explain.trees import Node, plain_number, read_tree
@@ -36,43 +34,30 @@ class TreePart(ModelPicture):
 
     key: ClassVar = "tree"
     title: ClassVar = "Tree"
-    tip: ClassVar = "The questions of a tree, and who ends where"
+    tip: ClassVar = "Splits of a tree and the rows in each leaf"
     of_one_split: ClassVar = True
 
     def __init__(self) -> None:
-        super().__init__()
-        self.plot = make_plot("model_tree_plot", "", "")
+        super().__init__(make_plot("model_tree_plot", "", ""))
         self.plot.showGrid(x=False, y=False)
         self.plot.hideAxis("left")
         self.plot.hideAxis("bottom")
         self.plot.invertY(True)
-        self.box.addWidget(self.plot)
         self.root: Node | None = None
         self.placed: Placed | None = None
-        self._answer = Answer[Node](self, self._on_found, self.told.emit, _KEPT)
+        self._answer = self.answer(self._on_found, self.told.emit, keep=_KEPT)
         self._again = delayed(self, 50, self._draw)
-        self.tree_box = named(QSpinBox(), "model_tree_box", "Tree")
-        plain_tooltip(self.tree_box, "Which tree of the ensemble")
+        self.tree_box = whole_box("model_tree_box", "Tree", 0, 99)
         self.tree_box.setKeyboardTracking(False)
         self.tree_box.valueChanged.connect(self._ask)
-        self.tree_label = self.add_control(self.tree_box, "Tr&ee")
-        self.levels_box = named(QSpinBox(), "model_levels_box", "Levels")
-        plain_tooltip(self.levels_box, "How many questions deep the tree is drawn")
-        self.levels_box.setRange(0, 99)
+        self.row.put(self.tree_box, "Tr&ee", "Which tree of the ensemble")
+        self.levels_box = whole_box("model_levels_box", "Levels", 0, 99)
         self.levels_box.setSpecialValueText("as fit")
         self.levels_box.valueChanged.connect(self._draw)
-        self.add_control(self.levels_box, "Le&vels")
-        for box in (self.tree_box, self.levels_box):
-            box.lineEdit().setTextMargins(*FIELD_MARGINS)
+        self.row.put(self.levels_box, "Le&vels", "Number of levels drawn")
 
     def suits(self, run: ShownRun) -> bool:
         return all(isinstance(split.model.scorer, EnsembleScorer) for split in run.record.splits)
-
-    def busy(self) -> bool:
-        return self._answer.busy
-
-    def leave(self) -> None:
-        self._answer.drop()
 
     # ------------------------------------------------------------- computing
 
@@ -81,9 +66,7 @@ class TreePart(ModelPicture):
         scorer = subject.split.model.scorer
         assert isinstance(scorer, EnsembleScorer)
         several = len(scorer.roots) > 1
-        self.tree_box.setVisible(several)
-        if self.tree_label is not None:
-            self.tree_label.setVisible(several)
+        self.row.show(several, self.tree_box)
         with QSignalBlocker(self.tree_box):
             self.tree_box.setRange(1, len(scorer.roots))
             self.tree_box.setSuffix(f" of {len(scorer.roots)}")
@@ -98,7 +81,7 @@ class TreePart(ModelPicture):
             self._answer.drop()
             self.root = self.placed = None
             self.plot.clear()
-            self.told.emit("Open the table of this run to see who ends in which leaf.")
+            self.told.emit("Open the table of this run to see the rows in each leaf.")
             return
         asked = (subject.run.record.id, subject.run.record.created, subject.index, tree)
 
@@ -205,10 +188,6 @@ class TreePart(ModelPicture):
             f"{node.condition}?\nyes: up, no: down; unknown counts as {gaps}",
         )
 
-    def _depth(self) -> float:
-        assert self.placed is not None
-        return max(placed.x for placed in self.placed.walk())
-
     def _positives(self) -> int:
         return self.root.positives if self.root else 0
 
@@ -253,15 +232,14 @@ def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     said = [
         f"The tree has {len(leaves):,} leaves and up to {deep} splits on a path, the first being "
         f"{root.condition}; a yes goes up.",
-        f"Its best leaf holds {best.positives:,} of "
-        f"{root.positives:,} positives and {best.negatives:,} of {root.negatives:,} negatives of "
-        "the training rows.",
+        f"Its best leaf has {best.positives:,} of {root.positives:,} positives and "
+        f"{best.negatives:,} of {root.negatives:,} negatives of the training rows.",
     ]
     if levels < deep:
         said.append(f"{levels} of {deep} levels are drawn.")
     small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
     if small:
-        said.append(f"{small:,} leaves rest on fewer than five rows.")
+        said.append(f"{small:,} leaves have fewer than five rows.")
     return Statement.of(*said)
 
 
@@ -306,7 +284,7 @@ def all_nodes(root: Node) -> list[Node]:
 
 
 def ends_at(node: Node, levels: int) -> int:
-    """Count what stands at the right ends of a tree that is drawn to a depth."""
+    """Count the leaves and cut nodes of a tree drawn to a depth."""
     if node.left is None or node.right is None or node.depth >= levels:
         return 1
     return ends_at(node.left, levels) + ends_at(node.right, levels)

@@ -1,21 +1,76 @@
-"""The weights of a linear scorer, largest first, with their spread over the splits."""
+"""Weights of a linear scorer, largest first, with their spread over splits."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
-from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import STANDARD
-from aucstudio.project.explain.effects import Coefficients, coefficients
+from aucstudio.project.explain.effects import Coefficients, coefficients, gather_weights
 from aucstudio.project.explain.trees import plain_number
+from aucstudio.project.runs.progress import Look
+
+MOST_ROWS = 60
+# Rows that changed places with every look could not be read; as the weights come to rest, so do
+# the rows.
+_SORTED_AGAIN = 2.0  # times as long into the fit
+
+
+class LiveWeights:
+    """Moves the dots of a chart along with the weights of the run in progress."""
+
+    def __init__(self, chart: WhiskerChart) -> None:
+        self._found: Coefficients | None = None
+        self._chart = chart
+        self._look: Look | None = None
+        self._learnt: Preparation | None = None
+        self._order: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+        self._sorts_at = 0.0
+
+    def leave(self) -> None:
+        """Discard the drawing, so that the next one starts afresh."""
+        self._found = self._look = self._learnt = None
+
+    def follow(self, live: LiveRun) -> Coefficients | None:
+        """Draw the current weights and return them; None if there are no new ones."""
+        look, learnt = live.picture, live.preparation
+        if look is None or learnt is None or look is self._look:
+            return None
+        assert isinstance(look.scorer, LinearScorer)
+        weights = look.scorer.weights
+        if not np.isfinite(weights).all():
+            return None
+        self._look = look
+        if self._found is None or learnt is not self._learnt or look.seconds >= self._sorts_at:
+            self._learnt, self._sorts_at = learnt, _SORTED_AGAIN * look.seconds
+            self._order = np.argsort(-np.abs(weights), kind="stable")
+            self._found = gather_weights([(learnt, weights)])
+            rows = zip(self._found.names[:MOST_ROWS], weights[self._order].tolist(), strict=False)
+            self._chart.show_rows(
+                [Whisker(name, value, np.nan, np.nan, name) for name, value in rows], live.look
+            )
+        else:
+            now = weights[self._order]
+            self._found = dataclasses.replace(self._found, weights=now[None])
+            self._chart.move_dots(now[:MOST_ROWS])
+        return self._found
+
+
+def is_linear(live: LiveRun) -> bool:
+    """Return whether the run in progress has weights to show at this moment."""
+    look = live.picture
+    return look is not None and live.preparation is not None and look.scorer.kind == "linear"
 
 
 class WeightsPart(ModelPicture):
@@ -27,17 +82,15 @@ class WeightsPart(ModelPicture):
     key: ClassVar = "coefficients"
     title: ClassVar = "Coefficients"
     tip: ClassVar = (
-        "What each feature adds to a linear score. Features that go together share their weight: "
-        "a small one need not mean that a feature is useless"
+        "Contribution of each feature to a linear score. Correlated features share their "
+        "weight, so a small weight does not mean that a feature is useless"
     )
 
     def __init__(self) -> None:
-        super().__init__()
         self.chart = WhiskerChart(
             "model_weights_plot", "Weight for one standard deviation, or for a level"
         )
-        self.plot = self.chart.plot
-        self.box.addWidget(self.chart)
+        super().__init__(self.chart)
         self.live_weights = LiveWeights(self.chart)
         self.found: Coefficients | None = None
         self._first_split = 0
@@ -115,7 +168,7 @@ def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     words = f"{live.look.name} {verb}{split}: current weights."
     if not found.mean.any():
-        return Statement(words, "All are still 0.")
+        return Statement(words, "All weights are still 0.")
     said = Statement(words, _strongest(found, "so far"))
     count = len(found.names)
     if count > MOST_ROWS:

@@ -1,1 +1,1 @@
-"""What the pictures in a plane share: their subject, controls, legend and lines."""
+"""What difference vectors and feature space share."""

@@ -1,28 +1,32 @@
-"""The controls of a picture in a plane: which plane, which features, which split."""
+"""Controls of a plane: projection, features, split."""
 
 from __future__ import annotations
 
 import functools
 from typing import ClassVar
 
-from PySide6.QtCore import QSignalBlocker
-
-from aucstudio.gui.common.choices import SplitCombo, fill_names
+from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.planes import FEATURES, Plane
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane
 
 
 class PlaneControls(PageView):
     """A page with a plane to choose; the split is what the whole session points at.
 
-    A subclass names the planes that it has, and the prefix of its controls' names.
+    A subclass gives the prefix of its controls' names.
     """
 
-    planes: ClassVar[dict[str, str]]
+    planes: ClassVar = {
+        SCORE: "Score × widest direction",
+        FEATURES: "Two features",
+        COMPONENTS: "Principal components",
+    }
     prefix: ClassVar[str]
+    rows_choice: ClassVar[tuple[str, str, str]]  # name, label and tip of the choice of rows
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
@@ -35,7 +39,7 @@ class PlaneControls(PageView):
         self.plane_combo = row.choice(
             f"{self.prefix}plane_combo",
             "&Plane",
-            "Where the rows are seen from",
+            "Projection of the rows",
             [(words, kind) for kind, words in self.planes.items()],
             self._on_plane,
         )
@@ -51,13 +55,13 @@ class PlaneControls(PageView):
                 (("x", "Right", "right"), ("y", "Up", "upwards"))
             )
         )
-        self.split_combo = row.put(
-            SplitCombo(
-                f"{self.prefix}split", "Which fit of the run: each has its own training rows"
-            ),
-            "Split",
+        self.split_combo = row.splits(
+            f"{self.prefix}split",
+            "Which fit of the run: each has its own training rows",
+            self._on_split,
         )
-        self.split_combo.currentIndexChanged.connect(self._on_split)
+        held_out = (("Held-out", True), ("Training", False))
+        self.rows_combo = row.choice(*self.rows_choice, held_out, self.mark_stale)
 
     def _on_plane(self) -> None:
         # What is chosen for one table means little on another.
@@ -75,11 +79,10 @@ class PlaneControls(PageView):
         """Show the features themselves where there are just two, unless a plane was chosen."""
         if self._chosen_for != self._table_key():
             kind = FEATURES if self.is_exact(subject) else next(iter(self.planes))
-            with QSignalBlocker(self.plane_combo):
-                self.plane_combo.setCurrentIndex(self.plane_combo.findData(kind))
+            quietly(self.plane_combo.setCurrentIndex, self.plane_combo.findData(kind))
 
-    def _on_split(self, index: int) -> None:
-        self.session.point_at(split=index)
+    def _on_split(self) -> None:
+        self.session.point_at(split=self.split_combo.currentIndex())
         self.mark_stale()
 
     def _on_feature(self, axis: int) -> None:
@@ -88,8 +91,7 @@ class PlaneControls(PageView):
         if x == y and shown is not None and shown.features is not None:
             # The same feature twice is no plane: the two change places.
             other = self.y_feature if axis == 0 else self.x_feature
-            with QSignalBlocker(other):
-                other.setCurrentIndex(shown.features[axis])
+            quietly(other.setCurrentIndex, shown.features[axis])
         self._wanted = self.x_feature.currentText(), self.y_feature.currentText()
         self.mark_stale()
 
@@ -106,8 +108,7 @@ class PlaneControls(PageView):
             self.controls.show(kind == FEATURES and len(names) > 1, combo)
             fill_names(combo, names)
         if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
-            with QSignalBlocker(self.y_feature):
-                self.y_feature.setCurrentIndex(int(not self.x_feature.currentIndex()))
+            quietly(self.y_feature.setCurrentIndex, int(not self.x_feature.currentIndex()))
         run = self.session.run(self.session.selected)
         splits = 0 if run is None else len(run.record.splits)
         self.controls.show(splits > 1, self.split_combo)
@@ -126,8 +127,7 @@ class PlaneControls(PageView):
             for combo, feature in zip(
                 (self.x_feature, self.y_feature), plane.features, strict=True
             ):
-                with QSignalBlocker(combo):
-                    combo.setCurrentIndex(feature)
+                quietly(combo.setCurrentIndex, feature)
 
 
 def is_whole_plane(preparation: Preparation) -> bool:

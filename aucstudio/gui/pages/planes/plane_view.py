@@ -1,42 +1,40 @@
-"""The frame of every picture in a plane: rows are placed on another thread, then drawn here."""
+"""Base class of views of a plane."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections.abc import Container
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-import pyqtgraph as pg
-from numpy.typing import NDArray
-from PySide6.QtGui import QPen, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGraphicsItem, QVBoxLayout
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
 
-from aucstudio.engine.roc import equal_error_threshold
+from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label
-from aucstudio.gui.pages.planes.axes import axis_words
 from aucstudio.gui.pages.planes.controls import PlaneControls
-from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
-from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, is_curved, live_key
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.planes.marks import add_line, axis_words, feature_words, place_line
+from aucstudio.gui.pages.planes.subject import (
+    PlanePicture,
+    Subject,
+    find_subject,
+    is_curved,
+    live_key,
+)
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_plane
-from aucstudio.project.runs.watch import Look
-from aucstudio.project.work.job import Job, describe_failure
+from aucstudio.project.runs.progress import Look
 
-__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "place_line"]
+__all__ = ["PlanePicture", "PlaneView", "Subject", "feature_words", "place_line"]
 
-Array = NDArray[np.float64]
 
 _LIVE_PAUSE = 0.3  # s between two pictures of the run in progress, at the least
 _LIVE_SHARE = 3.0  # of the time that one takes
@@ -55,50 +53,37 @@ class PlaneView(PlaneControls):
 
     listens_to: ClassVar = {
         **PlaneControls.listens_to,
-        "focus_changed": "_on_focus",
+        "focus": "_on_focus",
     }
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
         self.plot = make_plot(f"{name}_plot", "", "")
+        self.pictures = (self.plot,)
+        self.axes = (self.plane_combo,)
         self.caption = label("", "muted", wrap=True, name=f"{name}_caption")
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(self.caption)
-        column.addWidget(self.plot, stretch=1)
-        self.body.addLayout(column)
+        self.body.addLayout(down(self.caption, (self.plot, 1), gap=4))
         self.legend = Legend(self.plot)
-        self.live_line = self.add_line(15)
-        self.picture: Picture | None = None
+        self.live_line = add_line(self.plot, 15)
+        self.picture: PlanePicture | None = None
         self.subject: Subject | None = None
         self._look: Look | None = None
         self._began, self._took = 0.0, 0.0
-        self._work = Background(self, self._land)
-        self.plot.scene().sigMouseClicked.connect(self._on_click)
-        self.retheme()
-
-    def figure(self) -> Plot:
-        return self.plot
-
-    def axis_choices(self) -> list[QComboBox]:
-        return [self.plane_combo]
-
-    def busy(self) -> bool:
-        return self._work.busy
+        self._placing = self.answer(self._on_placed, self._show_nothing)
 
     def shown_plane(self) -> Plane | None:
         return None if self.picture is None else self.picture.plane
 
     # ------------------------------------------------------------- what a subclass gives
 
-    def compute(self, subject: Subject, picture: Picture) -> object:
+    def compute(self, subject: Subject, picture: PlanePicture) -> object:
         """Work out what the page adds to the placed rows; called on another thread."""
 
-    def extent(self, picture: Picture) -> Array:
+    def extent(self, picture: PlanePicture) -> Array:
         """Return places that the picture has to hold, shape (k, 2)."""
         return picture.places
 
-    def describe(self, subject: Subject, picture: Picture) -> str:
+    def describe(self, subject: Subject, picture: PlanePicture) -> str:
         """State in plain words what a point of the picture is, and what its place means."""
         raise TypeError(f"{type(self).__name__} does not say what its points are")
 
@@ -106,16 +91,31 @@ class PlaneView(PlaneControls):
         """Return whether a run in progress whose scores are no line here is shown itself."""
         return False
 
-    def reach(self, picture: Picture) -> Array:
+    def reach(self, picture: PlanePicture) -> Array:
         """Return places that can be seen by zooming out, shape (k, 2)."""
         return picture.places
 
-    def draw(self, subject: Subject, picture: Picture) -> Statement:
+    def draw(self, subject: Subject, picture: PlanePicture) -> Statement:
         """Draw, and say what is seen."""
         raise TypeError(f"{type(self).__name__} does not say how it is drawn")
 
     def follow(self) -> None:
         """Show the threshold, row and pair that are pointed at; there is a picture."""
+
+    def entries(self, subject: Subject, picture: PlanePicture) -> list[Entry]:
+        """List what the legend explains."""
+        return []
+
+    def explain(self) -> None:
+        """Explain in the legend what is drawn now."""
+        if self.subject is not None and self.picture is not None:
+            self.legend.explain(self.entries(self.subject, self.picture))
+
+    def add_panel(self, panel: QWidget) -> None:
+        """Place the description of selected rows between picture and conclusion."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.sentence), panel)
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
         """Show what else moves with the run in progress; ``normal`` is that of its line here."""
@@ -123,9 +123,9 @@ class PlaneView(PlaneControls):
     def forget(self) -> None:
         """Take away what is not an item of the plot; there is no picture any more."""
 
-    def held_out(self, _run: ShownRun) -> bool:
+    def shows_held_out(self, _run: ShownRun) -> bool:
         """Return whether to show the rows that the run was tested on."""
-        return False
+        return bool(self.rows_combo.currentData())
 
     def level(self, plane: Plane, weights: Array, intercept: float) -> float:
         """Return the level at which a line a·c = level is drawn."""
@@ -134,7 +134,7 @@ class PlaneView(PlaneControls):
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
-        found = find_subject(self.session, self.held_out, self.follows_live())
+        found = find_subject(self.session, self.shows_held_out, self.follows_live())
         if isinstance(found, str):
             self._fill_controls(None)
             self._show_nothing(found)
@@ -144,16 +144,15 @@ class PlaneView(PlaneControls):
         kind, features = self.plane_combo.currentData(), self.wanted_features(found)
         request = (*found.key, kind, features if kind == FEATURES else None)
         self.subject = found
-        if request != self._work.key:
+        if request != self._placing.key:
             self._start(request, found, kind, features)
         elif self.picture is not None:
             self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
-        self._work.drop()
+        self._placing.forget()
         self.subject = self.picture = None
-        self.legend.clear()
-        self.legend.fit()
+        self.legend.explain(())
         self._show_items(False)
         # Axes without a picture would look like one.
         self.plot.getPlotItem().setVisible(False)
@@ -164,45 +163,39 @@ class PlaneView(PlaneControls):
     def _start(
         self, request: object, subject: Subject, kind: str, features: tuple[int, int] | None
     ) -> None:
-        def work(_post: object) -> Picture:
+        def work(_post: object) -> PlanePicture:
             sample = subject.sample()
             plane = choose_plane(
                 sample, subject.weights, kind, features, self.of_pairs, subject.scorer
             )
-            picture = Picture(sample, plane, plane.place(sample))
+            picture = PlanePicture(sample, plane, plane.place(sample))
             return dataclasses.replace(picture, extra=self.compute(subject, picture))
 
         self.picture, self._began = None, time.monotonic()
-        self._work.start(request, work)
-        if self._work.busy and not subject.is_live:
+        if self._placing.ask(request, work) and not subject.is_live:
             self.sentence.setText(self.busy_words)
 
-    def _land(self, _key: object, job: Job[None, Picture]) -> None:
+    def _on_placed(self, picture: PlanePicture) -> None:
         self._took = time.monotonic() - self._began
-        if job.error is not None:
-            self._show_nothing(describe_failure(job.error)[0])
-        elif job.result is not None:
-            self.picture = job.result
-            self._name_axes()
-            self.reset_range()
-            self._draw()
+        self.picture = picture
+        self._name_axes()
+        self.reset_range()
+        self._draw()
 
     def _draw(self) -> None:
         assert self.subject is not None
         assert self.picture is not None
-        self.legend.clear()
         self.plot.getPlotItem().setVisible(True)
         self._show_items(True)
         self.sentence.setText(self.draw(self.subject, self.picture))
         self.caption.setText(self.describe(self.subject, self.picture))
-        self._fit_caption()
+        self.fit_page()
         self.follow()
-        self.legend.fit()
         self._move_live_line()
         self._take_places()
 
     def _take_places(self) -> None:
-        """Lay out what came, went or has other words now, before anything is painted."""
+        """Update the layout for changed items before painting."""
         layout = self.layout()
         assert layout is not None
         # A list that was given another choice does not ask for the room that its words need.
@@ -233,13 +226,10 @@ class PlaneView(PlaneControls):
             )
             self.plot.show_whole()
 
-    def _fit_caption(self) -> None:
+    def fit_page(self) -> None:
         """Leave the words out where the picture needs their room."""
         shown = self.picture is not None and self.height() >= _ROOM_FOR_CAPTION
         self.caption.setVisible(shown)
-
-    def _on_click(self, event: Any) -> None:
-        """Point at what was clicked."""
 
     def _on_focus(self) -> None:
         if not self.isVisible():
@@ -249,29 +239,6 @@ class PlaneView(PlaneControls):
             self.mark_stale()
         elif self.picture is not None:
             self.follow()
-
-    # ------------------------------------------------------------- lines and marks
-
-    def add_line(self, z: float) -> pg.InfiniteLine:
-        """Add a line that is not shown yet."""
-        return add_line(self.plot, z)
-
-    def add_marks(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
-        """Add marks that stand nowhere yet."""
-        return add_marks(self.plot, symbol, size, z)
-
-    def explain_line(self, words: str, drawn: QPen) -> None:
-        """Add a line to the legend."""
-        self.legend.explain_line(words, drawn)
-
-    def explain_mark(self, words: str, marks: pg.ScatterPlotItem) -> None:
-        """Add marks, as they are drawn at this moment, to the legend."""
-        self.legend.explain_mark(words, marks)
-
-    def carried(self, weights: Array, b: float, source: Preparation) -> tuple[Array, float] | None:
-        """Write a linear function of another preparation on the features of the picture."""
-        assert self.subject is not None
-        return carried(weights, b, source, self.subject.preparation)
 
     def refresh_live(self) -> None:
         live = self.session.live
@@ -298,7 +265,7 @@ class PlaneView(PlaneControls):
         if live is None or live.experiment.id != subject.key[0] or not self.follows_live():
             return True
         # Between two fits there is nothing to look at: the last look stays.
-        if not is_curved(live) or self._work.busy:
+        if not is_curved(live) or self._placing.busy:
             return False
         # Between pictures the processor is the training's.
         pause = max(_LIVE_PAUSE, _LIVE_SHARE * self._took)
@@ -321,21 +288,13 @@ class PlaneView(PlaneControls):
 
     def _live_direction(self, live: LiveRun) -> tuple[Array, float] | None:
         """Return the run in progress as a linear function of the features shown, or None."""
-        if live.picture is None or live.preparation is None:
+        if live.picture is None or live.preparation is None or self.subject is None:
             return None
         scorer = live.picture.scorer
         if not isinstance(scorer, LinearScorer):
             return None
         b = 0.0  # differences of rows have no constant
         if not self.of_pairs:
-            b = -equal_error_threshold(live.picture.positive, live.picture.scores)
-        return self.carried(scorer.weights, b, live.preparation)
-
-    def retheme(self) -> None:
-        self.legend.setLabelTextColor(current_theme().text)
-        super().retheme()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_caption()
-        self.legend.fit()
+            curve = roc_curve(live.picture.positive, live.picture.scores)
+            b = -equal_error_threshold(curve)
+        return carried(scorer.weights, b, live.preparation, self.subject.preparation)

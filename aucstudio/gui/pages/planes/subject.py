@@ -1,4 +1,4 @@
-"""What a picture in a plane is about: a split of the chosen run, or the run in progress."""
+"""The run and split that a plane shows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.engine.types import Array
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
@@ -18,8 +18,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.geometry.planes import Plane, Sample, labelled_sample, split_sample
 from aucstudio.project.runs.experiments.planning import read_test_table
 from aucstudio.project.runs.record import SplitResult
-
-Array = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,7 +59,7 @@ class Subject:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Picture:
+class PlanePicture:
     """Rows in a plane.
 
     Attributes
@@ -105,7 +103,7 @@ def find_subject(
         return _live_subject(live, session.table, live.preparation)
     if run is not None:
         why = f": {run.record.error}" if run.record.error else ""
-        return f"{run.look.name} has nothing to show{why}".rstrip(".") + "."
+        return f"{run.look.name} has no rows to show{why}".rstrip(".") + "."
     return "No run yet: choose a method and press Run."
 
 
@@ -116,7 +114,9 @@ def left_out_words(subject: Subject, what: str) -> str:
         return ""
     if not subject.held_out:
         return ""
-    return f"Scores are of fits without the rows that they rank; {what} of the fit to all rows."
+    return (
+        f"Scores come from fits without the rows that they rank; {what} from the fit to all rows."
+    )
 
 
 def split_of(run: ShownRun, session: Session) -> int:

@@ -1,4 +1,4 @@
-"""The control row and the Show menu of the ROC page; the choices persist as preferences."""
+"""Controls and Show menu of the page ROC."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from PySide6.QtWidgets import (
     QPushButton,
 )
 
-from aucstudio.gui.common.control_row import ControlRow
+from aucstudio.gui.common.actions import make_action
+from aucstudio.gui.common.control_row import ControlRow, Verb
 from aucstudio.gui.common.form import edge_box
-from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc.layers import bands
 from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.faces import FACES
+from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
 from aucstudio.gui.state.preferences import preferences
 
-_RANGE_TIP = "False-positive range that the partial area is read in"
+_RANGE_TIP = "Range of false-positive rates of the partial AUC"
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
 
 AREAS = {
-    "normalized": ("Normalised", "Mean TPR over the range: area divided by its width"),
+    "normalized": ("Normalised", "Mean TPR over the range: the area divided by its width"),
     "raw": ("Raw", "The area itself; at most the width of the range"),
     "mcclish": ("McClish", "Standardised: 0.5 for chance, 1 for a perfect ranking"),
 }
@@ -45,7 +45,7 @@ class RocControls:
     zoom_button : QPushButton
     """
 
-    def __init__(self, row: ControlRow) -> None:
+    def __init__(self, row: ControlRow, zoom: Verb) -> None:
         self._row = row
         self.face_combo = row.choice(
             "face_combo",
@@ -78,9 +78,8 @@ class RocControls:
         )
         row.addStretch(1)
         self._make_menu()
-        self.zoom_button = row.put(
-            named(QPushButton("&Zoom in"), "zoom_band_button", "Zoom to the FPR range or back"),
-            tip="Show the FPR range alone, or the whole curve",
+        self.zoom_button = row.button(
+            "zoom_band_button", "&Zoom in", "Show only the FPR range, or the whole curve", zoom
         )
 
     def _make_menu(self) -> None:
@@ -92,11 +91,15 @@ class RocControls:
         self.show_menu.setToolTipsVisible(True)
         self._bands = _choice(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
         self._areas = _choice(self.show_menu, "&Partial area as", "area", AREAS)
-        self.inset_action = _switch(
-            self.show_menu, "&Inset", "inset_action", "The FPR range magnified, in a free corner"
+        self.inset_action = make_action(
+            self.show_menu,
+            "inset_action",
+            "&Inset",
+            "The FPR range magnified, in a free corner",
+            checkable=True,
         )
-        self.train_action = _switch(
-            self.show_menu, "&Train in this range", "train_in_range_action", ""
+        self.train_action = make_action(
+            self.show_menu, "train_in_range_action", "&Train in this range", "", checkable=True
         )
         self.show_menu.addSeparator()
         self.show_button.setMenu(self.show_menu)
@@ -162,7 +165,7 @@ def _choice(
     part.setToolTipsVisible(True)
     group = QActionGroup(menu)
     for key, (words, meaning) in kinds.items():
-        action = _switch(part, words, f"{name}_{key}_action", meaning)
+        action = make_action(part, f"{name}_{key}_action", words, meaning, checkable=True)
         action.setData(key)
         action.setChecked(not group.actions())
         group.addAction(action)
@@ -172,15 +175,6 @@ def _choice(
 def _chosen(group: QActionGroup) -> str:
     action = group.checkedAction()
     return str(action.data())
-
-
-def _switch(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
-    action = QAction(title, menu)
-    action.setObjectName(name)
-    action.setCheckable(True)
-    plain_tooltip(action, meaning)
-    menu.addAction(action)
-    return action
 
 
 _EDITS = ("train_in_range_action",)  # of the plan, not of what is shown

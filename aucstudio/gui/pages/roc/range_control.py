@@ -1,4 +1,4 @@
-"""The FPR range: set by dragging or by its fields, zoomed to, and linked to the training range."""
+"""The FPR range: dragged, entered, zoomed, linked to training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.pages.roc.controls import RocControls
 from aucstudio.gui.pages.roc.picture.axes import place, rate_at
 from aucstudio.gui.pages.roc.picture.canvas import Canvas
@@ -37,7 +37,6 @@ class RangeControl:
         self._zoomed = False
         choices.band_low.valueChanged.connect(self._on_low)
         choices.band_high.valueChanged.connect(self._on_high)
-        choices.zoom_button.clicked.connect(lambda: self.zoom(not self._zoomed))
         canvas.band_item.sigRegionChanged.connect(self._on_drag)
         canvas.band_item.sigRegionChangeFinished.connect(self._on_drag)
 
@@ -50,6 +49,10 @@ class RangeControl:
         # A band being dragged may differ by rounding; moving it then would fight the hand.
         if np.abs(np.subtract(item.band(), band)).max() > _ROUNDING:
             item.show_band(band)
+
+    def turn(self) -> None:
+        """Zoom to the range, or back."""
+        self.zoom(not self._zoomed)
 
     def zoom(self, to_band: bool) -> None:
         """Show the range alone, or the whole curve."""
@@ -135,13 +138,13 @@ class TrainingRange:
         if range_ is None:
             words = f"{title} trains for the whole ROC curve"
         elif plan.is_linked(plan.method):
-            words = f"{title} trains for the range shown, wherever that is moved"
+            words = f"{title} trains for the range shown and follows it"
         else:
-            words = f"{title} trains for a range of its own, {band_words(range_)}"
+            words = f"{title} trains for its own range, {band_words(range_)}"
         plain_tooltip(self._action, words)
 
     def set(self, linked: bool) -> None:
         """Train the chosen method for the range shown, or for its own range."""
         plan = self._session.plan
-        words = "Train in the shown range" if linked else "Train for a range of its own"
+        words = "Train in the shown range" if linked else "Train for its own range"
         self._session.edit(plan.with_link(plan.method, linked), words)

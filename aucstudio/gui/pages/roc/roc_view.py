@@ -1,4 +1,4 @@
-"""The ROC picture: the checked runs over each other, the FPR band, and what it decides."""
+"""ROC: the curves of the checked runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QComboBox, QGraphicsItem
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common import curves
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
@@ -20,22 +19,19 @@ from aucstudio.gui.pages.roc.layers import bands
 from aucstudio.gui.pages.roc.layers.layers import Layers
 from aucstudio.gui.pages.roc.picture.axes import make_axes, rate_words
 from aucstudio.gui.pages.roc.picture.canvas import Canvas
-from aucstudio.gui.pages.roc.picture.faces import FACES, Face
-from aucstudio.gui.pages.roc.picture.flight import Flight
+from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.picture.inset import Magnified
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
-from aucstudio.gui.pages.roc.picture.lines import Lines
+from aucstudio.gui.pages.roc.picture.lines import Flight, Lines
 from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.range_control import RangeControl, TrainingRange
-from aucstudio.gui.pages.roc.words import reading, sentences
-from aucstudio.gui.pages.roc.words.saying import Saying
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.roc.words import readouts, sentences
+from aucstudio.gui.pages.roc.words.sentences import Saying
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.work.job import Job
 
 _HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
-_CRAMPED = "There is no room for the inset: make the page larger."
+_CRAMPED = "No room for the inset: enlarge the page."
 _STILL_MILLISECONDS = 60
 
 
@@ -57,31 +53,35 @@ class RocView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "band_changed": "refresh_band",
+        "band": "refresh_band",
         "band_rested": "_tell",
-        "focus_changed": "_tell_layers",
-        "plan_changed": "_tell",
+        "focus": "_tell_layers",
+        "plan": "_tell",
     }
 
     shows_threshold: ClassVar = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "roc_view", "ROC")
-        self.choices = RocControls(self.controls)
+        self.choices = RocControls(self.controls, lambda: self.range.turn())
         self.canvas = Canvas(session.plan.band)
         self.plot = self.canvas.plot
+        self.pictures = (self.plot,)
+        self.axes = self.choices.face_combo, self.choices.axis_combo
         self.lines = Lines(self.plot)
         self.flight = Flight(self.canvas.live_item)
         self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
         self.saying = Saying(self, self._tell)
         self.training_range = TrainingRange(session, self.choices.train_action)
-        self._curves = Background(self, self._on_curves)
+        self._curves = self.answer(lambda _done: self.mark_stale())
         self._told = Statement()
         self._cramped = False
         self._rows: list[LegendRow] = []
         self._notes: list[str] = []
         self.range = RangeControl(session, self.choices, self.canvas, self.lines)
-        self._lay_out()
+        self.readout = Readout("roc_readout", "Curve at the pointer", self)
+        self._pointer = QPointF()
+        self._is_dragging = False
         self.layers = Layers(
             self.plot,
             session,
@@ -89,20 +89,15 @@ class RocView(PageView):
             self._tell_layers,
             lambda place: self.canvas.crowd(place, self.lines),
         )
-        self.body.addWidget(self.layers.side)
         self.body.setSpacing(16)
+        self.body.addWidget(self.plot, stretch=1)
+        self.body.addWidget(self.layers.side)
         self._connect()
         remember_choices(self.choices)
         self.canvas.dress()
         self._show_axes([])
 
     # ------------------------------------------------------------- making
-
-    def _lay_out(self) -> None:
-        self.readout = Readout("roc_readout", "Curve at the pointer", self)
-        self._pointer = 0.0, 0.0
-        self._is_dragging = False
-        self.body.addWidget(self.plot, stretch=1)
 
     def _connect(self) -> None:
         self._stands_still = delayed(self, _STILL_MILLISECONDS, self._on_still)
@@ -114,19 +109,15 @@ class RocView(PageView):
         choices.inset_action.toggled.connect(self.refresh_band)
         canvas.box.sigRangeChanged.connect(self._on_range)
         canvas.box.sigResized.connect(self._on_resized)
-        canvas.on_pointing(self.point_at, self.clear_readout)
+        self.plot.hovered.connect(self._on_hover)
         self.plot.restored.connect(lambda: self.range.zoom(False))
         canvas.band_item.sigRegionChanged.connect(self._read_band)
         canvas.band_item.released.connect(self._end_drag)
         self.layers.point.handle.dragged.connect(self._read_operating_point)
         self.layers.point.handle.released.connect(self._end_drag)
-        self.plot.viewport().installEventFilter(self)
-
-    def figure(self) -> Plot:
-        return self.plot
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        return reading.line_columns(self._face(), self.lines.drawn)
+        return readouts.line_columns(self._face(), self.lines.drawn)
 
     def footnote(self) -> str:
         """State for which ranges runs were trained that have a mark.
@@ -135,13 +126,10 @@ class RocView(PageView):
         """
         band, runs = self.session.plan.band, self.lines.runs()
         words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
-        return f"{reading.ELSEWHERE} {words[0]}" if words else ""
-
-    def axis_choices(self) -> list[QComboBox]:
-        return [self.choices.face_combo, self.choices.axis_combo]
+        return f"{readouts.ELSEWHERE} {words[0]}" if words else ""
 
     def busy(self) -> bool:
-        return self._curves.busy or self.confidence.busy or self.saying.busy or self.layers.busy
+        return super().busy() or self.layers.busy
 
     # ------------------------------------------------------------- showing
 
@@ -150,8 +138,7 @@ class RocView(PageView):
         waiting = curves.unready([run.record for run in runs])
         if waiting:
             key = tuple(record.id for record in waiting)
-            self._curves.start(key, lambda _post: curves.make_ready(waiting))
-            if self._curves.busy:
+            if self._curves.ask(key, lambda _post: curves.make_ready(waiting)):
                 self._tell()
                 return
         self._fit_controls(runs)
@@ -163,11 +150,6 @@ class RocView(PageView):
         self.clear_readout()
         self._show_live()
         self._show_band()
-
-    def _on_curves(self, _key: object, job: Job[None, None]) -> None:
-        if job.error is not None:
-            raise job.error
-        self.mark_stale()
 
     def refresh_band(self) -> None:
         """Show the FPR range and the areas in it; the curves stay."""
@@ -251,9 +233,8 @@ class RocView(PageView):
         self.canvas.inset.show_lines((*x, *y), lines, (words[0], words[1], words[2], words[3]))
 
     def _show_live(self) -> None:
-        self.flight.show(
-            self.session.live, self._face(), self.canvas, self.lines.window(), self.lines.pixels()
-        )
+        axes, seen = (self.canvas.along, self.canvas.up), (self.lines.window(), self.lines.pixels())
+        self.flight.show(self.session.live, self._face(), axes, *seen)
 
     def _tell(self) -> None:
         runs = self.session.checked_runs()
@@ -279,12 +260,11 @@ class RocView(PageView):
         self.canvas.hint.setVisible(is_bare)
 
     def _fill_legend(self) -> None:
-        face, band, scale = self._face(), self.session.plan.band, self.choices.area
-        runs = self.lines.runs()
-        self._rows = [reading.legend_row(face, run, band, scale) for run in runs]
-        self._notes = reading.notes(face, runs, band, self.confidence.words)
-        table = reading.area_table(runs, band) if face.key == "roc" else ""
-        plain_tooltip(self.canvas.legend, table)
+        face, band, runs = self._face(), self.session.plan.band, self.lines.runs()
+        shown = band if face.key == "roc" else (0.0, 1.0)
+        self._rows = [readouts.legend_row(run, shown) for run in runs]
+        self._notes = readouts.notes(face, runs, band, self.confidence.words)
+        plain_tooltip(self.canvas.legend, readouts.figure_table(face, runs, band))
         self._show_rows()
         self._place_cards()
 
@@ -293,21 +273,18 @@ class RocView(PageView):
         self.layers.isometrics.labels.place()
 
     def _show_rows(self) -> None:
-        """Show the legend; only the row of the run in progress is made anew."""
-        face, band, scale = self._face(), self.session.plan.band, self.choices.area
+        """Show the finished runs in the legend, and the run in progress after them."""
         rows, legend = list(self._rows), self.canvas.legend
-        if (row := self.flight.row(face, band, scale)) is not None:
-            rows.append(row)
-        area = curves.SCALES[scale] if face.key == "roc" else ""
+        live = self.flight.row(self._face(), self.session.plan.band, self.choices.area)
         size = legend.boundingRect().size()
-        legend.show_rows(("", face.figure_title, "95 %", area), rows, self._notes)
+        legend.show_rows(rows if live is None else [*rows, live], self._notes)
         if legend.boundingRect().size() != size:
             self._place_cards()
 
     # ------------------------------------------------------------- layers
 
     def scene(self) -> Scene:
-        """Return what the picture shows, as the layers are told."""
+        """Return the content of the picture, for the layers."""
         runs, session = self.lines.runs(), self.session
         by_id = {run.record.id: run for run in runs}
         return Scene(
@@ -354,23 +331,24 @@ class RocView(PageView):
 
     # ------------------------------------------------------------- pointing
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Leave:
+    def _on_hover(self, place: QPointF | None) -> None:
+        if place is None:
             self.clear_readout()
-        return super().eventFilter(watched, event)
+        else:
+            self.point_at(place.x(), place.y())
 
     def point_at(self, x: float, y: float) -> None:
         """Read out the point of a curve nearest to a place of the plot.
 
         While something is dragged it is that which is read out.
         """
-        self._pointer = x, y
+        self._pointer = QPointF(x, y)
         if self._is_dragging:
             return
         point = self.layers.point
         if point.point is not None and point.is_under(x, y):
             self.canvas.mark(None)
-            self._read(f"{reading.operating_words(point.point)}\n{_HOW_TO_MOVE}")
+            self._read(f"{readouts.operating_words(point.point)}\n{_HOW_TO_MOVE}")
             return
         found = self.lines.nearest(x, y)
         if found is None:
@@ -378,10 +356,10 @@ class RocView(PageView):
         drawn, vertex = found
         across, up = drawn.points
         self.canvas.mark((float(across[vertex]), float(up[vertex])), drawn.run.look.colour)
-        self._read(reading.point_words(self._face(), drawn, vertex))
+        self._read(readouts.point_words(self._face(), drawn, vertex))
 
     def _read(self, words: str) -> None:
-        self.readout.show_at(self.plot, self.plot.place_of(*self._pointer), words)
+        self.readout.show_at(self.plot, self._pointer, words)
 
     def _read_band(self) -> None:
         """Read out the FPR range that is dragged, and what it is worth to the chosen run."""
@@ -389,14 +367,14 @@ class RocView(PageView):
         drawn = next(self.lines.of(self.session.selected), None)
         run = None if drawn is None else drawn.run
         self.canvas.mark(None)
-        self._read(reading.band_words(run, self.session.plan.band, self.choices.area))
+        self._read(readouts.band_words(run, self.session.plan.band, self.choices.area))
 
     def _read_operating_point(self) -> None:
         """Read out the operating point that is dragged."""
         self._is_dragging = True
         self.canvas.mark(None)
         if self.layers.point.point is not None:
-            self._read(reading.operating_words(self.layers.point.point))
+            self._read(readouts.operating_words(self.layers.point.point))
 
     def _end_drag(self) -> None:
         self._is_dragging = False

@@ -1,1 +1,1 @@
-"""What the Scores page is put together from; the confusion card is also beside the ROC curve."""
+"""The page Scores."""

@@ -1,38 +1,34 @@
-"""The picture of the Scores page: both histograms, the threshold, the FPR range, single rows."""
+"""Histograms of scores with threshold and FPR range."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, QSignalBlocker, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from aucstudio.gui.common.plain import line_label
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plain_text import line_label
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
-from aucstudio.gui.common.plotting import NumberAxis, faded, finite_range, make_plot, pen
+from aucstudio.gui.common.plotting import (
+    NumberAxis,
+    class_steps,
+    faded,
+    finite_range,
+    make_plot,
+    pen,
+)
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.project.results.distribution import ScoreDistribution
-
-_BEYOND = 8.0  # pixels by which the number at an end may stand out
 
 
 class HeightAxis(NumberAxis):
     """Marks densities at round numbers, and counts at 1, 2, 5, 10 … rows."""
-
-    def setLabel(self, *arguments: Any, **options: Any) -> None:
-        super().setLabel(*arguments, **options)
-        self.resizeEvent()  # else other words stay where the former ones began
-
-    def boundingRect(self) -> QRectF:
-        """Return the room of the axis, with the halves of the numbers at its very ends."""
-        found: QRectF = super().boundingRect()
-        return found.adjusted(0.0, -_BEYOND, 0.0, _BEYOND)
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         if not self.logMode:
@@ -49,8 +45,6 @@ class HeightAxis(NumberAxis):
             return super().tickStrings(values, scale, spacing)
         return [f"{round(10.0**value):,}" for value in values]
 
-
-Array = NDArray[np.float64]
 
 FEW_ROWS = 60  # in a class: each then also has a mark of its own
 _FILL, _WRONG_FILL = 56, 150
@@ -85,7 +79,7 @@ COUNTS = HeightScale(float(np.log10(_FLOOR)), True)
 
 
 class ScorePlot:
-    """A plot of score distributions and what is laid over them.
+    """Plot of score distributions and its overlays.
 
     Attributes
     ----------
@@ -110,7 +104,7 @@ class ScorePlot:
         self.band_item = pg.LinearRegionItem((0.0, 1.0), movable=False)
         self.band_item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.band_item.setZValue(-10)
-        self.wrong_curves, self.curves = [_steps(), _steps()], [_steps(), _steps()]
+        self.wrong_curves, self.curves = ([class_steps(), class_steps()] for _ in range(2))
         self.rugs = [pg.PlotCurveItem(connect="pairs") for _ in range(2)]
         self.own_line = pg.InfiniteLine(0.0, angle=90)
         self.row_line = pg.InfiniteLine(0.0, angle=90, label="", labelOpts={"position": 0.94})
@@ -119,7 +113,6 @@ class ScorePlot:
         self.legend = Legend(self.plot)
         self._full = pg.ScatterPlotItem(symbol="s", size=10)
         keep_sample(self._full, self.plot)
-        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
         for item in self.curves:
             self.plot.addItem(item)
         over = (self.band_item, *self.wrong_curves, *self.rugs, self.own_line, self.row_line)
@@ -162,9 +155,8 @@ class ScorePlot:
         return len((self._distribution.positives, self._distribution.negatives)[k])
 
     def show_threshold(self, threshold: float) -> None:
-        """Move the line, and fill what lies on its wrong side."""
-        with QSignalBlocker(self.line):
-            self.line.setValue(threshold)
+        """Move the line, and fill the distributions on its wrong side."""
+        quietly(self.line.setValue, threshold)
         if self._distribution is None:
             return
         parts = self._distribution.wrong_parts(threshold)
@@ -197,16 +189,12 @@ class ScorePlot:
 
     def name_classes(self, names: tuple[str, str]) -> None:
         """Show above the plot which line is which class, and what a full colour means."""
-        self.legend.clear()
-        for name, item in zip(names, self.curves, strict=True):
-            self.legend.explain_line(name, item.opts["pen"])
-        self.legend.explain_mark("wrong side", self._full)
-        self.legend.fit()
+        lines = zip(names, (item.opts["pen"] for item in self.curves), strict=True)
+        self.legend.explain([*lines, ("wrong side", self._full)])
 
     def dress(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
-        self.legend.setLabelTextColor(theme.text)
         self._full.setBrush(theme.muted)
         self._full.setPen(None)
         for k, colour in enumerate((theme.positive, theme.negative)):
@@ -224,8 +212,3 @@ class ScorePlot:
         self.band_item.setBrush(faded(theme.band, 24))
         for edge in self.band_item.lines:
             edge.setPen(pen(faded(theme.band, 90), 1.0))
-
-
-def _steps() -> pg.PlotCurveItem:
-    """Make an empty histogram: one edge, no bin."""
-    return pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)

@@ -1,4 +1,4 @@
-"""Scores: how both classes score on the held-out rows, and what a threshold gets wrong."""
+"""Scores: distributions of both classes, and the errors of a threshold."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, QSignalBlocker
+from PySide6.QtWidgets import QDoubleSpinBox
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.form import number_box
+from aucstudio.gui.common.layouts import across, down, scrolled
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.threshold_chooser import ThresholdChooser
+from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label, named
-from aucstudio.gui.pages.scores.controls import ScoreControls
-from aucstudio.gui.pages.scores.plot import ScorePlot
+from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.pages.scores.plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.words import (
     band_sentence,
     score_columns,
     threshold_sentence,
 )
-from aucstudio.gui.pages.scores.worst import WorstRows
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.scores.worst_rows import WorstRows
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.choosing import counts_at
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.distribution import Confusion, ScoreDistribution
-from aucstudio.project.results.operating import curve_of
+from aucstudio.project.results.operating_points import curve_of
+from aucstudio.project.results.threshold_choice import counts_at
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
 _AIR = 14  # for the scroll bar
 _LEAST_ROWS = 180  # pixels
+_DECIMALS = 4
 
 
 class ScoresView(PageView):
@@ -58,10 +57,10 @@ class ScoresView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan_changed": "mark_stale",
-        "focus_changed": "_on_focus",
-        "stakes_changed": "_on_focus",
-        "band_changed": "refresh_band",
+        "plan": "mark_stale",
+        "focus": "_on_focus",
+        "stakes": "_on_focus",
+        "band": "refresh_band",
     }
 
     shows_threshold: ClassVar = True
@@ -74,9 +73,11 @@ class ScoresView(PageView):
         self._subject: tuple[object, ...] = ()
         self._decided = False
         self._band_ends = (-math.inf, math.inf)
-        self.over = ScoreControls(self.controls)
+        self._make_controls()
         self.picture = ScorePlot("scores_plot")
         self.plot, self.line = self.picture.plot, self.picture.line
+        self.pictures = (self.plot,)
+        self.axes = (self.scale_combo,)
         self.curves = self.picture.curves
         self.chooser = ThresholdChooser("scores", session).follow_focus()
         self.readout = self.chooser.card
@@ -87,48 +88,50 @@ class ScoresView(PageView):
 
     # ------------------------------------------------------------- making
 
+    def _make_controls(self) -> None:
+        row, session = self.controls, self.session
+        self.split_combo = row.splits(
+            "scores_split_combo",
+            "Each split has its own model and therefore its own scale of scores",
+            lambda: session.point_at(split=self.split_combo.currentIndex()),
+        )
+        self.threshold_box = row.put(
+            _threshold_box(),
+            "&Threshold",
+            "The positive class is predicted where the score exceeds this",
+        )
+        self.threshold_box.valueChanged.connect(self.set_threshold)
+        self.own_button = row.button(
+            "own_threshold_button",
+            "&Model's own",
+            "Back to 0, the model's own threshold",
+            lambda: self.threshold_box.setValue(0.0),
+        )
+        self.scale_combo = row.choice(
+            "scores_scale_combo",
+            "Hei&ghts",
+            "Density scales both classes to equal area; counts on a logarithmic axis show how "
+            "rare a class is and its single rows",
+            (("Density", DENSITY), ("Count, log", COUNTS)),
+            self._on_scale,
+        )
+        self.offer_following()
+        row.addStretch(1)
+
     def _lay_out(self) -> None:
-        self.hint = hint_label("scores_hint")
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addWidget(self.hint, stretch=1)
-        column.addWidget(self.plot, stretch=3)
-        figures = QWidget()
-        beside = QVBoxLayout(figures)
-        # Words wrap in the width of the chooser, and are as high as they are there.
-        beside.setContentsMargins(0, 0, _AIR, 0)
-        beside.setSpacing(12)
-        beside.addWidget(self.chooser)
         self.worst.setMinimumHeight(_LEAST_ROWS)
-        beside.addWidget(self.worst, stretch=1)
-        self.side = named(QScrollArea(), "scores_figures", "Threshold and worst rows")
-        self.side.setWidget(figures)
-        self.side.setWidgetResizable(True)
-        self.side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Words wrap in the width of the chooser, and are as high as they are there.
+        figures = down(self.chooser, (self.worst, 1), gap=12, around=(0, 0, _AIR, 0))
+        self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
         self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
-        line = QHBoxLayout()
-        line.setSpacing(16)
-        line.addLayout(column, stretch=1)
-        line.addWidget(self.side)
-        self.body.addLayout(line)
+        self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")
 
     def _connect(self) -> None:
         session = self.session
-        over = self.over
-        over.split_combo.currentIndexChanged.connect(lambda k: session.point_at(split=k))
-        over.threshold_box.valueChanged.connect(self.set_threshold)
-        over.scale_combo.currentIndexChanged.connect(self._on_scale)
-        over.follow_check.toggled.connect(self.mark_stale)
         self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
         self.worst.pointed.connect(lambda row: session.point_at(row=row))
         self.worst.data_asked.connect(lambda row: session.show_rows((row,)))
         self.worst.explaining.connect(session.explain_row)
-
-    def figure(self) -> Plot:
-        return self.plot
-
-    def axis_choices(self) -> list[QComboBox]:
-        return [self.over.scale_combo]
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)
@@ -137,8 +140,7 @@ class ScoresView(PageView):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        live, run = self._followed(), self.session.run(self.session.selected)
-        self.over.follow_check.setVisible(self.session.live is not None)
+        live, run = self.followed(), self.session.run(self.session.selected)
         self.picture.dress()
         if live is not None:
             self._show_live(live)
@@ -148,12 +150,11 @@ class ScoresView(PageView):
             self._show_nothing(run)
 
     def refresh_live(self) -> None:
-        live = self._followed()
+        live = self.followed()
         picture = () if live is None else (live, live.picture)
         was_live = bool(self._subject) and isinstance(self._subject[0], LiveRun)
         if (live is not None or was_live) and picture != self._subject:
             self.refresh()
-        self.over.follow_check.setVisible(self.session.live is not None)
 
     def refresh_band(self) -> None:
         """Shade the scores of the FPR range; all else stays."""
@@ -163,17 +164,13 @@ class ScoresView(PageView):
         else:
             self.mark_stale()
 
-    def _followed(self) -> LiveRun | None:
-        """Return the run in progress if it is what is to be seen: wished, and with a scorer."""
-        live = self.session.live
-        if live is None or live.picture is None or not self.over.follow_check.isChecked():
-            return None
-        return live
+    def can_follow(self, live: LiveRun) -> bool:
+        return live.picture is not None
 
     def _split(self) -> SplitResult | None:
         """Return the split that is drawn; None where none, or no longer the right one, is."""
         run, focus = self.session.run(self.session.selected), self.session.focus
-        if run is None or not run.record.splits or self._followed() is not None:
+        if run is None or not run.record.splits or self.followed() is not None:
             return None
         k = min(focus.split, len(run.record.splits) - 1)
         return run.record.splits[k] if self._subject == (run.record.id, k) else None
@@ -181,7 +178,7 @@ class ScoresView(PageView):
     def _show_run(self, run: ShownRun) -> None:
         splits = run.record.splits
         k = min(self.session.focus.split, len(splits) - 1)
-        self.over.offer_splits(len(splits), k)
+        self.split_combo.offer(len(splits), k)
         split = splits[k]
         self._names = (run.record.experiment.data.positive, split.model.negative)
         if self._subject != (run.record.id, k):
@@ -219,40 +216,39 @@ class ScoresView(PageView):
     def _show_nothing(self, run: ShownRun | None) -> None:
         self._subject, self.distribution = (), None
         self._show_parts(False)
-        self.plot.setVisible(False)
-        self.hint.setText("No scores yet")
-        self.hint.setVisible(True)
+        self.show_content(False)
         self.sentence.setText(
             self.why_empty(
-                run, "scores", "its scores appear with its first scorer", "how both classes score"
+                run, "scores", "its scores appear after the first steps", "how both classes score"
             )
         )
 
     def _show_parts(self, decided: bool) -> None:
         """Show what belongs to a finished run, or only the distributions."""
-        self.hint.setVisible(False)
-        self.plot.setVisible(True)
+        self.show_content(True)
         self._decided = decided
-        self._fit_side()
+        self.fit_page()
         self.picture.show_parts(decided)
 
-    def _fit_side(self) -> None:
+    def fit_page(self) -> None:
         """Show the figures beside the plot where both have room; the sentence has the counts."""
-        is_wide = self.width() >= _WIDE
-        self.side.setVisible(self._decided and is_wide)
-        self.over.show_parts(self._decided, threshold=not is_wide)  # it is one of the figures
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_side()
+        is_wide, decided = self.width() >= _WIDE, self._decided
+        self.side.setVisible(decided and is_wide)
+        self.controls.show(decided and self.split_combo.count() > 1, self.split_combo)
+        # Among the figures there is a threshold.
+        self.controls.show(decided and not is_wide, self.threshold_box, self.own_button)
 
     def _draw(self, distribution: ScoreDistribution) -> None:
         self.distribution = distribution
         self.picture.show(distribution)
-        self.over.fit(distribution)
+        span = float(distribution.edges[-1] - distribution.edges[0])
+        with QSignalBlocker(self.threshold_box):
+            # Fewer decimals would round the value, which nobody asked for.
+            self.threshold_box.setDecimals(max(_DECIMALS, 3 - math.floor(math.log10(span))))
+            self.threshold_box.setSingleStep(float(f"{span / 100:.0e}"))
 
     def _on_scale(self) -> None:
-        self.picture.show_scale(self.over.scale_combo.currentData())
+        self.picture.show_scale(self.scale_combo.currentData())
         self.picture.show_threshold(self.session.focus.threshold)
 
     # ------------------------------------------------------------- focus
@@ -272,7 +268,8 @@ class ScoresView(PageView):
         if run is None or split is None:
             return
         focus = self.session.focus
-        self.over.show_threshold(focus.threshold)
+        quietly(self.threshold_box.setValue, focus.threshold)
+        self.own_button.setEnabled(focus.threshold != 0.0)
         self.picture.show_threshold(focus.threshold)
         counts = self._counts()
         k = min(focus.split, len(run.record.splits) - 1)
@@ -303,9 +300,7 @@ class ScoresView(PageView):
         split = self._split()
         if split is not None and split.test_weights is not None:
             curve = curve_of(split)
-            bottom, top = (
-                roc.ThresholdRule("fpr", fpr=rate).place_on(curve) for rate in (high, low)
-            )
+            bottom, top = (roc.ThresholdRule("fpr", fpr=rate).place(curve) for rate in (high, low))
             return bottom if high < 1 else -math.inf, top if low > 0 else math.inf
         negatives = self.distribution.negatives
         bottom = roc.fpr_threshold(negatives, high) if high < 1 else -math.inf
@@ -322,11 +317,18 @@ class ScoresView(PageView):
             told = threshold_sentence(run.look.name, threshold, counts, self._names)
             self.sentence.setText(told.then(band_sentence(band, self._band_ends)))
 
-    # ------------------------------------------------------------- names
-
     def _name_classes(self) -> None:
         dressed = (*self._names, current_theme().name)
         if dressed == self._dressed:
             return
         self._dressed = dressed
         self.picture.name_classes(self._names)
+
+
+def _threshold_box() -> QDoubleSpinBox:
+    box = number_box("threshold_box", "Threshold", -1e9, 1e9, decimals=_DECIMALS)
+    box.setKeyboardTracking(False)
+    box.setLocale(QLocale.c())
+    box.setMinimumWidth(64)
+    box.setMaximumWidth(112)
+    return box

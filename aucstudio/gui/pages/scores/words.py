@@ -1,4 +1,4 @@
-"""What the Scores page says: the sentence under it, the key above it, the numbers behind it."""
+"""Texts of the page Scores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def threshold_sentence(
 
 
 def band_sentence(band: Band, scores: tuple[float, float]) -> str:
-    """State between which scores an FPR range lies; nothing where it is the whole curve."""
+    """Describe the scores of an FPR range; empty for the whole curve."""
     low, high = _bounds(*scores)
     if low and high:
         place = f"between {low} and {high}"

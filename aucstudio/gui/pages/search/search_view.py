@@ -1,40 +1,32 @@
-"""Search: how every candidate of a tuned run was judged, live while the search goes."""
+"""Search: results of all candidates of a tuned run, live."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QSizePolicy, QSplitter
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.choices import ALL, fill_combo
+from aucstudio.gui.common.layouts import across, down, holding
+from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import hint_label, named
-from aucstudio.gui.pages.search.controls import SearchControls
-from aucstudio.gui.pages.search.heat import HeatMap
-from aucstudio.gui.pages.search.picture import SearchAxes, area_title
-from aucstudio.gui.pages.search.profile import Profile
-from aucstudio.gui.pages.search.sheet import CandidateTable, candidate_sheet
-from aucstudio.gui.pages.search.standing import (
+from aucstudio.gui.common.widgets import named, push_button, quietly
+from aucstudio.gui.pages.search.candidates_table import CandidateTable, candidate_sheet
+from aucstudio.gui.pages.search.pictures import HeatMap, Profile, SearchAxes, area_title
+from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     SearchedRun,
     Setting,
     finished,
+    over_splits,
     searched_settings,
     times_chosen,
 )
@@ -46,8 +38,10 @@ from aucstudio.gui.pages.search.words import (
     splits_sentence,
     untuned_words,
 )
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import linked_settings
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.runs.tuning import Search
 
 
 class SearchView(PageView):
@@ -67,7 +61,7 @@ class SearchView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan_changed": "mark_stale",
+        "plan": "mark_stale",
     }
 
     def __init__(self, session: Session) -> None:
@@ -87,38 +81,41 @@ class SearchView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.over = SearchControls(self.controls)
-        self.over.changed.connect(self._on_choice)
-        self.over.follow_check.toggled.connect(self.mark_stale)
+        row = self.controls
+        self.split_combo = row.choice(
+            "search_split_combo",
+            "&Split",
+            "Settings are searched in the training rows of each split",
+            verb=self._on_split,
+        )
+        self.along_combo = row.choice(
+            "search_along_combo",
+            "&Across",
+            "The setting on the horizontal axis",
+            verb=self._on_choice,
+        )
+        self.offer_following()
+        row.addStretch(1)
 
     def _make_pictures(self) -> None:
         self.profile, self.heat = Profile(), HeatMap()
-        self.hint = hint_label("search_hint")
+        self.pictures = self.profile.plot, self.heat.plot
+        self.axes = (self.along_combo,)
         self.readout = named(PlainLabel(), "search_readout", "Candidate")
         self.readout.setProperty("role", "muted")
         # What it says changes all the time; the window must not.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hover = Readout("search_hover", "Candidate at the pointer", self)
-        self.use_button = named(
-            QPushButton("&Use these settings"), "use_candidate_button", "Use these settings"
+        self.use_button = push_button(
+            "use_candidate_button", "&Use these settings", "", self._on_use
         )
-        self.use_button.clicked.connect(self._on_use)
-        for plot in self.plots():
-            plot.scene().sigMouseMoved.connect(self._on_move)
-            plot.scene().sigMouseClicked.connect(self._on_click)
+        for picture in (self.profile, self.heat):
+            picture.plot.hovered.connect(self._on_hover)
+            picture.plot.clicked.connect(self._on_click)
 
     def _lay_out(self) -> None:
-        below = QHBoxLayout()
-        below.addWidget(self.readout, stretch=1)
-        below.addWidget(self.use_button)
-        picture = _Stage()
-        picture.left.connect(self.hover.show_nothing)
-        column = QVBoxLayout(picture)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.profile.plot, stretch=1)
-        column.addWidget(self.heat.plot, stretch=1)
-        column.addLayout(below)
+        below = across((self.readout, 1), self.use_button)
+        picture = holding(down((self.profile.plot, 1), (self.heat.plot, 1), below))
         self.splitter = named(QSplitter(Qt.Orientation.Vertical), "search_splitter", "Search")
         self.splitter.setHandleWidth(8)
         self.splitter.setChildrenCollapsible(False)
@@ -127,23 +124,12 @@ class SearchView(PageView):
         for k, share in enumerate((3, 2)):
             self.splitter.setStretchFactor(k, share)
         self.splitter.setSizes([300, 200])
-        self.body.addWidget(self.hint, stretch=1)
-        self.body.addWidget(self.splitter, stretch=1)
-
-    def figure(self) -> Plot:
-        return self._picture().plot
-
-    def plots(self) -> list[Plot]:
-        return [self.profile.plot, self.heat.plot]
-
-    def axis_choices(self) -> list[QComboBox]:
-        return [self.over.along_combo]
+        self.set_content(down(self.splitter), "No search to show")
 
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        live, run = self.session.live, self.session.run(self.session.selected)
-        self.over.follow_check.setVisible(live is not None and live.search is not None)
+        run = self.session.run(self.session.selected)
         subject = self._followed() or finished(run)
         if subject is None:
             self._show_nothing(run)
@@ -151,8 +137,7 @@ class SearchView(PageView):
             self._show(subject)
 
     def refresh_live(self) -> None:
-        live, followed = self.session.live, self._followed()
-        self.over.follow_check.setVisible(live is not None and live.search is not None)
+        followed = self._followed()
         if followed is None:
             if self.subject is not None and self.subject.live is not None:
                 self.refresh()
@@ -161,18 +146,18 @@ class SearchView(PageView):
         elif self.standing is not None:
             self._tell(followed, self.standing)
 
-    def _followed(self) -> SearchedRun | None:
-        """Return the run in progress if it is what is to be seen.
+    def can_follow(self, live: LiveRun) -> bool:
+        return live.search is not None
 
-        Wished, and searching settings.
-        """
-        live = self.session.live
-        if live is None or live.search is None or not self.over.follow_check.isChecked():
+    def _followed(self) -> SearchedRun | None:
+        """Return the run in progress if it searches settings and is to be seen."""
+        live = self.followed()
+        if live is None or live.search is None:
             return None
         return SearchedRun((live, live.split), live.look, live.experiment, (live.search,), live)
 
     def _is_news(self, subject: SearchedRun) -> bool:
-        """Return whether anything was judged since the page was drawn."""
+        """Return whether anything was tested since the page was drawn."""
         if self.subject is None or self.standing is None or self.subject.key != subject.key:
             return True
         (new,), old = subject.searches, self.standing.search
@@ -183,7 +168,6 @@ class SearchView(PageView):
     def _show_nothing(self, run: ShownRun | None) -> None:
         self.subject = self.standing = self.chosen = None
         self.sentence.setText(untuned_words(run) or self._why_none(run))
-        self.hint.setText("No search to show")
         self._show_controls()
 
     def _why_none(self, run: ShownRun | None) -> str:
@@ -191,7 +175,7 @@ class SearchView(PageView):
         if run is None and live is None and self.session.table is not None:
             return f"No search yet: choose a method and press Tune to see {aim}."
         tuned = live is not None and live.experiment.tuning is not None
-        soon = "its search appears with the first candidate" if tuned else "it is not tuned"
+        soon = "its search appears after the first candidate" if tuned else "it is not tuned"
         return self.why_empty(run, "search", soon, aim)
 
     def _show(self, subject: SearchedRun) -> None:
@@ -202,9 +186,9 @@ class SearchView(PageView):
             self._settings = searched_settings(
                 subject.experiment.method, subject.searches[0].candidates
             )
-            self.over.offer(subject.searches, self._settings)
+            self._offer(subject.searches)
         self._show_controls()
-        self.standing = CandidateStanding.of(self.over.search(subject.searches))
+        self.standing = CandidateStanding.of(self._search(subject.searches))
         self.chosen = self.standing.top if self._picked is None else self._picked
         self._fill_table(subject, self.standing)
         self._draw(subject, self.standing)
@@ -214,11 +198,34 @@ class SearchView(PageView):
     def _show_controls(self) -> None:
         """Show what there is a choice of, and one of the pictures, or why there is none."""
         shown = self.subject is not None
-        self.over.show(shown, len(self._settings))
-        self.hint.setVisible(not shown)
-        self.splitter.setVisible(shown)
+        self.controls.show(shown and self.split_combo.count() > 1, self.split_combo)
+        self.controls.show(shown and len(self._settings) > 1, self.along_combo)
+        self.show_content(shown)
         for picture in (self.profile, self.heat):
             picture.plot.setVisible(picture is self._picture())
+
+    def _offer(self, searches: Sequence[Search]) -> None:
+        """Offer the splits and the settings of a run; the setting across stays if it can."""
+        whole = sum(one.judged >= 1.0 for one in searches)
+        splits: list[tuple[str, object]] = [("All splits", ALL)] if whole > 1 else []
+        fill_combo(self.split_combo, splits + [(f"Split {k + 1}", k) for k in range(len(searches))])
+        quietly(self.split_combo.setCurrentIndex, 0)
+        kept = self.along_combo.currentData()
+        fill_combo(self.along_combo, [(s.title, s.name) for s in self._settings])
+        names = [setting.name for setting in self._settings]
+        if kept not in names:
+            numeric = [setting.name for setting in self._settings if setting.is_numeric]
+            quietly(self.along_combo.setCurrentIndex, names.index((numeric or names)[0]))
+
+    @property
+    def is_over_splits(self) -> bool:
+        """Whether all splits are shown together."""
+        return bool(self.split_combo.currentData() == ALL)
+
+    def _search(self, searches: Sequence[Search]) -> Search:
+        """Return the chosen split's search, or that over all splits."""
+        k = self.split_combo.currentData()
+        return over_splits(searches) if k == ALL else searches[k]
 
     def _picture(self) -> Profile | HeatMap:
         if self.subject is None or len(self._settings) != 2:
@@ -230,12 +237,12 @@ class SearchView(PageView):
     # ------------------------------------------------------------- drawing
 
     def _draw(self, subject: SearchedRun, standing: CandidateStanding) -> None:
-        picture, along = self._picture(), self.over.along(self._settings)
-        unit = "split" if self.over.is_over_splits else "fold"
+        picture, name = self._picture(), self.along_combo.currentData()
+        along = sorted(self._settings, key=lambda setting: setting.name != name)
         title = area_title(subject.experiment, standing.search)
         colour = run_colour(current_theme(), subject.look.colour)
-        picture.draw(standing, SearchAxes(along, title, unit, colour))
-        framed = (subject.key, self.over.split_combo.currentData(), along[0].name)
+        picture.draw(standing, SearchAxes(along, title, self._unit, colour))
+        framed = (subject.key, self.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed
             picture.plot.show_whole()
@@ -247,7 +254,7 @@ class SearchView(PageView):
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
         words = "" if self.chosen is None else self._words(self.chosen)
-        plain_tooltip(self.use_button, f"Put {words} into the method card" if words else "")
+        plain_tooltip(self.use_button, f"Use {words} in the method card" if words else "")
         self._read(self.chosen)
 
     def _words(self, candidate: int) -> str:
@@ -263,13 +270,16 @@ class SearchView(PageView):
     def _candidate_words(self, candidate: int | None) -> str:
         if candidate is None or self.standing is None:
             return ""
-        unit = "split" if self.over.is_over_splits else "fold"
-        return readout_words(self._settings, self.standing, candidate, unit)
+        return readout_words(self._settings, self.standing, candidate, self._unit)
+
+    @property
+    def _unit(self) -> str:
+        return "split" if self.is_over_splits else "fold"
 
     def _tell(self, subject: SearchedRun, standing: CandidateStanding) -> None:
         if subject.live is not None:
             words = live_sentence(subject, self._settings, standing)
-        elif self.over.is_over_splits:
+        elif self.is_over_splits:
             words = splits_sentence(subject, self._settings, standing)
         else:
             words = search_sentence(subject, self._settings, standing)
@@ -278,16 +288,18 @@ class SearchView(PageView):
     # ------------------------------------------------------------- the table
 
     def _fill_table(self, subject: SearchedRun, standing: CandidateStanding) -> None:
-        several = self.over.is_over_splits
+        several = self.is_over_splits
         chosen = times_chosen(subject.searches) if several else None
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)
         self.table.show_sheet(sheet, 1 + len(self._settings))
 
     # ------------------------------------------------------------- the person
 
-    def _on_choice(self, of_split: bool) -> None:
-        if of_split:
-            self._picked = None
+    def _on_split(self) -> None:
+        self._picked = None
+        self._on_choice()
+
+    def _on_choice(self) -> None:
         if self.subject is not None:
             self._show(self.subject)
 
@@ -312,28 +324,14 @@ class SearchView(PageView):
         title = METHODS[experiment.method].title
         self.session.told.emit(f"{title} is set to {self._words(self.chosen)}")
 
-    def _on_move(self, position: QPointF) -> None:
-        plot = self._picture().plot
-        hovered = self._picture().candidate_at(position)
-        if hovered is None:
+    def _on_hover(self, place: QPointF | None) -> None:
+        candidate = None if place is None else self._picture().candidate_at(place)
+        if place is None or candidate is None:
             self.hover.show_nothing()
         else:
-            place = QPointF(plot.mapFromScene(position))
-            self.hover.show_at(plot, place, self._candidate_words(hovered))
+            self.hover.show_at(self.figure(), place, self._candidate_words(candidate))
 
-    def _on_click(self, event: Any) -> None:
-        if event.double() or event.button() != Qt.MouseButton.LeftButton:
-            return
-        candidate = self._picture().candidate_at(event.scenePos())
+    def _on_click(self, place: QPointF) -> None:
+        candidate = self._picture().candidate_at(place)
         if candidate is not None:
             self.choose(candidate)
-
-
-class _Stage(QWidget):
-    """What holds the pictures; tells when the pointer goes."""
-
-    left = Signal()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.left.emit()

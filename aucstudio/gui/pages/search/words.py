@@ -1,4 +1,4 @@
-"""The sentences of a search: what ranks best, and how sure that is."""
+"""Texts of the page Search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.search.standing import (
+from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     SearchedRun,
     Setting,
@@ -149,14 +149,14 @@ def _rivals(standing: CandidateStanding) -> list[str]:
 
 def _of(count: int, others: int) -> str:
     if others == 1:
-        return "The other" if count else "Not even the other"
+        return "The other" if count else "Not the other"
     return (
         f"All {others} others" if count == others else f"{count or 'None'} of the {others} others"
     )
 
 
 def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
-    """State beyond which values nothing was tried although the best lies there."""
+    """Describe the grid edge at which the best candidate lies."""
     found = []
     for setting in settings:
         if not setting.is_numeric or len(setting.values) < 2:
@@ -168,7 +168,7 @@ def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
     if not found:
         return []
     words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
-    return [f"It lies on the edge of the grid: {words} was tried."]
+    return [f"It lies on the edge of the grid: {words} was tested."]
 
 
 def untuned_words(run: ShownRun | None) -> str:

@@ -1,1 +1,1 @@
-"""What the picture of training is put together from: courses of fits, their lines, their words."""
+"""The page Training."""

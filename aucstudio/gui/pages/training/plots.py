@@ -1,4 +1,4 @@
-"""The two plots of the Training page over one horizontal axis: the objective, and the ranking."""
+"""The two plots of training: objective and area."""
 
 from __future__ import annotations
 
@@ -11,19 +11,101 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plain_text import line_label, plain_tooltip
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
+from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
-from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
-from aucstudio.gui.pages.training.stages import StageRegions
+from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course
+from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.trajectory import Stage
 from aucstudio.project.words import power_words
+
+_AIR = 8.0  # pixels
+
+
+class StageRegions:
+    """Regions of one plot, behind everything else.
+
+    Parameters
+    ----------
+    plot : PlotWidget
+    named : bool
+        Whether names are written.
+
+    Attributes
+    ----------
+    items : list of LinearRegionItem
+    """
+
+    def __init__(self, plot: pg.PlotWidget, *, named: bool) -> None:
+        self.items: list[pg.LinearRegionItem] = []
+        self._plot, self._named = plot, named
+        self._shown: object = None
+        self._names: list[tuple[pg.InfLineLabel, float]] = []
+        self._box = plot.getPlotItem().getViewBox()
+        self._box.sigXRangeChanged.connect(self._fit_names)
+        self._box.sigResized.connect(self._fit_names)
+
+    def show(self, stages: Sequence[Stage], end: float) -> None:
+        """Show these stages, the last until ``end``; nothing where there is one alone."""
+        stages = stages if len(stages) > 1 else ()
+        shown = tuple(stages), current_theme().name
+        if shown == self._shown:
+            self._prolong(end)
+            return
+        self._shown = shown
+        for item in self.items:
+            self._plot.removeItem(item)
+        self.items, self._names = [], []
+        ends = [*(stage.seconds for stage in stages[1:]), end][: len(stages)]
+        for k, (stage, until) in enumerate(zip(stages, ends, strict=True)):
+            self._add(stage, max(until, stage.seconds), k)
+        self._fit_names()
+
+    def _prolong(self, end: float) -> None:
+        """Extend the last stage until ``end``."""
+        if self.items:
+            start = self.items[-1].getRegion()[0]
+            self.items[-1].setRegion((start, max(start, end)))
+            if self._names:
+                self._names[-1] = self._names[-1][0], max(start, end) - start
+            self._fit_names()
+
+    def _fit_names(self) -> None:
+        """Write the names that their regions have room for."""
+        pixel = self._box.viewPixelSize()[0]
+        for name, length in self._names:
+            name.setVisible(length / pixel > name.boundingRect().width() + _AIR)
+
+    def _add(self, stage: Stage, until: float, k: int) -> None:
+        theme = current_theme()
+        fill = faded(theme.neutral, 28 if k % 2 == 0 else 10)
+        item = _Region((stage.seconds, until), movable=False, brush=fill, pen=pen(theme.grid, 1.0))
+        item.setZValue(-10)
+        if self._named:
+            name = pg.InfLineLabel(
+                item.lines[0],
+                line_label(stage.name),
+                position=0.94,
+                anchors=[(0.0, 0.5), (0.0, 0.5)],
+                color=theme.muted,
+            )
+            self._names.append((name, until - stage.seconds))
+        self._plot.addItem(item)
+        self.items.append(item)
+
+
+class _Region(pg.LinearRegionItem):
+    """A region that is in view where the whole picture is, and has no height of its own."""
+
+    def dataBounds(self, axis: int, **_share: object) -> tuple[float, float] | None:
+        return self.getRegion() if axis == 0 else None
+
 
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]
@@ -82,8 +164,6 @@ class TrainingPlots(QVBoxLayout):
         theme = current_theme()
         for plot in self.both():
             dress_plot(plot)
-        for legend in self._legends:
-            legend.setLabelTextColor(theme.text)
         self._held.setPen(pen(theme.muted, _HELD_WIDTH))
         self._held.setSymbolBrush(theme.muted)
         self._held.setSymbolPen(None)
@@ -198,15 +278,11 @@ class TrainingPlots(QVBoxLayout):
         if listed == self._listed:
             return
         self._listed = listed
+        entries = [(shortened(look.name), item) for look, item in known.values()]
+        if areas:
+            entries += [("held-out rows", self._held), ("training rows", self._train)]
         for legend, shown in zip(self._legends, (top, not top), strict=True):
-            legend.clear()
-            if shown:
-                for look, item in known.values():
-                    legend.explain_mark(shortened(look.name), item)
-                if areas:
-                    legend.explain_mark("held-out rows", self._held)
-                    legend.explain_mark("training rows", self._train)
-            legend.fit()
+            legend.explain(entries if shown else ())
 
 
 def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -1,23 +1,27 @@
-"""The course of training: how far from the optimum, and the areas on held-out and training rows."""
+"""Training: distance from the optimum, and areas on held-out and training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGraphicsItem, QVBoxLayout
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.widgets import hint_label, label
-from aucstudio.gui.pages.training.controls import TrainingControls
-from aucstudio.gui.pages.training.course import (
+from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.widgets import label, quietly
+from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE, TrainingPlots
+from aucstudio.gui.pages.training.progress import (
     HELD,
+    ITERATION,
+    SECONDS,
     Course,
     LiveAreas,
     course_table,
@@ -26,8 +30,7 @@ from aucstudio.gui.pages.training.course import (
     run_courses,
     unready,
 )
-from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
-from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE, TrainingPlots
+from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.verify_panel import VerifyPanel
 from aucstudio.gui.pages.training.words import (
     area_sentence,
@@ -38,22 +41,22 @@ from aucstudio.gui.pages.training.words import (
     run_sentence,
     step_words,
 )
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.work.job import Job, describe_failure
+from aucstudio.project.runs.experiments.experiment import Band
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
-_ABOVE = {DISTANCE: "how far the objective can still fall", OBJECTIVE: "the objective"}
+AUC, PAUC = "auc", "pauc"
+_ABOVE = {DISTANCE: "upper bound on the remaining improvement", OBJECTIVE: "the objective"}
 _KEY = (
     "Above: {}. Below: the area under the curve, thick on held-out rows, thin on training rows; "
     "where the two part, the fit overfits."
 )
 
 
-class TrainingView(TrainingControls):
+class TrainingView(PageView):
     """Objective above and area below, against iterations or seconds: checked runs, and the live.
 
     Attributes
@@ -63,58 +66,78 @@ class TrainingView(TrainingControls):
     """
 
     listens_to: ClassVar = {
-        **TrainingControls.listens_to,
-        "plan_changed": "mark_stale",
-        "focus_changed": "mark_stale",
+        **PageView.listens_to,
+        "plan": "mark_stale",
+        "focus": "mark_stale",
         "band_rested": "refresh_band",
     }
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        super().__init__(session, "training_view", "Training")
         self._courses: list[Course] = []
         self._live: Course | None = None
         self._flying: LiveRun | None = None
         self._known = LiveAreas()
         self._subject: object = None
         self._drawn = False, False, True
-        self._background = Background(self, self._on_ready)
+        self._ready = self.answer(lambda _done: self._draw())
+        self._wished = DISTANCE
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
         self._behind = False
+        self._make_controls()
         self._make_plots()
-        self.chosen.connect(self._clear_readout)
 
     # ------------------------------------------------------------- making
 
+    def _make_controls(self) -> None:
+        row = self.controls
+        self.x_combo = row.choice(
+            "x_combo",
+            "&X axis",
+            "Seconds of the fit itself, without the time for evaluating it",
+            (("Iterations", ITERATION), ("Seconds", SECONDS)),
+            self._on_choice,
+            says="Horizontal axis",
+        )
+        self.split_combo = row.splits(
+            "training_split",
+            "All: the selected split is thick, the others are thin",
+            self._on_split,
+            every=True,
+        )
+        self.upper_combo = row.choice(
+            "upper_combo",
+            "&Upper plot",
+            "Gap to optimum: upper bound on the remaining improvement of the objective (dual "
+            "gap), logarithmic, where the method has one. Objective: its value",
+            (("Gap to optimum", DISTANCE), ("Objective", OBJECTIVE)),
+            self._on_upper,
+            says="Upper plot",
+        )
+        self.lower_combo = row.choice(
+            "lower_combo",
+            "&Lower plot",
+            "AUC of the same rows at every evaluation; partial: in the FPR range, divided by "
+            "its width",
+            (("AUC", AUC), ("pAUC", PAUC)),
+            self._on_choice,
+            says="Lower plot",
+        )
+        row.addStretch(1)
+
     def _make_plots(self) -> None:
-        self.hint = hint_label("training_hint")
         self.key = label("", "muted", wrap=True, name="training_key")
-        self.readout = Readout("training_readout", "Course at the pointer", self)
+        self.readout = Readout("training_readout", "Values at the pointer", self)
         self.plots_ = TrainingPlots()
+        self.pictures = self.plots_.both()
+        self.axes = self.x_combo, self.upper_combo, self.lower_combo
         for plot in self.plots():
-            plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
-            plot.scene().sigMouseClicked.connect(self._on_click)
-            plot.viewport().installEventFilter(self)
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(self.key)
-        column.addWidget(self.hint, stretch=1)
-        column.addLayout(self.plots_, stretch=1)
+            plot.hovered.connect(partial(self._on_hover, plot))
+            plot.clicked.connect(partial(self._on_click, plot))
         self.verify_panel = VerifyPanel(self.session)
-        column.addWidget(self.verify_panel)
         self.controls.addWidget(self.verify_panel.button)
-        self.body.addLayout(column)
-
-    def figure(self) -> Plot:
-        return self.plots_.upper if self.plots_.upper.isVisibleTo(self) else self.plots_.lower
-
-    def plots(self) -> list[Plot]:
-        return list(self.plots_.both())
-
-    def axis_choices(self) -> list[QComboBox]:
-        return [self.x_combo, self.upper_combo, self.lower_combo]
-
-    def busy(self) -> bool:
-        return self._background.busy
+        column = down(self.key, (self.plots_, 1), self.verify_panel, gap=4)
+        self.set_content(column, "Nothing trained yet")
 
     # ------------------------------------------------------------- showing
 
@@ -128,9 +151,9 @@ class TrainingView(TrainingControls):
         self.verify_panel.show_run(record, self.session.focus.split)
         waiting = unready(runs)
         if waiting:
-            self._background.start(waiting, lambda post: make_ready(waiting, post))
+            self._ready.ask(tuple(waiting), lambda post: make_ready(waiting, post))
         else:
-            self._background.drop()
+            self._ready.forget()
         self._draw()
 
     def refresh_band(self) -> None:
@@ -175,11 +198,6 @@ class TrainingView(TrainingControls):
         live = self.session.live
         seen = live is not None and (live.points or len(live.looks))
         self._live = live_course(live, self._known) if live is not None and seen else None
-
-    def _on_ready(self, _key: object, job: Job[Any, Any]) -> None:
-        if job.error is not None:
-            self.session.failed.emit(*describe_failure(job.error))
-        self._draw()
 
     def _draw(self) -> None:
         """Draw the courses that are seen, and say what they show."""
@@ -269,7 +287,7 @@ class TrainingView(TrainingControls):
             self.sentence.setText(live_sentence(live, course.areas(HELD, band), band))
         elif run is not None and course is not None:
             if course.is_one_step:
-                self.hint.setText("One step: there is no course to draw")
+                self.hint.setText("Trained in one step: there is no progress to draw")
             split = run.record.splits[course.split]
             parts = [run_sentence(run), before_words(split)]
             if not self.busy():
@@ -277,7 +295,7 @@ class TrainingView(TrainingControls):
                 parts.insert(0, headline(run, split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
-            soon, aim = "its course appears with its first step", "how its training goes"
+            soon, aim = "its progress appears after the first step", "how its training goes"
             self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
@@ -290,17 +308,17 @@ class TrainingView(TrainingControls):
 
     # ------------------------------------------------------------- pointing
 
-    def _on_mouse_moved(self, position: QPointF) -> None:
+    def _on_hover(self, plot: Plot, place: QPointF | None) -> None:
         """Read out the point nearest to the pointer, in the plot that it is over."""
         self._clear_readout()
-        found = self._under(position)
+        found = None if place is None else self._under(plot, place)
         if found is not None:
             self._read(*found)
 
-    def _under(self, position: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
-        """Find what is under a position of the scene that sent the signal; the live line first."""
+    def _under(self, plot: Plot, place: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
+        """Find what is under a place of a plot; the live line first."""
         for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
-            found = lines.nearest(position) if lines.plot.scene() is self.sender() else None
+            found = lines.nearest(place) if lines.plot is plot else None
             if found is not None:
                 return lines, *found
         return None
@@ -321,22 +339,58 @@ class TrainingView(TrainingControls):
             lines.unmark()
         self.readout.show_nothing()
 
-    def _on_click(self, event: Any) -> None:
+    def _on_click(self, plot: Plot, place: QPointF) -> None:
         """Choose the run and split under the pointer."""
-        if event.double() or event.button() != Qt.MouseButton.LeftButton:
-            return
-        found = self._under(event.scenePos())
+        found = self._under(plot, place)
         if found is not None and not found[1].course.is_live:
             course = found[1].course
             self.session.select(course.run)
             self.session.point_at(split=course.split)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Leave:
-            self._clear_readout()
-        return super().eventFilter(watched, event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def fit_page(self) -> None:
         self.plots_.list_runs()
         self.verify_panel.fit_page(self.height())
+
+    # ------------------------------------------------------------- controls
+
+    def axis(self) -> str:
+        """Return the horizontal axis."""
+        return str(self.x_combo.currentData())
+
+    def what(self) -> str:
+        """Return what the upper plot shows."""
+        return str(self.upper_combo.currentData())
+
+    def band(self) -> Band | None:
+        """Return the FPR range whose partial area is shown, or None for the whole area."""
+        return self.session.plan.band if self.lower_combo.currentData() == PAUC else None
+
+    def is_one_split(self) -> bool:
+        """Return whether only the split pointed at is shown."""
+        return self.split_combo.is_one
+
+    def fill_splits(self) -> None:
+        """Offer the splits of the chosen run, where there are several."""
+        run = self.session.run(self.session.selected)
+        count = 0 if run is None else len(run.record.splits)
+        self.split_combo.offer(count, self.session.focus.split)
+        self.controls.show(count > 1, self.split_combo)
+
+    def offer_gap(self, proven: bool) -> None:
+        """Offer the gap where one is proven; elsewhere the objective is all there is to show."""
+        self.upper_combo.setEnabled(proven)
+        wanted = self._wished if proven else OBJECTIVE
+        quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
+
+    def _on_upper(self) -> None:
+        self._wished = self.what()
+        self._on_choice()
+
+    def _on_choice(self) -> None:
+        self._clear_readout()
+        self.mark_stale()
+
+    def _on_split(self) -> None:
+        if self.is_one_split():
+            self.session.point_at(split=self.split_combo.currentData())
+        self._on_choice()

@@ -1,46 +1,41 @@
-"""Verifying the chosen run: a button, how far it is, and what was found."""
+"""Verify the selected run."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.table import Row, SheetModel, TableView
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named, tell
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.study import Study
 from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.verification import Verification
-from aucstudio.project.work.background_verification import verify_in_background
-from aucstudio.project.work.job import Job
+from aucstudio.project.runs.verification import Verification, verify_in_background
 
 _LINE = 22
 _MOST_LINES, _LEAST_LINES = 10, 3
 _SHARE = 0.3  # of the page, for the table: the plots come first
 _TIP = (
-    "Solve this run's problem again with other solvers, count its objective and areas pair by "
-    "pair, and report whether they agree. The table must be where it was, unchanged"
+    "Solve this run's problem again with other solvers, recompute its objective and areas "
+    "pair by pair, and report whether they agree. The table must be unchanged and in its "
+    "original place"
 )
-_BUSY = "Stop verifying; nothing is kept of it"
+_BUSY = "Stop verifying; its results are discarded"
 
-Asked = tuple[Study, RunRecord, int]
-Answer = tuple[Verification, str]
+Verified = tuple[Verification, str]
 
 
 class VerifyPanel(QWidget):
-    """What verifying found stands with the run, and is there again when it is opened again.
+    """The result of verification is stored with the run.
 
     Attributes
     ----------
@@ -55,36 +50,28 @@ class VerifyPanel(QWidget):
         self._shown: tuple[RunRecord, int] | None = None
         self._trouble: dict[str, str] = {}
         self._most = _MOST_LINES
-        self._background = Background(self, self._on_landed, self._on_told)
-        self.destroyed.connect(self._background.stop)
+        self._asked = ""  # the run that is verified
+        self._answer = Answer[Verified](self, self._on_verified, self._on_failed, self._on_told)
+        self.destroyed.connect(self._answer.stop)
         self._make_button()
-        self.model = SheetModel(HEADINGS, {}, (0,), self)
-        self.table = TableView("verify_table", "What verifying found", self.model, _LINE, 0)
+        self.table = SheetTable("verify_table", "Result of the verification", HEADINGS, _LINE)
         self.verdict = label("", wrap=True, name="verify_verdict")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.table)
-        layout.addWidget(self.verdict)
-        layout.addLayout(self._row)
+        row = across(self.bar, (self.stage, 1))
+        self.setLayout(down(self.table, self.verdict, row, gap=4))
 
     def _make_button(self) -> None:
-        """Make what stands among the controls of the page, and what tells how far it is."""
+        """Make the extra controls of the page and the progress display."""
         self.button = named(QPushButton("Verif&y…"), "verify_button", "Verify the chosen run")
         self.button.clicked.connect(self._on_click)
-        self.bar = named(QProgressBar(), "verify_progress", "How far verifying is")
+        self.bar = named(QProgressBar(), "verify_progress", "Progress of the verification")
         self.bar.setRange(0, 100)
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(scaled(80))
         self.stage = label("", "muted", name="verify_stage")
-        self._row = QHBoxLayout()
-        self._row.setSpacing(8)
-        self._row.addWidget(self.bar)
-        self._row.addWidget(self.stage, stretch=1)
 
     def busy(self) -> bool:
         """Return whether a run is being verified."""
-        return self._background.busy
+        return self._answer.busy
 
     def show_run(self, record: RunRecord | None, split: int) -> None:
         """Show what is known of a run, if there is one."""
@@ -105,8 +92,8 @@ class VerifyPanel(QWidget):
             found = self._session.study.home.verified.get(run)
             trouble = self._trouble.get(run, "")
         lines = [] if found is None else verified_table(found)
-        self.model.show_rows([Row(line) for line in lines])
-        self._set_height()
+        self.table.show_rows([Row(line) for line in lines])
+        self.table.fit_rows(0, self._most)
         self.table.setVisible(found is not None)
         words = "" if found is None else f"{verdict(found)} {place_words(found)}"
         sound = found is None or found.agrees
@@ -118,18 +105,13 @@ class VerifyPanel(QWidget):
         """Take no more than a part of a page of this height; the table scrolls."""
         room = int(_SHARE * height / scaled(_LINE))
         self._most = min(max(room, _LEAST_LINES), _MOST_LINES)
-        self._set_height()
-
-    def _set_height(self) -> None:
-        lines = min(self.model.rowCount(), self._most)
-        head = self.table.horizontalHeader().sizeHint().height() + scaled(4)
-        self.table.setFixedHeight(head + lines * scaled(_LINE))
+        self.table.fit_rows(0, self._most)
 
     # ------------------------------------------------------------- working
 
     def _on_click(self) -> None:
         if self.busy():
-            self._background.stop()
+            self._answer.stop()
             self.stage.setText("stopping")
             return
         if self._shown is None:
@@ -139,13 +121,14 @@ class VerifyPanel(QWidget):
         self._trouble.pop(record.id, None)
         self.bar.setValue(0)
         self.stage.setText("starting")
-        asked: Asked = study, record, split
+        self._asked = record.id
 
-        def work(post: Any) -> Answer:
+        def work(post: Any) -> Verified:
             found = verify_in_background(record, split, post)
             return found, study.home.keep_verification(found)
 
-        self._background.start(asked, work)
+        self._answer.forget()
+        self._answer.ask((record.id, split), work)
         self._refresh()
 
     def _on_told(self, told: tuple[str, float]) -> None:
@@ -153,10 +136,12 @@ class VerifyPanel(QWidget):
         self.stage.setText(stage)
         self.bar.setValue(round(100 * share))
 
-    def _on_landed(self, asked: Asked, job: Job[Any, Answer]) -> None:
-        _, record, _ = asked
-        if job.result is not None and job.result[1]:
-            self._trouble[record.id] = f"Verified, but not kept: {job.result[1]}"
-        elif job.error is not None and not isinstance(job.error, Stopped):
-            self._trouble[record.id] = f"Not verified: {job.error}"
+    def _on_verified(self, verified: Verified) -> None:
+        if verified[1]:
+            self._trouble[self._asked] = f"Verified, but not kept: {verified[1]}"
+        self._refresh()
+
+    def _on_failed(self, words: str) -> None:
+        if words:
+            self._trouble[self._asked] = f"Not verified: {words}"
         self._refresh()

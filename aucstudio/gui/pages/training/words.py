@@ -1,4 +1,4 @@
-"""What the Training page says: how a training went, and what its rankings did on the way."""
+"""Texts of the page Training."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.training.course import HELD, TRAIN, Array, Course
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, SplitResult
-from aucstudio.project.runs.watch import held_sample
 from aucstudio.project.words import figure_words, power_words, seconds_words
 
 _MEASURED = 0.05  # seconds: stages are told no more often than that
@@ -52,7 +53,7 @@ def _state(run: ShownRun) -> str:
 
 
 def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
-    """State whether training rows are ranked better than chance explains; empty if not to tell."""
+    """Describe whether training rows are ranked better than chance explains; empty if unknown."""
     looks = split.trajectory
     if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
         return ""
@@ -86,7 +87,7 @@ def run_sentence(run: ShownRun) -> str:
     several = f", {len(splits)} fits" if len(splits) > 1 else ""
     mean = " a fit" if several else ""
     quiet = max(len(split.curve.iteration) for split in splits) < 2 and bool(counts)
-    unseen = " Its solver shows no steps on the way." if quiet else ""
+    unseen = " Its solver reports no intermediate steps." if quiet else ""
     words = ", ".join(part for part in parts if part)
     return f"{run.look.name}{several}: {words}{mean}{_early(run)}.{unseen}"
 
@@ -102,7 +103,7 @@ def _early(run: ShownRun) -> str:
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if not early:
-        return "; stopped by the user after these" if run.record.status == STOPPED else ""
+        return "; stopped by the user afterwards" if run.record.status == STOPPED else ""
     who = "" if len(splits) == 1 else f"{early} of {len(splits)} "
     if run.record.status == STOPPED:
         return f"; {who}stopped early by the user"
@@ -129,7 +130,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
     """
     looks = split.trajectory
     if looks is None:
-        return "The program that made this run kept no scores on the way."
+        return "No intermediate scores were stored with this run."
     held, train = course.areas(HELD, band), course.areas(TRAIN, band)
     name = area_name(band)
     which = f"split {course.split + 1}: " if course.splits > 1 else ""

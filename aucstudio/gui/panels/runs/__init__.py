@@ -1,1 +1,1 @@
-"""The lab book: every run as a row, what waits and trains, the chosen run's card."""
+"""The list of runs, the queue and the card of the selected run."""

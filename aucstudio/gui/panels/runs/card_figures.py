@@ -1,13 +1,17 @@
-"""What the card of a run says of its results: computed on a thread, then put into lines."""
+"""Figures of a run's card, computed on a thread."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import label
 from aucstudio.gui.panels.runs.columns import COMING, NONE
-from aucstudio.gui.panels.runs.figure_table import TableLine
 from aucstudio.project.results.summary import (
     WHOLE,
     Summary,
@@ -29,6 +33,88 @@ from aucstudio.project.words import (
     setting_words,
 )
 
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+@dataclasses.dataclass(frozen=True)
+class TableLine:
+    """One line of a table.
+
+    Attributes
+    ----------
+    title, value, beside : str
+        ``beside`` is an interval or a remark.
+    tip : str
+        One plain sentence.
+    """
+
+    title: str
+    value: str
+    beside: str = ""
+    tip: str = ""
+
+
+class FigureTable(QWidget):
+    """A table of labels.
+
+    Parameters
+    ----------
+    name : str
+    wrap : bool
+        Whether values are words, which take several lines; else figures, which end at one edge.
+    """
+
+    def __init__(self, name: str, *, wrap: bool = False) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._name, self._wrap = name, wrap
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1 if wrap else 2, 1)
+        self._cells: list[tuple[QLabel, ...]] = []
+
+    def show_lines(self, lines: Sequence[TableLine]) -> None:
+        """Show these lines and no others."""
+        while len(self._cells) < len(lines):
+            self._add_row()
+        for k, cells in enumerate(self._cells):
+            shown = k < len(lines)
+            for cell in cells:
+                cell.setVisible(shown)
+            if shown:
+                self._fill(cells, lines[k])
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return the texts that are shown."""
+        return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
+
+    def _add_row(self) -> None:
+        k = len(self._cells)
+        cells = tuple(label("", role, name=f"{self._name}_{k}_{part}") for part, role in _PARTS)
+        title, value, beside = cells
+        self._grid.addWidget(title, k, 0, _TOP)
+        if self._wrap:
+            value.setWordWrap(True)
+            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            self._grid.addWidget(value, k, 1, _TOP)
+            beside.setParent(self)
+        else:
+            self._grid.addWidget(value, k, 1, _TOP | Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(beside, k, 2, _TOP)
+        self._cells.append(cells)
+
+    def _fill(self, cells: tuple[QLabel, ...], line: TableLine) -> None:
+        for cell, text in zip(cells, (line.title, line.value, line.beside), strict=True):
+            cell.setText(text)
+            plain_tooltip(cell, line.tip)
+        cells[2].setVisible(bool(line.beside))
+
+
+_PARTS = (("title", "muted"), ("value", ""), ("beside", "muted"))
+
+
 _MEASURES = {
     "ap": (
         "Avg. precision",
@@ -37,18 +123,18 @@ _MEASURES = {
     ),
     "h": (
         "H-measure",
-        "How much of the cost of errors the scores save, averaged over costs; 0 is chance, 1 is "
-        "perfect.",
+        "H-measure: share of the cost of errors that the scores save, averaged over costs; 0 "
+        "is chance, 1 is perfect.",
     ),
     "ks": (
         "KS",
-        "Kolmogorov and Smirnov: the greatest distance between the shares of positives and of "
-        "negatives above one threshold.",
+        "Kolmogorov-Smirnov statistic: the greatest difference between the shares of "
+        "positives and of negatives above one threshold.",
     ),
     "eer": (
         "EER",
-        "Equal error rate: the share of wrong calls where as large a share of positives is missed "
-        "as of negatives is called positive; less is better.",
+        "Equal error rate: the error at the threshold where false-positive rate and miss rate "
+        "are equal; less is better.",
     ),
 }
 
@@ -78,12 +164,12 @@ class CardFigures:
 
     @property
     def has_range(self) -> bool:
-        """Whether a part of the curve is looked at."""
+        """Whether the view shows only a part of the curve."""
         return self.band != WHOLE
 
     @property
     def headline(self) -> Summary:
-        """The figure that stands on top: the partial AUC where a range is set."""
+        """The main figure: the partial AUC if a range is set."""
         return self.part if self.has_range else self.area
 
 
@@ -101,7 +187,7 @@ def card_figures(record: RunRecord, band: Band) -> CardFigures:
 
 
 def headline_words(band: Band) -> str:
-    """Name the figure that stands on top."""
+    """Return the name of the main figure."""
     return "AUC" if band == WHOLE else f"pAUC in FPR {range_words(band)}"
 
 
@@ -149,7 +235,7 @@ def other_lines(record: RunRecord, found: CardFigures | None) -> list[TableLine]
             "Gap to training",
             COMING if found is None else figure_words(gap, "+"),
             "",
-            "By how much the AUC is higher on the rows it was trained on"
+            "How much higher the AUC is on its training rows"
             + ("" if found is None else f", where it is {figure_words(found.training)}")
             + ": a large difference indicates overfitting.",
         )
@@ -160,15 +246,13 @@ def other_lines(record: RunRecord, found: CardFigures | None) -> list[TableLine]
     seconds = record.fit_seconds
     time = NONE if math.isnan(seconds) else seconds_words(seconds)
     each = f"× {count}" if count > 1 else ""
-    lines.append(
-        TableLine("Time of a fit", time, each, "How long one fit took, without watching it.")
-    )
+    lines.append(TableLine("Time of a fit", time, each, "Time of one fit, without its evaluation."))
     return lines
 
 
 def _summary_line(title: str, found: Summary | None, tip: str) -> TableLine:
     if found is None:
         return TableLine(title, COMING, "", tip)
-    why = f" There is none: {found.reason}." if found.reason else ""
+    why = f" Not available: {found.reason}." if found.reason else ""
     beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
     return TableLine(title, figure_words(found.value), beside, tip + why)

@@ -1,4 +1,4 @@
-"""The columns of the run list: what each is called, shows, and is sorted by."""
+"""Columns of the run list."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import dataclasses
 import math
 from collections.abc import Callable
 
-from aucstudio.gui.common.table import Column
-from aucstudio.gui.panels.runs.facts import Facts, facts_of
+from aucstudio.gui.common.table import ColumnSpec
 from aucstudio.gui.panels.runs.figures import RowFigures
+from aucstudio.gui.panels.runs.run_texts import Facts, facts_of
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
 from aucstudio.project.results.summary import Summary
@@ -56,7 +56,7 @@ class RowContent:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ListColumn(Column):
+class ListColumn(ColumnSpec):
     """One column of the list; its functions are given a RowContent.
 
     Attributes
@@ -172,7 +172,7 @@ COLUMNS = (
     ListColumn(
         "Run",
         _name,
-        tip="The checked runs are drawn. A double click renames a run.",
+        tip="Checked runs are drawn. Double-click a run to rename it.",
         order=lambda row: row.run.look.name.casefold(),
         key=NAME,
         sample="AUC-RLS, tuned (12)",
@@ -209,7 +209,7 @@ COLUMNS = (
     ListColumn(
         "TPR",
         _TPR[0],
-        tip="Share of the positives that is found where the FPR range ends",
+        tip="Share of the positives found at the upper end of the FPR range",
         order=_TPR[1],
         key="tpr",
         sample="0.9999",
@@ -219,7 +219,7 @@ COLUMNS = (
     ListColumn(
         "Gap",
         _GAP[0],
-        tip="AUC on the training rows minus AUC on held-out rows: a large gap suggests overfitting",
+        tip="Training AUC minus held-out AUC; a large gap suggests overfitting",
         order=_GAP[1],
         key="gap",
         sample="+0.0001",
@@ -244,7 +244,7 @@ COLUMNS = (
     ListColumn(
         "Trained for",
         lambda row: row.facts.range,
-        tip="The FPR range that the method was trained for, where it takes one",
+        tip="FPR range that the method was trained for, if it uses one",
         order=lambda row: row.facts.range or None,
         key="range",
         sample="0 … 0.125",
@@ -252,7 +252,7 @@ COLUMNS = (
     ListColumn(
         "Notes",
         lambda row: " ".join(row.run.look.notes.split()),
-        tip="What you wrote down about the run. A double click edits it.",
+        tip="Your notes on the run. Double-click to edit.",
         order=lambda row: row.run.look.notes.casefold() or None,
         key=NOTES,
         sample="as a start, too wide",

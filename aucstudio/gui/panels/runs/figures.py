@@ -1,4 +1,4 @@
-"""The figures of the listed runs, computed beside the window: what is looked at comes first."""
+"""Figures of listed runs, computed in the background, visible ones first."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def row_figures(record: RunRecord, band: Band) -> RowFigures:
 
 
 class RunValues(QObject):
-    """Keeps what takes time to find of runs, for the present range; tells when it is there.
+    """Caches figures of runs for the present range; notifies when they are available.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class RunValues(QObject):
             self._begin.start()
 
     def set_band(self, band: Band) -> None:
-        """Take another range; what was asked for and is not looked at any more is forgotten."""
+        """Change the range; drop pending requests that are no longer shown."""
         self.band = band
         self._wanted.clear()
 

@@ -1,4 +1,4 @@
-"""What trains and what waits: each can be stopped or taken out, and what waits be moved."""
+"""Running and waiting runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import swatch
-from aucstudio.gui.common.table import LEFT, RIGHT, Column, TableModel, TableView
+from aucstudio.gui.common.table import LEFT, RIGHT, ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session import Session
 from aucstudio.project.runs.experiments.settings_shown import settings_sentence
@@ -41,7 +41,7 @@ class QueueModel(TableModel):
     """A row for each run in progress, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
-        columns = Column("", _name, about=_about), Column("", _progress, about=_about)
+        columns = ColumnSpec("", _name, about=_about), ColumnSpec("", _progress, about=_about)
         super().__init__(columns, session)
         self.session = session
 
@@ -83,7 +83,7 @@ class QueueList(QWidget):
         self.up.clicked.connect(lambda: self.move_chosen(up=True))
         self.down.clicked.connect(lambda: self.move_chosen(up=False))
         self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_verbs())
-        session.live_changed.connect(self.refresh)
+        session.listen(self.refresh, "live")
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -123,7 +123,9 @@ class QueueList(QWidget):
         self.stop_this.setText("Stop this" if flies or chosen is None else "Take out")
         plain_tooltip(
             self.stop_this,
-            "Ends this run; its finished splits are kept" if flies else "Takes this run out",
+            "End this run; its finished splits are kept"
+            if flies
+            else ("Remove this run from the queue"),
         )
         self.stop_this.setEnabled(chosen is not None and not getattr(chosen, "stopping", False))
         place = queue.index(chosen) if isinstance(chosen, Waiting) and chosen in queue else -1
@@ -136,15 +138,15 @@ class QueueList(QWidget):
         """Stop the chosen run, or take it out of the queue."""
         chosen = self.chosen()
         if isinstance(chosen, LiveRun):
-            self.session.stop_run(chosen)
+            self.session.study.runner.stop(chosen)
         elif chosen is not None:
-            self.session.cancel(chosen)
+            self.session.study.runner.cancel(chosen)
 
     def move_chosen(self, *, up: bool) -> None:
         """Move the chosen run up or down in the queue."""
         chosen = self.chosen()
         if isinstance(chosen, Waiting):
-            self.session.move(chosen, up=up)
+            self.session.study.runner.move(chosen, -1 if up else 1)
 
 
 class _QueueView(TableView):

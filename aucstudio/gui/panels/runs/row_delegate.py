@@ -1,4 +1,4 @@
-"""How a row of the run list is painted: a text, a smaller one below it, a warning's sign."""
+"""Painting of a row of the run list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.panels.runs.columns import KEYS, NAME
-from aucstudio.gui.panels.runs.facts import DEFAULTS
+from aucstudio.gui.panels.runs.run_texts import DEFAULTS
 from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
 
 Index = QModelIndex | QPersistentModelIndex

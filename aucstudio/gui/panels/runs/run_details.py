@@ -1,12 +1,13 @@
-"""The chosen run's card: the figure that counts, what to beware of, and what it is made from."""
+"""Card of the selected run."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QLabel,
+    QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QWidget,
 )
@@ -14,12 +15,14 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.boxes import STRETCH, TOP, across, down, holding
 from aucstudio.gui.common.icons import icon
+from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
 from aucstudio.gui.panels.runs.card_figures import (
     CardFigures,
+    FigureTable,
+    TableLine,
     card_figures,
     headline_words,
     key_lines,
@@ -27,11 +30,10 @@ from aucstudio.gui.panels.runs.card_figures import (
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
-from aucstudio.gui.panels.runs.facts import facts_of
-from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
-from aucstudio.gui.panels.runs.notes_edit import NotesEdit
+from aucstudio.gui.panels.runs.run_texts import facts_of
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.timers import delayed
 from aucstudio.notices import texts
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.cautions import (
@@ -43,7 +45,6 @@ from aucstudio.project.results.cautions import (
 )
 from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
-from aucstudio.project.runs.progress_words import search_result
 from aucstudio.project.runs.tuning import symbols
 from aucstudio.project.words import counted, figure_words
 
@@ -65,9 +66,8 @@ class RunDetails(Card):
         self._add_body()
         self._add_buttons()
         self.figures.arrived.connect(lambda _records: self._show_figures())
-        session.selection_changed.connect(self.refresh)
-        session.runs_changed.connect(self.refresh)
-        session.band_rested.connect(self._on_band)
+        session.listen(self.refresh, "selection", "runs")
+        session.listen(self._on_band, "band_rested")
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -114,11 +114,7 @@ class RunDetails(Card):
             STRETCH,
             around=(0, 0, 8, 0),
         )
-        self.area = QScrollArea()
-        self.area.setObjectName("run_card_area")
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(holding(body))
+        self.area = scrolled(holding(body), "run_card_area")
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
@@ -250,10 +246,12 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     lines = [TableLine("Method", title, tip=method.summary)]
     if experiment.members:
         runs = counted(len(experiment.members), "finished run")
-        lines.append(TableLine("Members", runs, tip="Their names and weights: page Model"))
+        lines.append(
+            TableLine("Members", runs, tip=("Their names and weights are on the page Model"))
+        )
     if experiment.tuning is not None:
         names = symbols(experiment.method)
-        found = [search_result(one, names) for one in record.searches[:_SEARCHES]]
+        found = [one.describe(names) for one in record.searches[:_SEARCHES]]
         lines.append(
             TableLine(
                 "Tuning",
@@ -275,8 +273,70 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     return [
         *lines,
         TableLine(
-            "Validation", scheme, tip="How rows were held out: all figures are of those rows."
+            "Validation", scheme, tip="How rows were held out; all figures refer to these rows."
         ),
         TableLine("Table", table, tip=experiment.data.path),
         TableLine("Made", facts.day, tip="When the run began."),
     ]
+
+
+_PAUSE = 700  # milliseconds after the last letter
+_LINES = 3
+
+
+class NotesEdit(QPlainTextEdit):
+    """The notes of one run; kept after a pause, and when the editor or the run is left."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        named(self, "run_notes_edit", "Notes about the chosen run")
+        self.setPlaceholderText("Notes: why this run, what it showed…")
+        self.setTabChangesFocus(True)
+        self._session = session
+        self._run: str | None = None
+        self._study = session.study
+        self._known = ""
+        self._later = delayed(self, _PAUSE, self.keep)
+        self.textChanged.connect(self._later.start)
+        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 18)
+
+    def show_run(self, run: str | None) -> None:
+        """Show the notes of a run; what was typed about the one before is kept."""
+        if run != self._run or self._session.study is not self._study:
+            self.keep()
+            self._run, self._study = run, self._session.study
+            self._known = ""
+            self._put("")
+        look = self._session.plan.looks.get(run or "")
+        notes = look.notes if look is not None else ""
+        # Only what came from elsewhere (undo, the list) takes the place of what is typed.
+        if notes != self._known:
+            self._known = notes
+            if notes != self.toPlainText().strip():
+                self._put(notes)
+
+    def keep(self) -> None:
+        """Put what was typed into the plan."""
+        self._later.stop()
+        text = self.toPlainText().strip()
+        run, known = self._run, self._session.plan.looks
+        # What was typed about a run of another study must not become a note of this one's.
+        same = self._session.study is self._study
+        if same and run is not None and run in known and text != self._known:
+            self._known = text
+            self._session.set_looks((run,), "Edit notes", f"notes {run}", notes=text)
+
+    def _put(self, text: str) -> None:
+        self.setPlainText(text)
+        self._later.stop()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.keep()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.keep()
+            self.clearFocus()
+        else:
+            super().keyPressEvent(event)

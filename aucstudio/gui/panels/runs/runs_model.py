@@ -1,4 +1,4 @@
-"""The runs as rows of a table, which come, go and move one by one: an editor stays open."""
+"""Table model of runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 
-from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import TableModel
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.panels.runs.columns import COLUMNS, NAME, NOTES, RowContent
-from aucstudio.gui.panels.runs.facts import facts_of, known_facts
 from aucstudio.gui.panels.runs.figures import RowFigures, RunValues, row_figures
-from aucstudio.gui.panels.runs.order import Row, RunOrder, Section
+from aucstudio.gui.panels.runs.run_order import Row, RunOrder, Section
+from aucstudio.gui.panels.runs.run_texts import facts_of, known_facts
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.runs.record import RunRecord
@@ -66,8 +66,8 @@ class RunsModel(TableModel):
         self._again = delayed(self, _SORT_PAUSE, self.refresh)
         self.figures.arrived.connect(self._on_figures)
         self._facts.arrived.connect(self._on_facts)
-        session.runs_changed.connect(self.refresh)
-        session.band_rested.connect(self._on_band)
+        session.listen(self.refresh, "runs")
+        session.listen(self._on_band, "band_rested")
         self.refresh()
 
     # ------------------------------------------------------------- rows
@@ -101,7 +101,7 @@ class RunsModel(TableModel):
         self.set_order(closed=self.order.closed ^ {section.key})
 
     def row_at(self, row: int) -> Row | None:
-        """Return what stands in a row."""
+        """Return the content of a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def run_at(self, row: int) -> ShownRun | None:
@@ -110,7 +110,7 @@ class RunsModel(TableModel):
         return found if isinstance(found, ShownRun) else None
 
     def section_at(self, row: int) -> Section | None:
-        """Return the head of a group that stands in a row; None for a run."""
+        """Return the group head of a row; None for a run."""
         found = self.row_at(row)
         return found if isinstance(found, Section) else None
 
@@ -129,7 +129,7 @@ class RunsModel(TableModel):
     # ------------------------------------------------------------- changes
 
     def _show(self, rows: list[Row]) -> None:
-        """Take out what goes, move what stays, put in what comes, and tell what looks different."""
+        """Remove, move and insert rows, and emit which ones look different."""
         wanted = {_key(row): row for row in rows}
         before = {_key(row): row for row in self._rows}
         goes = list(_stretches([_key(row) not in wanted for row in self._rows]))

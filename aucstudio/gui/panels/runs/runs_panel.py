@@ -1,4 +1,4 @@
-"""The lab book: every run of the study, what waits and trains, and the chosen run's card."""
+"""The panel of runs."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLineEdit,
     QMenu,
+    QPushButton,
     QSplitter,
     QToolButton,
     QWidget,
 )
 
-from aucstudio.gui.common.boxes import STRETCH, across, down
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import Card, clearable, label, named, tell
-from aucstudio.gui.panels.runs.notice import RepeatNotice
 from aucstudio.gui.panels.runs.queue_list import QueueList
+from aucstudio.gui.panels.runs.run_actions import RunsVerbs
 from aucstudio.gui.panels.runs.run_details import RunDetails
 from aucstudio.gui.panels.runs.runs_model import RunsModel
 from aucstudio.gui.panels.runs.runs_table import RunsTable
-from aucstudio.gui.panels.runs.runs_verbs import RunsVerbs
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -98,11 +99,10 @@ class RunsPanel(QWidget):
         self.list_menu.aboutToShow.connect(lambda: self.verbs.list_menu(self.list_menu))
         self.model.moved.connect(self._on_moved)
         self.model.modelReset.connect(self._show_selection)
-        session.selection_changed.connect(self._show_selection)
+        session.listen(self._show_selection, "selection")
         # What was offered is of the settings of then.
-        session.plan_changed.connect(self.notice.hide)
-        session.table_changed.connect(self.notice.hide)
-        session.live_changed.connect(self._on_moved)
+        session.listen(self._outdate_notice, "plan", "table")
+        session.listen(self._on_moved, "live")
         view.selectionModel().currentRowChanged.connect(self._on_current)
         view.selectionModel().selectionChanged.connect(lambda *_: self._show_count())
         self._edited = delayed(self, 0, self._show_selection)
@@ -111,6 +111,9 @@ class RunsPanel(QWidget):
         view.check_asked.connect(self.verbs.toggle_checks)
         view.remove_asked.connect(self.verbs.remove)
         view.menu_asked.connect(self._on_menu)
+
+    def _outdate_notice(self) -> None:
+        self.notice.hide()
 
     # ------------------------------------------------------------- what is shown
 
@@ -193,3 +196,33 @@ class RunsPanel(QWidget):
         self.view.refresh_font()
         self.queue.refresh()
         self.details.refresh()
+
+
+class RepeatNotice(QFrame):
+    """Says that a run has been made already; it can be made again all the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._again: Callable[[], object] | None = None
+        self.setObjectName("repeat_notice")
+        self.words = label("", wrap=True, name="repeat_words")
+        self.again = named(QPushButton("Run again anyway"), "repeat_again", "Run again anyway")
+        self.close_button = named(QToolButton(), "repeat_close", "Close this message")
+        self.close_button.setText("✕")
+        plain_tooltip(self.again, "It would give the same figures again")
+        self.again.clicked.connect(self._on_again)
+        self.close_button.clicked.connect(self.hide)
+        top = across((self.words, 1), (self.close_button, TOP))
+        self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
+        self.hide()
+
+    def offer(self, name: str, again: Callable[[], object]) -> None:
+        """Show that an identical run is in the list; ``again`` makes it once more."""
+        self._again = again
+        self.words.setText(f"{name} was made with the same settings on the same rows.")
+        self.show()
+
+    def _on_again(self) -> None:
+        self.hide()
+        if self._again is not None:
+            self._again()

@@ -1,4 +1,4 @@
-"""The view of the run list: which columns it has room for, its keys, and the heads of groups."""
+"""View of the run list."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.panels.runs.columns import AREA, COLUMNS, KEYS, NAME, PART
-from aucstudio.gui.panels.runs.order import GROUPS
 from aucstudio.gui.panels.runs.row_delegate import RowDelegate, two_lines
+from aucstudio.gui.panels.runs.run_order import GROUPS
 from aucstudio.gui.panels.runs.runs_model import RunsModel
 from aucstudio.gui.state.preferences import TableLook
 from aucstudio.gui.state.session import ShownRun
@@ -163,13 +163,13 @@ class RunsTable(TableView):
         self.layout_changed.emit()
 
     def look(self) -> TableLook:
-        """Return how the list is laid out, for :meth:`take_look`."""
+        """Return the layout of the list, for :meth:`take_look`."""
         order = self._model.order
         shown = None if self._chosen is None else tuple(self.shown_columns())
         return TableLook(shown, dict(self._widths), order.column, order.descending, order.group)
 
     def take_look(self, look: TableLook) -> None:
-        """Lay the list out as it was; what is not understood is left out."""
+        """Restore the stored layout of the list; ignore invalid parts."""
         if look.shown is not None:
             self._chosen = [NAME, *(k for k in look.shown if k in KEYS and k != NAME)]
         self._widths = {
@@ -201,7 +201,7 @@ class RunsTable(TableView):
 
     @property
     def is_editing(self) -> bool:
-        """Whether somebody is typing into a row."""
+        """Whether a row is being edited."""
         return self._delegate.is_editing
 
     def rename(self) -> None:

@@ -1,1 +1,1 @@
-"""Tables that stay on disk, read in blocks."""
+"""Out-of-memory tables."""

@@ -1,22 +1,31 @@
-"""Files whose cells are fetched as they are needed: Parquet where it lies, others from a copy."""
+"""Files whose cells are read on demand: Parquet, or a Parquet copy."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.parquet import ParquetReader, fingerprint
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.parquet import ParquetReader
+from aucstudio.project.data.paths import fingerprint, several
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
-from aucstudio.project.data.readers.reading import Plain, make_plain, naming
-from aucstudio.project.data.readers.several import several
+from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.contents import Contents, Formats
+from aucstudio.project.data.text.contents import (
+    Contents,
+    Formats,
+    Source,
+    check_rejected,
+    rejected_rows,
+)
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
+    Delimited,
     Opened,
     ReadingProgress,
     no_rows,
@@ -25,14 +34,6 @@ from aucstudio.project.data.text.delimited import (
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.rejects import (
-    Numbers,
-    Rejected,
-    Source,
-    Unreadable,
-    check_rejected,
-    rejected_rows,
-)
 from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import InputError
 
@@ -41,27 +42,13 @@ DUCK_BYTES = 256_000_000
 _SOME = 1_000
 
 
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class Found:
-    """A file whose cells can be fetched."""
+class StoredFile(NamedTuple):
+    """A file whose cells can be fetched; its columns hold none."""
 
+    plain: Plain
+    found: Delimited
     store: CellStore
-    kind: str
-    dialect: Dialect = dataclasses.field(default_factory=Dialect)
-    sha256: str
-    names: list[str]
-    numbers: dict[int, bool]
-    forms: dict[int, NumberFormat | None]
     rows: int
-    rejected: list[Rejected] = dataclasses.field(default_factory=list)
-    rejected_rows: int = 0
-    notes: list[str] = dataclasses.field(default_factory=list)
-    chosen: tuple[str, ...] = ()
-    unreadable: dict[str, Unreadable]
-    row_numbers: Numbers | None = None
-    sheets: tuple[str, ...] = ()
-    roles: dict[str, str] = dataclasses.field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
 
 
 def open_file(
@@ -71,7 +58,7 @@ def open_file(
     tell: ReadingProgress,
     schema: Schema | None,
     numbers: Collection[str] = (),
-) -> Found:
+) -> StoredFile:
     """Open a file; what DuckDB needs beside it goes to ``folder``.
 
     Raises
@@ -90,28 +77,24 @@ def open_file(
     plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
         raise InputError(
-            f"{path} is sparse and is read into memory as a whole: leave out what keeps it on disk",
+            (
+                f"{path} is sparse and is read into memory as a whole: do not ask for an "
+                "out-of-memory table"
+            ),
             file=str(path),
             setting="stream",
         )
     with naming(plain):
         open_plain = _open_parquet if plain.kind == PARQUET else _open_text
-        found = open_plain(plain, folder, tell, schema)
-    found.store.shown = path
-    return dataclasses.replace(
-        found,
-        kind=plain.format,
-        sha256=plain.sha256 or found.sha256,
-        dialect=dataclasses.replace(found.dialect, sheet=plain.part),
-        notes=[*plain.notes, *found.notes],
-        findings=(*plain.findings, *found.findings),
-        chosen=plain.chosen,
-        sheets=plain.parts,
-        roles=plain.roles,
-    )
+        found, store, rows = open_plain(plain, folder, tell, schema)
+    store.shown = path
+    return StoredFile(plain, finished(plain, found), store, rows)
 
 
-def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Found:
+Stored = tuple[Delimited, CellStore, int]
+
+
+def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Stored:
     path = plain.path
     opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
     # What was noticed in a sample is enough for a table of few rows too.
@@ -134,23 +117,19 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         *about_cells(source.names, kept, opened.sample, source.dialect, unreadable),
     ]
     notes = [*opened.notes, *(finding.sentence for finding in noticed)]
-    return Found(
-        store=reader,
-        kind="csv",
-        dialect=opened.source.dialect,
-        sha256=opened.sha256,
-        names=opened.source.names,
-        numbers={k: form is not None for k, form in kept.forms.items()},
-        forms=kept.forms,
-        rows=kept.rows,
-        rejected=kept.left_out.listed,
-        rejected_rows=kept.left_out.total,
-        notes=notes,
-        chosen=opened.chosen,
-        findings=tuple(noticed),
+    columns = _columns(opened.source.names, kept.forms, kept.forms)
+    found = Delimited(
+        opened.source.dialect,
+        opened.sha256,
+        columns,
+        kept.left_out.listed,
+        kept.left_out.total,
+        notes,
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
+        findings=tuple(noticed),
     )
+    return found, reader, kept.rows
 
 
 def _kept(
@@ -172,7 +151,7 @@ def _kept(
 
 def _open_parquet(
     plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None
-) -> Found:
+) -> Stored:
     path = plain.path
     sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
@@ -184,18 +163,21 @@ def _open_parquet(
         store.close()
         raise
     findings = tuple(about_unreadable(unreadable))
-    return Found(
-        store=store,
-        kind="parquet",
-        sha256=sha256,
-        names=store.shape.names,
-        numbers=store.shape.numbers,
-        forms=store.shape.forms,
-        rows=store.shape.rows,
-        notes=[*store.shape.notes, *(finding.sentence for finding in findings)],
-        findings=findings,
-        unreadable=unreadable,
+    notes = [*store.shape.notes, *(finding.sentence for finding in findings)]
+    numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
+    columns = _columns(store.shape.names, store.shape.forms, numbers)
+    found = Delimited(
+        Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
     )
+    return found, store, store.shape.rows
+
+
+def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]) -> list[Column]:
+    """Make columns without cells; those of ``numbers`` that are None hold texts."""
+    return [
+        Column.of_cells(name, np.empty(0, object if numbers[k] is None else float), 0, 0, forms[k])
+        for k, name in enumerate(names)
+    ]
 
 
 def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Tables beyond memory: in memory are the labels, and the block of rows that is looked at.
+"""Out-of-memory tables: labels in memory, rows by blocks.
 
 The rows of a Parquet file are read where they lie. A text file is read once and copied, as numbers
 and texts, to a temporary folder, which takes about as much disk as the file.
@@ -20,10 +20,8 @@ from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.column_range import sample_rows
-from aucstudio.project.data.columns import Column, ColumnInfo
-from aucstudio.project.data.different import Count
-from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
-from aucstudio.project.data.finding import with_findings
+from aucstudio.project.data.columns import Column, ColumnInfo, Count
+from aucstudio.project.data.disk.open_file import DUCK_BYTES, open_file
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice, Threshold
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -31,6 +29,7 @@ from aucstudio.project.data.table import (
     DialectChoice,
     ReadingListener,
     Table,
+    known_of,
     missing_column,
     numbers_in,
     parts_of,
@@ -178,7 +177,7 @@ class DiskTable(AnyTable):
     ) -> Table:
         if stamp_of(self.path) != self.stamp:
             raise InputError(
-                f"{self.path} has changed while it was read: start again", file=str(self.path)
+                f"{self.path} changed while it was being read: start again", file=str(self.path)
             )
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
@@ -203,6 +202,16 @@ class DiskTable(AnyTable):
         """Read all rows, some at a time: the number of the first, and a table in memory."""
         for start in range(0, self.rows, height):
             yield start, self.window(start, min(start + height, self.rows), names)
+
+    def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
+        """Return the cells of columns in all rows, as many columns at a time as a block holds."""
+        at_once = max(1, self.block_bytes // (8 * max(self.rows, 1)))
+        for start in range(0, len(names), at_once):
+            part = names[start : start + at_once]
+            height = max(1, self.block_bytes // (8 * len(part)))
+            windows = [window for _, window in self.windows(height, part)]
+            for name in part:
+                yield np.concatenate([window.column(name).measured() for window in windows])
 
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
         """Add columns without any value."""
@@ -283,70 +292,40 @@ def open_stream(
     path, stamp = Path(path), stamp_of(Path(path))
     folder = scratch.make_folder()
     try:
-        found = open_file(
+        opened = open_file(
             path, parts_of(dialect), folder, teller(progress), schema, numbers_in(roles)
         )
     except BaseException:
         scratch.remove(folder)
         raise
-    release = weakref.finalize(found.store, scratch.remove, folder)
+    release = weakref.finalize(opened.store, scratch.remove, folder)
+    found = opened.found
     try:
-        bare = _bare(path, found, release, block_bytes, stamp)
+        bare = DiskTable(
+            **known_of(opened.plain, found),
+            columns=tuple(map(described, found.columns)),
+            store=opened.store,
+            places={column.name: k for k, column in enumerate(found.columns)},
+            release=release,
+            block_bytes=block_bytes,
+            stamp=stamp,
+            count=opened.rows,
+        )
         seen = look_at(bare, bare.columns)
         if need_label and (schema is None or not schema.is_complete):
             seen = [guess_role(column) for column in seen]
         bare = dataclasses.replace(bare, columns=tuple(map(described, seen)))
-        if schema is None and found.rows > _SAMPLE_ROWS:
-            note = f"what columns hold was guessed from {_SAMPLE_ROWS:,} of the {found.rows:,} rows"
+        if schema is None and bare.rows > _SAMPLE_ROWS:
+            note = f"column types were detected from {_SAMPLE_ROWS:,} of the {bare.rows:,} rows"
             bare = dataclasses.replace(bare, notes=(*bare.notes, note))
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
         if schema is None and need_label:
-            label, given = with_said(found.roles, label, given, bare.columns)
+            label, given = with_said(opened.plain.roles, label, given, bare.columns)
         table = settled(bare, seen, label, positive, given, schema, merge, need_label=need_label)
         table = table.with_roles(absent=absent, parts=parts) if absent or parts else table
     except BaseException:
-        found.store.close()
+        opened.store.close()
         release()
         raise
     notes = dict.fromkeys((*table.notes, *role_notes(table)))
     return dataclasses.replace(table, notes=tuple(notes))
-
-
-def _bare(
-    path: Path,
-    found: Found,
-    release: weakref.finalize[..., CellStore],
-    block_bytes: int,
-    stamp: tuple[int, int],
-) -> DiskTable:
-    columns = [
-        ColumnInfo(
-            name=name,
-            role="category" if is_text else "number",
-            kind="text" if is_text else "number",
-            number=found.forms[k],
-        )
-        for k, name in enumerate(found.names)
-        for is_text in [not found.numbers[k]]
-    ]
-    return DiskTable(
-        path=path,
-        format=found.kind,
-        dialect=found.dialect,
-        sha256=found.sha256,
-        columns=tuple(columns),
-        rejected=tuple(found.rejected),
-        rejected_rows=found.rejected_rows,
-        notes=with_findings(found.findings, found.notes),
-        findings=found.findings,
-        chosen=found.chosen,
-        unreadable=found.unreadable,
-        row_numbers=found.row_numbers,
-        sheets=found.sheets,
-        store=found.store,
-        places={name: k for k, name in enumerate(found.names)},
-        release=release,
-        block_bytes=block_bytes,
-        stamp=stamp,
-        count=found.rows,
-    )

@@ -1,1 +1,1 @@
-"""What changes results, found in the cells of a table; ``find`` is the way in."""
+"""Findings: properties of a table that change results."""

@@ -1,4 +1,4 @@
-"""Whole numbers that may be codes, whose order means nothing."""
+"""Whole numbers that may be codes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.findings.separation import (
     MOST_CODES,
-    Sampled,
+    SampledRows,
     area_of_levels,
     sampled,
 )
@@ -45,23 +45,17 @@ def codes(table: Table) -> Iterator[Finding]:
         if column.role != "number" or not _may_be_codes(column):
             continue
         first = _first(column)
+        more: dict[str, object]
         better = None if sample is None else _areas(column, sample)
         if better is not None:
-            numbers, levels = better
-            sentence = (
-                f"column {column.name} separates the classes better as a category (AUC by "
-                f"itself {levels:.2f}) than as a number ({numbers:.2f}): make it a category if "
-                f"its {column.distinct} different numbers are codes"
-            )
+            code, more = "better_as_category", {"numbers": better[0], "levels": better[1]}
         elif _is_called(column.name):
-            sentence = (
-                f"column {column.name} has {column.distinct} different whole numbers, "
-                f"{', '.join(first)}{' and others' if column.distinct > _SHOWN else ''}: make it a "
-                "category if these are codes"
-            )
+            others = " and others" if column.distinct > _SHOWN else ""
+            code, more = "named_like_codes", {"first": ", ".join(first) + others}
         else:
             continue
-        yield Finding("kind", sentence, (column.name,), column.height - column.missing, first)
+        known, distinct = column.height - column.missing, column.distinct
+        yield found(code, column.name, rows=known, values=first, distinct=distinct, **more)
 
 
 def _is_called(name: str) -> bool:
@@ -77,7 +71,7 @@ def _may_be_codes(column: Column) -> bool:
     return has_few and column.is_integer()
 
 
-def _areas(column: Column, sample: Sampled) -> tuple[float, float] | None:
+def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
     """Return the areas of the numbers, in the better direction, and of levels if these gain."""
     numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
     if numbers is None or levels is None:

@@ -1,4 +1,4 @@
-"""Rows that occur more than once, in a table or in the one to test on as well.
+"""Duplicate rows, within a table or between training and test rows.
 
 Rows are compared by fingerprints of 64 bits of what is learnt from. Whatever is alone after some
 columns is left aside, so that a table of measurements takes a look at a few of them only.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.findings.separation import codes_of
 from aucstudio.project.data.table import Table
 
@@ -33,7 +33,7 @@ _NOT_BY_CHANCE = 3.0
 
 
 def copies(table: Table) -> Iterator[Finding]:
-    """Find rows that repeat another one in everything that is learnt from."""
+    """Find rows that repeat another one in all features."""
     rows = np.flatnonzero(table.labelled()) if table.label else np.arange(table.rows)
     features = table.features
     again, prints = repeated(features, rows)
@@ -46,14 +46,8 @@ def copies(table: Table) -> Iterator[Finding]:
     if surplus <= _NOT_BY_CHANCE * _expected(features, rows):
         return
     other = _of_both(table, again, numbers)
-    under = f" ({other:,} that look alike have different labels)" if other else ""
-    yield Finding(
-        "duplicates",
-        f"{surplus:,} rows repeat another one in all features{under}: a row may be "
-        "trained on while its copy is tested",
-        (),
-        surplus,
-    )
+    under = f" ({other:,} identical rows have different labels)" if other else ""
+    yield found("repeated_rows", rows=surplus, under=under)
 
 
 def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:

@@ -1,4 +1,4 @@
-"""Everything about a table that changes results, the weightiest first."""
+"""All findings about a table, most important first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.different import count_all
+from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out

@@ -1,4 +1,4 @@
-"""Numbers that name a row, a moment or a thing instead of measuring it."""
+"""Numbers that identify rows, times or things."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_named_identifier
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
@@ -27,14 +27,14 @@ _DAYS = (19000101.0, 21001231.0)
 
 
 def identifiers(table: Table) -> Iterator[Finding]:
-    """Find features that name rows, follow their order, or tell a moment."""
+    """Find features that identify rows, follow their order, or encode a time."""
     for column in table.features:
         if column.role != "number" or column.height - column.missing < _FEWEST:
             continue
         if isinstance(column, SparseColumn) and column.zeros > 1:
             continue  # what names a row, or a moment, is not zero in two of them
-        if sentence := _what_it_is(column):
-            yield Finding("identifier", sentence, (column.name,), table.rows)
+        if code := _what_it_is(column):
+            yield found(code, column.name, rows=table.rows)
 
 
 def groups(table: Table) -> Iterator[Finding]:
@@ -45,28 +45,18 @@ def groups(table: Table) -> Iterator[Finding]:
             continue
         names_things = column.kind == "text" or column.is_integer()
         if names_things and 2 <= column.distinct < known:
-            yield Finding(
-                "group",
-                f"column {column.name} seems to name {column.distinct:,} persons or things, in "
-                f"{known:,} rows: those of one may belong together",
-                (column.name,),
-                known,
-            )
+            yield found("names_things", column.name, rows=known, things=column.distinct)
 
 
 def _what_it_is(column: Column) -> str:
     cells = column.values[~np.isnan(column.values)] if column.missing else column.values
     whole = _is_whole(cells)
     if whole and _are_moments(cells):
-        return (
-            f"column {column.name} looks like dates or moments written as numbers: a pattern in it "
-            "may not hold later"
-        )
+        return "moments_as_numbers"
     if _rises(cells):
-        return f"column {column.name} counts the rows or follows their order in the file"
-    if whole and column.distinct == len(cells) and _is_no_chance(cells):
-        return f"column {column.name} has another whole number in each row and may be an identifier"
-    return ""
+        return "follows_rows"
+    is_different = whole and column.distinct == len(cells) and _is_no_chance(cells)
+    return "different_in_each_row" if is_different else ""
 
 
 def _is_whole(cells: Array) -> bool:

@@ -1,4 +1,4 @@
-"""What ``aucstudio inspect`` says of a table, as plain data and as lines of text."""
+"""Output of ``aucstudio inspect``, as data and text."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _label_words(document: dict[str, Any]) -> str:
 
 
 def _column_words(column: dict[str, Any], width: int) -> str:
-    area = "" if column["auc"] is None else f", AUC by itself {column['auc']:.3f}"
+    area = "" if column["auc"] is None else f", AUC alone {column['auc']:.3f}"
     words = f"{column['distinct']:,} distinct, {column['missing']:,} missing{area}"
     if column["kind"] == "date":
         words = f"{words}{_date_words(column)}"
@@ -87,4 +87,4 @@ def _date_words(column: dict[str, Any]) -> str:
     ends = " to ".join(column["range"])
     told = f", dates {ends}" if ends else ", dates"
     is_whole = column["parts"] == [WHOLE] or column["role"] != "date"
-    return told if is_whole else f"{told}, taken as {', '.join(column['parts'])}"
+    return told if is_whole else f"{told}, used as {', '.join(column['parts'])}"

@@ -1,4 +1,4 @@
-"""Columns that give the label away."""
+"""Columns that reveal the label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.findings.separation import (
     MOST_CODES,
     ClassRows,
@@ -19,7 +19,6 @@ from aucstudio.project.data.findings.separation import (
 )
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 # By itself a column that is known before the outcome hardly ever orders the classes so well.
 _TELLING = 0.999
@@ -49,7 +48,8 @@ def leaks(table: Table) -> Iterator[Finding]:
             continue
         area = _area(column, classes, area_of(column, classes))
         if area >= _TELLING:
-            yield Finding("leak", _sentence(table, column, area), (column.name,), table.rows)
+            code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
+            yield found(code, column.name, rows=table.rows, label=table.label, area=_floored(area))
 
 
 def _zeros_in_classes(
@@ -69,7 +69,7 @@ def _zeros_in_classes(
 
 
 def _ties(zeros: tuple[float, float] | None) -> bool:
-    """Return whether so many pairs are tied at zero that a column cannot tell the classes apart."""
+    """Return whether too many pairs are tied at zero for a column to separate the classes."""
     return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
 
 
@@ -86,15 +86,6 @@ def _area(column: Column, rows: ClassRows, area: float | None) -> float:
     if column.role == "number" and 2 < column.distinct <= MOST_CODES:
         best = max(best, area_of_levels(column, rows) or 0.5)
     return best
-
-
-def _sentence(table: Table, column: Column, area: float) -> str:
-    if _is_the_label(table, column):
-        return f"column {column.name} is a copy of the label {table.label}"
-    return (
-        f"column {column.name} separates the classes by itself (AUC {_floored(area)}): is it "
-        "known before the outcome is?"
-    )
 
 
 def _floored(area: float) -> str:
@@ -132,12 +123,13 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     if len(rows) < _FEWEST or not total or total > max(1, _ASTRAY * len(rows)):
         return
     if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
-        yield Finding(
-            "leak",
-            f"column {column.name} is a copy of the label {table.label} in all but "
-            f"{counted(total, 'row')} of {len(rows):,}",
-            (column.name,),
-            table.rows,
+        yield found(
+            "nearly_the_label",
+            column.name,
+            rows=table.rows,
+            label=table.label,
+            astray=total,
+            known=len(rows),
         )
 
 
@@ -146,12 +138,8 @@ def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[
     known = column.known()
     shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]
     if 0.5 + abs(shares[0] - shares[1]) / 2 >= _TELLING:
-        which = table.positive or "one class"
+        positive = table.positive or "one class"
         words = "only" if shares[0] > shares[1] else "everywhere but"
-        yield Finding(
-            "leak",
-            f"column {column.name} has a value {words} where the label is {which}: is it known "
-            "before the outcome is?",
-            (column.name,),
-            table.rows,
+        yield found(
+            "known_in_one_class", column.name, rows=table.rows, words=words, positive=positive
         )

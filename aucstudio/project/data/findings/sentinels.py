@@ -1,4 +1,4 @@
-"""Numbers that stand for a missing value: -999, 9999 and their like, far outside the rest."""
+"""Numbers that stand for a missing value: -999, 9999 and the like."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 
@@ -64,17 +63,17 @@ _FAR_ONCE = 3
 
 @dataclasses.dataclass(frozen=True)
 class Sentinel:
-    """A number that stands for a missing value, and its cells."""
+    """A number code for missing values, and its cells."""
 
     value: float
     count: int
 
 
 def sentinels(table: Table) -> Iterator[Finding]:
-    """Find them in the columns that are learnt from as numbers."""
+    """Find them in the number features."""
     for column in table.features:
-        if column.role == "number" and (found := find_sentinels(column)):
-            yield _finding(column, found)
+        if column.role == "number" and (strange := find_sentinels(column)):
+            yield _finding(column, strange)
 
 
 def find_sentinels(column: Column) -> list[Sentinel]:
@@ -225,17 +224,19 @@ def _most_frequent(cells: Array) -> int:
     return int(np.diff(edges).max(initial=0))
 
 
-def _finding(column: Column, found: list[Sentinel]) -> Finding:
-    total = sum(sentinel.count for sentinel in found)
+def _finding(column: Column, sentinels: list[Sentinel]) -> Finding:
+    total = sum(sentinel.count for sentinel in sentinels)
     share = 100.0 * total / len(column.values)
-    values = tuple(spell_number(sentinel.value) for sentinel in found)
-    shown = tuple(spell_cell(column, sentinel.value) for sentinel in found)
-    where = "far outside" if any(sentinel.value for sentinel in found) else "apart from"
-    return Finding(
-        "sentinel",
-        f"{' and '.join(shown)} in column {column.name} ({counted(total, 'cell')}, {share:.2g} %) "
-        f"{'lie' if len(values) > 1 else 'lies'} {where} the rest and may mean a missing value",
-        (column.name,),
-        total,
-        values,
+    values = tuple(spell_number(sentinel.value) for sentinel in sentinels)
+    shown = tuple(spell_cell(column, sentinel.value) for sentinel in sentinels)
+    where = "far outside" if any(sentinel.value for sentinel in sentinels) else "apart from"
+    return found(
+        "sentinel_numbers",
+        column.name,
+        rows=total,
+        values=values,
+        shown=" and ".join(shown),
+        share=share,
+        count=len(values),
+        where=where,
     )

@@ -1,4 +1,4 @@
-"""How well a column separates the classes by itself.
+"""AUC of a single column.
 
 Numbers are taken as scores. Levels have no order: they are ranked by their share of positives in
 the other half of the rows, so that many levels gain nothing by chance.
@@ -61,7 +61,7 @@ def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
     return np.sort(random.choice(rows, most, replace=False))
 
 
-class Sampled:
+class SampledRows:
     """The features of a table by themselves, on a sample if there are many rows: each once.
 
     Attributes
@@ -84,20 +84,20 @@ class Sampled:
 
 
 # What is told of a table and what is found in it asks for the same.
-_SAMPLES: weakref.WeakKeyDictionary[Table, Sampled] = weakref.WeakKeyDictionary()
+_SAMPLES: weakref.WeakKeyDictionary[Table, SampledRows] = weakref.WeakKeyDictionary()
 
 
-def sampled(table: Table) -> Sampled | None:
+def sampled(table: Table) -> SampledRows | None:
     """Return the sample of a table, always the same one; None without two classes."""
     if table not in _SAMPLES:
         if (classes := ClassRows.of(table)) is None:
             return None
-        _SAMPLES[table] = Sampled(classes, len(table.features))
+        _SAMPLES[table] = SampledRows(classes, len(table.features))
     return _SAMPLES[table]
 
 
 def areas(table: Table) -> dict[str, float]:
-    """Return the AUC of every feature by itself, on a sample if there are many rows.
+    """Return the AUC of every single feature, on a sample if there are many rows.
 
     Columns without a value in either class are left out, and all of them without a positive class.
     """
@@ -109,7 +109,7 @@ def areas(table: Table) -> dict[str, float]:
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
-    """Return the area under the curve of a column by itself, by what its role makes of it."""
+    """Return the AUC of a column alone, as its role is used."""
     return (
         area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
     )

@@ -1,4 +1,4 @@
-"""Findings about the shape of a table: another one beside it, a table on its side, lone cells."""
+"""Findings about layout: adjacent tables, transposed tables, lone cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_flag
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
@@ -43,12 +43,8 @@ def _beside(table: Table) -> Iterator[Finding]:
     if table.rows < _LEAST_ROWS or len(apart) < 2 or not any(c.missing == 0 for c in rest):
         return
     names = [column.name for column in apart]
-    yield Finding(
-        "header",
-        f"columns {listed(names, _SHOWN)} end in row {end:,} of {table.rows:,}: they may be "
-        "another table to the right",
-        tuple(names),
-    )
+    shown = listed(names, _SHOWN)
+    yield found("table_to_the_right", *names, names=shown, end=end, total=table.rows)
 
 
 def _last_row(column: Column) -> int:
@@ -73,11 +69,7 @@ def _lying(table: Table) -> Iterator[Finding]:
             return
         kinds |= of_row
     if len(kinds) > 1:
-        yield Finding(
-            "header",
-            "each row holds numbers alone or words alone, and no column does: the table may lie "
-            "on its side; transpose it in a spreadsheet and open it again",
-        )
+        yield found("table_on_its_side")
 
 
 def alone(table: Table) -> Iterator[Finding]:
@@ -96,14 +88,7 @@ def alone(table: Table) -> Iterator[Finding]:
     rows = np.flatnonzero(are_alone)
     shown = ", ".join(_spelled(first, row) for row in rows[:_SHOWN_CELLS].tolist())
     more = " and others" if len(rows) > _SHOWN_CELLS else ""
-    what = "row has" if len(rows) == 1 else "rows have"
-    yield Finding(
-        "missing",
-        f"{len(rows):,} {what} a value in column {first.name} alone: {shown}{more}; headings or "
-        "remarks may be among the rows",
-        (first.name,),
-        len(rows),
-    )
+    yield found("first_column_alone", first.name, rows=len(rows), shown=shown + more)
 
 
 def flags(table: Table) -> Iterator[Finding]:
@@ -111,12 +96,7 @@ def flags(table: Table) -> Iterator[Finding]:
     for column in table.features:
         if column.role == "category" and is_flag(column):
             spelled = _spelled(column, int(column.known().argmax()))
-            yield Finding(
-                "kind",
-                f"column {column.name} holds {spelled} or nothing, which counts as a level, too",
-                (column.name,),
-                column.missing,
-            )
+            yield found("one_value_or_nothing", column.name, rows=column.missing, value=spelled)
 
 
 def _spelled(column: Column, row: int) -> str:

@@ -1,14 +1,13 @@
-"""Spellings of one class or one level: yes, Yes and YES; and signs that are none: a dot, a dash."""
+"""Several spellings of one class or level, and signs for missing values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.spelling import alike, usual_spellings
+from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.labels import alike, usual_spellings
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 _WINDOW = 100_000
 _MOST_LEVELS = 10_000
@@ -41,17 +40,11 @@ def _in_levels(column: Column) -> Iterator[Finding]:
 
 def _signs(column: Column, levels: set[str]) -> Iterator[Finding]:
     """Find a sign alone among words. A plus beside a minus, or one star beside two, are levels."""
-    found = levels & _SIGNS
+    signs = levels & _SIGNS
     words = sum(any(map(str.isalnum, level)) for level in levels)
-    if len(found) == 1 and words >= _LEAST_WORDS and words + 1 == len(levels):
-        (sign,) = found
-        count = column.counts[sign]
-        yield Finding(
-            "kind",
-            f"{sign!r} in column {column.name} ({counted(count, 'cell')}) may mean a missing value",
-            (column.name,),
-            count,
-        )
+    if len(signs) == 1 and words >= _LEAST_WORDS and words + 1 == len(levels):
+        (sign,) = signs
+        yield found("sign_may_be_missing", column.name, rows=column.counts[sign], sign=sign)
 
 
 def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
@@ -59,15 +52,12 @@ def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[
     if not groups or column.kind != "text":
         return
     groups.sort(key=lambda group: -sum(counts[name] for name in group))
-    told = "; ".join(_words(group, counts) for group in groups[:_SHOWN])
+    names = "; ".join(_words(group, counts) for group in groups[:_SHOWN])
     more = f"; and {len(groups) - _SHOWN:,} more" if len(groups) > _SHOWN else ""
-    yield Finding(
-        "spelling",
-        f"{what} in several spellings: {told}{more}",
-        (column.name,),
-        sum(counts[name] for group in groups for name in group[1:]),
-        tuple(name for group in groups for name in group),
-    )
+    rows = sum(counts[name] for group in groups for name in group[1:])
+    values = tuple(name for group in groups for name in group)
+    names += more
+    yield found("several_spellings", column.name, rows=rows, values=values, what=what, names=names)
 
 
 def _words(group: list[str], counts: Mapping[str, int]) -> str:

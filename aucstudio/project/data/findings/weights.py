@@ -1,4 +1,4 @@
-"""Weights of rows that are none, or that say little."""
+"""Findings about row weights."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from aucstudio.engine.roc import effective_rows
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 _LITTLE = 0.5
 _CALLED = re.compile(r"(?:^|[\W_]|final|fnl|per)p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
@@ -35,41 +34,22 @@ def weights(table: Table) -> Iterator[Finding]:
                 yield from _meant(column)
         return
     column = table.column(table.weight)
-    cells, name = column.measured(), (column.name,)
+    cells, name = column.measured(), column.name
     bad = np.flatnonzero((cells < 0) | np.isinf(cells))
     if len(bad):
-        yield Finding(
-            "weight",
-            f"column {column.name} weighs the rows, but {counted(len(bad), 'cell')} below 0 or "
-            f"infinite cannot be weights, the first in row {int(table.file_rows[bad[0]])}: no run "
-            "is made with them",
-            name,
-            len(bad),
-        )
+        first = int(table.file_rows[bad[0]])
+        yield found("bad_weights", name, rows=len(bad), first=first)
         return
     for count, what in (
         (int(np.count_nonzero(np.isnan(cells))), "no weight"),
         (int(np.count_nonzero(cells == 0)), "the weight 0"),
     ):
         if count:
-            has, verb = ("has", "counts") if count == 1 else ("have", "count")
-            yield Finding(
-                "weight",
-                f"{counted(count, 'row')} {has} {what} in column {column.name} and {verb} for "
-                "nothing, in training and in every figure",
-                name,
-                count,
-            )
+            yield found("weights_of_nothing", name, rows=count, what=what)
     used = cells[cells > 0]
     worth = effective_rows(used)
     if len(used) and worth < _LITTLE * len(used):
-        yield Finding(
-            "weight",
-            f"the weights in column {column.name} vary so much that {len(used):,} rows carry "
-            f"no more information than {worth:,.0f} of equal weight would",
-            name,
-            len(used),
-        )
+        yield found("uneven_weights", name, rows=len(used), worth=float(worth))
 
 
 def _meant(column: Column) -> Iterator[Finding]:
@@ -79,10 +59,5 @@ def _meant(column: Column) -> Iterator[Finding]:
         return
     is_near, is_called = abs(known.mean() - 1) < _NEAR, _SURELY.search(column.name.lower())
     if is_near or is_called:
-        why = "as its mean is near 1" if is_near else "being called so"
-        yield Finding(
-            "weight",
-            f"column {column.name} may hold weights of the rows, {why}; it is no column of "
-            "weights unless it is made one",
-            (column.name,),
-        )
+        why = "because its mean is near 1" if is_near else "because of its name"
+        yield found("may_be_weights", column.name, why=why)

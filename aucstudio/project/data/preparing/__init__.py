@@ -1,1 +1,1 @@
-"""Cells made ready for a method: filled, coded, scaled; learnt on training rows."""
+"""Preprocessing fitted on training rows: imputation, encoding, scaling."""

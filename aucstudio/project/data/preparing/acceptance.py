@@ -1,4 +1,4 @@
-"""Whether a later table holds what the training table did; one that does not is refused."""
+"""Check a later table against the training table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_range import Far, how_far
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.missing import is_remark
-from aucstudio.project.data.text.notation import Remedy, remedy_for
-from aucstudio.project.data.text.numerals import NumberFormat, other_mark
-from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.later_files import Remedy, remedy_for
+from aucstudio.project.data.text.numerals import NumberFormat, is_remark, other_mark
 from aucstudio.project.errors import InputError
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
@@ -109,7 +108,7 @@ def check_accepted(
         refusals |= dict(check(table, schema, left))
     if refusals:
         (first, refusal), *others = refusals.items()
-        also = f"; likewise {_some(name for name, _ in others)}" if others else ""
+        also = f"; also {_some(name for name, _ in others)}" if others else ""
         also += f": {advice}" if advice and refusal.kind != UNKNOWN else ""
         raise RefusedColumnsError(
             f"column {first!r} of {table.path} {refusal.reason}{also}", refusals, str(table.path)
@@ -136,8 +135,8 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         some_known = strange < cells
         share = f"{strange:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
         reason = (
-            f"is not written as in training: {share} be read as {what} (such as {texts[0]!r}"
-            f"{where if texts[0] == met.text else ''}){_as_trained(column)}"
+            f"has another format than in training: {share} be read as {what} (such as "
+            f"{texts[0]!r}{where if texts[0] == met.text else ''}){_as_trained(column)}"
         )
         remedy = None
         if met.line is not None:
@@ -173,7 +172,7 @@ def _unknown_columns(strange: Strange) -> Callable[[AnyTable, Schema, Iterable[s
             column = known.get(name, ColumnSchema(name))
             what = _what_is_unknown(table, column, schema.rows, missing[name], strange)
             if what:
-                yield name, Refusal(UNKNOWN, f"is wholly unknown to what was trained: {what}")
+                yield name, Refusal(UNKNOWN, f"has only values that training never saw: {what}")
 
     return check
 

@@ -1,7 +1,8 @@
-"""Learn the preprocessing of a table from some of its rows alone."""
+"""Fit the preprocessing on training rows."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
 
@@ -9,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import WHOLE, taken
 from aucstudio.project.data.preparing.levels import LevelCode, learn_levels, level_counts
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.ranks import KNOTS
-from aucstudio.project.data.preparing.scales import Number, learn_number
-from aucstudio.project.data.preparing.sparse_scales import learn_numbers
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.preparing.scales import KNOTS, Number, learn_number
+from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
@@ -25,7 +24,7 @@ Rows = NDArray[np.intp]
 
 
 def learn_preparation(
-    table: Table,
+    table: AnyTable,
     rows: Rows,
     choice: PreparationChoice = USUAL,
     *,
@@ -35,7 +34,8 @@ def learn_preparation(
     """Fit the preprocessing of a table's feature columns on the given rows alone.
 
     With ``keep_gaps`` missing numbers stay NaN; None keeps them if one of the given rows has one.
-    With ``keep_zeros`` numbers are scaled about zero, which stays zero.
+    With ``keep_zeros`` numbers are scaled about zero, which stays zero. Of an out-of-memory table
+    one column is in memory at a time, or as many as a block holds.
 
     Raises
     ------
@@ -44,33 +44,51 @@ def learn_preparation(
     """
     features = table.features
     if not features:
-        raise no_features(table)
+        raise InputError(
+            f"{table.path.name} has no feature column left: give at least one column the role "
+            "number or category",
+            file=str(table.path),
+        )
     numbers = [column for column in features if column.role == "number"]
-    categories = [column for column in features if column.role == "category"]
-    whole = learn_numbers([column for column in numbers if not column.parts], rows, choice)
     known: dict[str, Number] = {}
-    for column in numbers:
-        if not column.parts:
-            known[column.name] = whole[column.name]
-            continue
-        cells = without(column.values[rows], column.absent)
+    if is_sparse(features):
+        from aucstudio.project.data.preparing.sparse import learn_rare
+
+        known = learn_rare(numbers, rows, choice)
+    dense = [column for column in numbers if column.name not in known]
+    cells_of = table.measured([column.name for column in dense])
+    for column, cells in zip(dense, cells_of, strict=True):
         for part in taken(column):
-            known[part.name] = learn_number(part.of(cells), choice)
+            known[part.name] = learn_number(part.of(cells[rows]), choice)
+    known = {part.name: known[part.name] for column in numbers for part in taken(column)}
     if keep_zeros:
         known = {name: number.reaching_zero() for name, number in known.items()}
-    codes = {
-        column.name: learn_levels(level_counts(column, rows), column.same, choice)
-        for column in categories
-    }
+    codes = _learn_categories(table, rows, choice)
     if keep_gaps is None:
         keep_gaps = any(number.missing for number in known.values())
-    learnt = assembled(features, known, codes, choice, keep_gaps=keep_gaps)
+    learnt = _assembled(features, known, codes, choice, keep_gaps=keep_gaps)
     if not keep_zeros:
         return learnt
     return dataclasses.replace(learnt, means=np.zeros(len(learnt.means)), keeps_zeros=True)
 
 
-def assembled(
+def _learn_categories(
+    table: AnyTable, rows: Rows, choice: PreparationChoice
+) -> dict[str, LevelCode]:
+    columns = [column for column in table.features if column.role == "category"]
+    counted = {column.name: collections.Counter[str]() for column in columns}
+    chosen = np.zeros(table.rows, dtype=bool)
+    chosen[rows] = True
+    for start, window in table.windows(table.height(0), list(counted)) if counted else ():
+        here = np.flatnonzero(chosen[start : start + window.rows])
+        for name, counter in counted.items():
+            counter.update(level_counts(window.column(name), here))
+    return {
+        column.name: learn_levels(counted[column.name], column.same, choice) for column in columns
+    }
+
+
+def _assembled(
     features: Sequence[ColumnInfo],
     known: Mapping[str, Number],
     codes: Mapping[str, LevelCode],
@@ -78,7 +96,7 @@ def assembled(
     *,
     keep_gaps: bool,
 ) -> Preparation:
-    """Put together what was learnt of each column, in the order of the columns."""
+    """Combine the fitted columns in their order."""
     counted = {n: code.shares for n, code in codes.items() if code.shares is not None}
     levels = {name: code.levels for name, code in codes.items() if name not in counted}
     of_shares = {name: learn_number(codes[name].cells, choice).unbounded() for name in counted}
@@ -110,13 +128,4 @@ def assembled(
         counted,
         {name: part for name, part in parts.items() if part.part != WHOLE},
         choice,
-    )
-
-
-def no_features(table: AnyTable) -> InputError:
-    """Return the error for a table without a feature column."""
-    return InputError(
-        f"{table.path.name} has no feature column left: give at least one column the role "
-        "number or category",
-        file=str(table.path),
     )

@@ -1,4 +1,4 @@
-"""Cells of categories as levels: how they are spelled and counted, and which are told apart."""
+"""Levels of categories: spelling and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preprocessing as part of the model: fill gaps, encode categories, scale; learnt on training rows.
+"""Fitted preprocessing, part of the model.
 
 Numbers: a cell that is too far from the others to compute with is missing; what is missing takes
 the training median (or stays so, for methods that know what to do), then the column is
@@ -24,8 +24,7 @@ from aucstudio.project.data.preparing.levels import (
     picked,
 )
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.ranks import KNOTS, from_ranks, to_ranks
-from aucstudio.project.data.preparing.scales import unit_of
+from aucstudio.project.data.preparing.scales import KNOTS, from_ranks, to_ranks, unit_of
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
@@ -36,7 +35,7 @@ Rows = NDArray[np.intp]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Preparation:
-    """What preprocessing learnt.
+    """Fitted preprocessing.
 
     Attributes
     ----------
@@ -59,7 +58,7 @@ class Preparation:
     same : mapping of str to tuple of tuples of str
         By category column, levels that are one, called as the first of them.
     knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
-        Where numbers become ranks; see :mod:`aucstudio.project.data.preparing.ranks`.
+        Where numbers become ranks; see :mod:`aucstudio.project.data.preparing.scales`.
     indicated : tuple of str
         Columns of numbers with a column of 0 and 1 that tells their missing values.
     rest : tuple of str
@@ -187,7 +186,7 @@ class Preparation:
         return self.parts[number].of(cells) if number in self.parts else cells
 
     def scaled(self, k: int, cells: Array) -> Array:
-        """Bring cells of a number column on its scale; they may be overwritten."""
+        """Scale cells of a number column; may overwrite them."""
         if len(self.knots):
             return to_ranks(cells, self.knots[k], self.heights[k])
         unit = unit_of(float(self.scales[k]))
@@ -198,7 +197,7 @@ class Preparation:
         return cells
 
     def in_own_unit(self, k: int, values: Array) -> Array:
-        """Return the cells of a number column that prepared values stand for."""
+        """Return the cells of a number column from its prepared values."""
         if len(self.knots):
             return from_ranks(values, self.knots[k], self.heights[k])
         own: Array = values * self.scales[k] + self.means[k]

@@ -1,4 +1,4 @@
-"""How columns are made ready for a method: what a person may choose. What it leads to is learnt."""
+"""Preprocessing options."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""Features of a column of numbers: quantiles, the limits of what is usual, mean and scale."""
+"""Fitted scale of a number column: limits, mean and scale, or ranks.
+
+Ranks are straight lines between knots, which are quantiles of the training cells. The lowest and
+the highest knot are 0 and 1; as normal deviates, half a row away from them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
@@ -20,9 +24,58 @@ from aucstudio.project.data.preparing.preparation_choice import (
     USUAL,
     PreparationChoice,
 )
-from aucstudio.project.data.preparing.ranks import learn_knots
 
 Array = NDArray[np.float64]
+
+KNOTS = 101
+
+
+def learn_knots(cells: Array, normal: bool) -> tuple[Array, Array]:
+    """Return knots and their heights, each of shape (KNOTS,); equal knots have one height.
+
+    Parameters
+    ----------
+    cells : ndarray
+        Without missing values.
+    normal : bool
+        Whether the ranks become normal deviates.
+    """
+    count = min(len(cells), KNOTS)
+    if not count:
+        return np.zeros(KNOTS), np.zeros(KNOTS)
+    ranks = np.linspace(0.0, 1.0, count) if count > 1 else np.zeros(1)
+    # Halves: the difference of two doubles may be no double.
+    knots = 2.0 * np.maximum.accumulate(np.quantile(cells / 2, ranks))
+    first = np.searchsorted(knots, knots, "left")
+    last = np.searchsorted(knots, knots, "right") - 1
+    heights = (ranks[first] + ranks[last]) / 2
+    # The ends stay ends, however many cells are there.
+    heights[last == count - 1] = ranks[-1]
+    heights[first == 0] = 0.0
+    if normal:
+        half = 0.5 / len(cells)
+        heights = scipy.special.ndtri(np.clip(heights, half, 1 - half))
+        if knots[0] == knots[-1]:
+            heights[:] = 0.0
+    padding = (0, KNOTS - count)
+    return np.pad(knots, padding, mode="edge"), np.pad(heights, padding, mode="edge")
+
+
+def to_ranks(cells: Array, knots: Array, heights: Array) -> Array:
+    """Return the heights of cells; missing values stay."""
+    halves, start = knots / 2, np.clip(cells, knots[0], knots[-1])
+    piece = np.clip(np.searchsorted(knots, start, "right") - 1, 0, len(knots) - 2)
+    width, rise = np.diff(halves), np.diff(heights)
+    width = np.where(width > 0, width, 1.0)
+    ranks: Array = heights[piece] + (start / 2 - halves[piece]) / width[piece] * rise[piece]
+    return ranks
+
+
+def from_ranks(ranks: Array, knots: Array, heights: Array) -> Array:
+    """Return the cells whose heights are given; where many have one, the lowest of them."""
+    level, first = np.unique(heights, return_index=True)
+    return np.interp(ranks, level, knots[first])
+
 
 _FAR, _ROUNDING = 1e12, 1e-9
 # No quantity is as large: cells beyond it may be set aside however many they are.
@@ -193,7 +246,7 @@ def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
     ----------
     cuts : Quantiles
     usual : float
-        See :func:`usual_size`.
+        The usual size of the cells that are not 0.
     """
     median, spread = cuts.median, cuts.upper - cuts.lower
     if spread <= _ROUNDING * abs(median):
@@ -210,18 +263,6 @@ def limits_of_rare(usual: Array) -> Array:
     The lower ones are their opposites; see :func:`limits`.
     """
     return _FAR * np.where(usual == 0, 1.0, usual)
-
-
-def usual_size(sizes: NDArray[np.integer[Any]]) -> float:
-    """Return the usual size of cells that are not 0, to the leading 16 bits; 0 if there are none.
-
-    ``sizes`` counts the cells by the leading 16 bits of their sizes, shape (32768,).
-    """
-    below = np.cumsum(sizes[1:], dtype=np.int64)
-    if not below[-1]:
-        return 0.0
-    place = 1 + int(np.searchsorted(below, (below[-1] - 1) // 2, side="right"))
-    return float(np.array(place << 48, dtype=np.uint64).view(np.float64))
 
 
 def unit_of(size: float) -> float:
@@ -260,5 +301,10 @@ def _at_ranks(known: Array) -> list[float]:
 
 
 def _usual_size(known: Array) -> float:
+    """Return the median size of the cells that are not 0, to its leading 16 bits; 0 of none."""
     leading = np.abs(known).view(np.uint64) >> np.uint64(48)
-    return usual_size(np.bincount(leading.astype(np.intp), minlength=1 << 15))
+    leading = leading[leading > 0]
+    if not len(leading):
+        return 0.0
+    middle = (len(leading) - 1) // 2
+    return float(np.left_shift(np.partition(leading, middle)[middle], np.uint64(48)).view(float))

@@ -1,4 +1,4 @@
-"""Preprocessing as it stands in a model file: a document and arrays."""
+"""Preprocessing in a model file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.preparing.levels import RARE
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.ranks import KNOTS
+from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.schema import bare
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("kn
 
 
 def arrays_of(p: Preparation) -> dict[str, Array]:
-    """Return what was learnt of numbers, by name."""
+    """Return the fitted numbers by name."""
     curves = CURVES if len(p.knots) else ()
     return {name: getattr(p, name) for name in (*LEARNT, *LIMITS, *curves)}
 
@@ -60,7 +60,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
     count = len(settings["numbers"])
     limits = {name: arrays[name] for name in LIMITS if name in arrays}
     if any(arrays[name].shape != (count,) for name in (*LEARNT, *limits)):
-        raise ValueError("the arrays of the preprocessing do not fit its columns")
+        raise ValueError("the preprocessing arrays do not match its columns")
     curves = {name: arrays[name] for name in CURVES if name in arrays}
     _check_choices(settings, curves, count)
     for name in (*LEARNT, *curves):
@@ -68,7 +68,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"the array {name} of the preprocessing holds numbers not finite")
     if any(np.isnan(array).any() for array in limits.values()):
-        raise ValueError("the preprocessing holds limits that are no numbers")
+        raise ValueError("the preprocessing holds limits that are not numbers")
     if len(limits) == len(LIMITS) and (limits["lows"] > limits["highs"]).any():
         raise ValueError("the preprocessing holds a lower limit above the upper one")
     if (arrays["scales"] <= 0).any():
@@ -103,7 +103,7 @@ def _keeps_zeros(
     limits = [(name, arrays[name]) for name in LIMITS if name in arrays]
     beyond = any((a > 0).any() if name == "lows" else (a < 0).any() for name, a in limits)
     if not isinstance(said, bool) or (said and (moved or beyond)):
-        raise ValueError("the preprocessing does not keep zeros, as it says")
+        raise ValueError("the preprocessing does not keep zeros, although it states so")
     return said
 
 

@@ -1,1 +1,1 @@
-"""Formats of tables: each is one module, and whatever opens files asks the registry."""
+"""Readers of table formats, listed in the registry."""

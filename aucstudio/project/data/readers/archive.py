@@ -1,4 +1,4 @@
-"""Archives, zip and tar: one of their members is the table."""
+"""Zip and tar archives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
 from aucstudio.project.errors import InputError
 
 _CHUNK = 1 << 20

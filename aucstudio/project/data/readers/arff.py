@@ -1,4 +1,4 @@
-"""ARFF files of Weka, and those of KEEL, whose inputs and outputs are told apart."""
+"""ARFF files of Weka and KEEL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse rows of an ARFF file, gathered without their zeros."""
+"""Sparse rows of ARFF files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ import scipy
 
 from aucstudio.project.data.readers.arff_syntax import Attribute, Header
 from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseFile
-from aucstudio.project.data.text.missing import BLANKS, MISSING_NUMBER, MISSING_TEXT
-from aucstudio.project.data.text.numerals import NumberFormat, read_number
-from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    MISSING_NUMBER,
+    MISSING_TEXT,
+    NumberFormat,
+    read_number,
+)
 
 _MOST_SPELLINGS = 20
 _REMEMBERED = 100_000

@@ -1,4 +1,4 @@
-"""How ARFF files are written: their headers, quotation marks, sparse rows and dates."""
+"""Syntax of ARFF files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Attribute:
 
 @dataclasses.dataclass
 class Header:
-    """What stands above the data.
+    """Header of the file.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Header:
 
 
 def read_header(path: Path, file: TextIO) -> Header:
-    """Read what stands above the data, and the line of ``@data``.
+    """Read the header up to ``@data``.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def _attribute(path: Path, line: int, rest: str) -> Attribute:
         raise wrong(
             path,
             line,
-            f"attribute {name!r} has the type {word!r}, which is not read; "
-            "there are numeric, integer, real, string, date and lists of levels",
+            f"attribute {name!r} has the unsupported type {word!r}; supported are numeric, "
+            "integer, real, string, date and lists of levels",
         )
     written = bare(kind[len(word) :]) if word == "date" else ""
     return Attribute(name, "number" if word in _NUMBERS else word, written=written)

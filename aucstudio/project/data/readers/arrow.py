@@ -1,4 +1,4 @@
-"""Files and streams of Arrow, Feather among them, which nanoarrow takes apart for DuckDB."""
+"""Arrow and Feather files, through nanoarrow and DuckDB."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.arrow_levels import packs_levels, unpack_levels
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.recognition import ARROW_FILE
+from aucstudio.project.data.readers.registry import ARROW_FILE
 from aucstudio.project.data.text.cell_sql import literal
 from aucstudio.project.errors import InputError
 
@@ -53,8 +53,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
                 raise
             kind = found[1] or _SPELLED.get(found[2], found[2])
             raise InputError(
-                f"{path} holds a column of the type {kind}, which is not read; save the table as "
-                "Parquet",
+                f"{path} has a column of the unsupported type {kind}; save the table as Parquet",
                 file=str(path),
             ) from error
     return Written(PARQUET)

@@ -1,4 +1,4 @@
-"""Levels of categories in a stream of Arrow that are compressed, which nanoarrow reads wrongly."""
+"""Compressed dictionary levels of Arrow streams, which nanoarrow reads wrongly."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _levels(message: bytes) -> int:
 
 
 def _unpacked(path: Path, message: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """Unpack each buffer, and say in the message where it lies now and that it is plain."""
+    """Unpack each buffer, and update its position and encoding in the message."""
     changed, plain = bytearray(message), bytearray()
     levels = _levels(message)
     codec = _field(message, _inner(message, levels, _COMPRESSION), _CODEC)

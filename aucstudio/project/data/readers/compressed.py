@@ -1,4 +1,4 @@
-"""Files packed by gzip, bzip2, xz or zstd: unpacked piece by piece, within bounds."""
+"""Decompression of gzip, bzip2, xz and zstd, within limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_swelling(path: Path, packed: int, unpacked: int) -> None:
     if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
         raise InputError(
             f"{path} has {bytes_words(packed)} and unpacks to {bytes_words(unpacked)} or more, "
-            "as no table does; unpack it yourself if it is meant to",
+            "which is unusual for a table; if this is intended, unpack it first",
             file=str(path),
         )
 

@@ -1,4 +1,4 @@
-"""Tables of SQLite and DuckDB databases, opened for reading only.
+"""Tables of SQLite and DuckDB databases, read-only.
 
 A database holds statements of its own: views, generated columns, macros. They may take any memory
 and time, within the limits of the process that reads them, and reach no other file.
@@ -20,8 +20,8 @@ from aucstudio.project.data.readers.format import (
     ReadOptions,
     Written,
 )
-from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
+from aucstudio.project.data.readers.sheets import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
@@ -37,7 +37,7 @@ _ACCOUNTS = re.compile(
 def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise InputError(
-            f"{path} is an AUC Studio project and no table; open it as a project", file=str(path)
+            f"{path} is an AUC Studio project, not a table; open it as a project", file=str(path)
         )
     connection = _open_sqlite(path)
     try:
@@ -46,8 +46,8 @@ def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) 
         if "too big" not in str(error):
             raise
         raise InputError(
-            f"{path} holds a cell of more than {bytes_words(LONGEST_CELL)}, as no table does; "
-            "choose another table or view in it",
+            f"{path} has a cell of more than {bytes_words(LONGEST_CELL)}, too much for a "
+            "table; choose another table or view in it",
             file=str(path),
             setting="sheet",
         ) from error
@@ -124,7 +124,7 @@ def _copy_sqlite(
 def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
     """Report columns of bytes, which are not used."""
     listed = first_parts(names[k] for k in sorted(blobs))
-    return [f"what is stored as bytes is ignored: {listed}"] if blobs else []
+    return [f"columns stored as bytes are ignored: {listed}"] if blobs else []
 
 
 def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.readers.compressed import check_swelling
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.parts import (
+from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
+from aucstudio.project.data.readers.sheets import (
     MOST_CODES,
     WIDE,
     lists_columns,
     note_of_parts,
     pick_part,
 )
-from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import counted
 
 if TYPE_CHECKING:
     import python_calamine
 
-    from aucstudio.project.data.readers.workbook_looks import Looks
+    from aucstudio.project.data.readers.workbook_formatting import Looks
 
 Row = list[Any]
 Cell = tuple[int, int]
@@ -40,7 +40,7 @@ _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
 def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
-    from aucstudio.project.data.readers.workbook_looks import columns_never_computed, looks
+    from aucstudio.project.data.readers.workbook_formatting import columns_never_computed, looks
 
     book = _open(path)
     names, hidden = _sheet_names(book)
@@ -217,18 +217,18 @@ def _note_of_days(rows: Sequence[Row]) -> Iterator[str]:
         days = [k for k, cell in enumerate(column, top + 2) if isinstance(cell, datetime.date)]
         words = sum(isinstance(cell, str) and cell != "" for cell in column)
         if days and 2 * words > sum(cell != "" for cell in column):
-            what = "cell among words is a day" if len(days) == 1 else "cells among words are days"
+            what = (
+                "cell among words is a date" if len(days) == 1 else ("cells among words are dates")
+            )
             yield (
-                f"column {name}: {len(days):,} {what}, the first in row {days[0]}; a spreadsheet "
-                "may have made them of names or ranges"
+                f"column {name}: {len(days):,} {what}, the first in row {days[0]}; a "
+                "spreadsheet may have converted names or ranges to dates"
             )
 
 
 def _note_of_merged(filled: int) -> list[str]:
-    cells = f"{counted(filled, 'cell')} belong{'s' if filled == 1 else ''} to others above"
-    return [f"{cells}, merged over several rows, and hold{'s' if filled == 1 else ''} the same"] * (
-        filled > 0
-    )
+    cells = f"{counted(filled, 'cell')} merged with the cells above"
+    return [f"{cells} over several rows, filled with the same value"] * (filled > 0)
 
 
 def any_value(row: Row) -> bool:

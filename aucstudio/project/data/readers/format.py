@@ -1,4 +1,4 @@
-"""What a format of tables is: how it is recognised, and how a file becomes one we can read.
+"""Interface of a table format.
 
 Two readers know cells: that of delimited text and that of Parquet. Every other format is written as
 one of these first, so that kinds, number formats, names and missing values are found in one way,
@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from aucstudio.project.data.readers.recognition import Recognise
 from aucstudio.project.pickle_stream import Sendable
 
 # Told the fraction done; may raise to stop.
@@ -110,6 +109,8 @@ class Written(Sendable):
 
 
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
+# Asked of a file and its first bytes.
+Recognise = Callable[[Path, bytes], bool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,12 +133,12 @@ class Format:
         ``module:function`` of this package, which writes it as a file that the readers take, in a
         process of its own; empty if it is one. It may raise anything, and take any memory and
         time. The module is imported there alone.
+    swelling : float
+        How many times its size the cells take in memory, as a guess.
     part : str
         What ``--sheet`` names in it: "sheet", "table" or "member"; empty if it has one table.
     encodings : bool
         Whether an encoding can be set.
-    swelling : float
-        How many times its size the cells take in memory, as a guess.
     """
 
     key: str
@@ -146,6 +147,6 @@ class Format:
     endings: tuple[str, ...]
     recognises: Recognise
     writer: str = ""
+    swelling: float = 1.0
     part: str = ""
     encodings: bool = False
-    swelling: float = 1.0

@@ -1,4 +1,4 @@
-"""JSON: one record a line, or a list of records; through DuckDB."""
+"""JSON records, through DuckDB."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.parts import WIDE, note_of_parts, pick_part
-from aucstudio.project.data.readers.recognition import JSON_LIST
+from aucstudio.project.data.readers.registry import JSON_LIST
+from aucstudio.project.data.readers.sheets import WIDE, note_of_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
@@ -54,7 +54,9 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
             )
         rows = tables[part or next(iter(tables))]
         if [*rows[0]] == _numbered(len(rows[0])):
-            nameless = [f"the rows have no names: the columns are called c1 to c{len(rows[0])}"]
+            nameless = [
+                (f"the rows have no field names: the columns are named c1 to c{len(rows[0])}")
+            ]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
     tell(0.1)
@@ -101,8 +103,8 @@ def _check(path: Path) -> None:
                 depth, deepest = max(0, int(levels[-1])), max(deepest, int(levels.max()))
             if deepest > MOST_DEPTH:
                 raise InputError(
-                    f"{path} holds records within records, more than {MOST_DEPTH} deep, as no "
-                    "table does; save the table in it as CSV or Parquet",
+                    f"{path} holds nested records more than {MOST_DEPTH} levels deep; save the "
+                    "table in it as CSV or Parquet",
                     file=str(path),
                 )
 
@@ -159,7 +161,9 @@ def _is_record_line(line: bytes) -> bool:
 def _told(left_out: Sequence[int]) -> str:
     shown = ", ".join(f"{line:,}" for line in left_out[:_SHOWN])
     more = f" and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
-    what = "lines are no records and were" if len(left_out) > 1 else "line is no record and was"
+    what = (
+        "lines are not records and were" if len(left_out) > 1 else ("line is not a record and was")
+    )
     return f"{len(left_out):,} {what} left out: {shown}{more}"
 
 

@@ -1,4 +1,4 @@
-"""Parquet files: read as they are once the length of their texts is known.
+"""Parquet files, with a check of their text length.
 
 A text that repeats is stored once, so a small file can hold texts that fill any memory.
 """
@@ -48,15 +48,15 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
             found = connection.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
             if max(found[::2], default=0) > LONGEST_CELL:
                 raise InputError(
-                    f"{path} holds a cell of more than {bytes_words(LONGEST_CELL)}, as no table "
-                    "does; leave its column out",
+                    f"{path} has a cell of more than {bytes_words(LONGEST_CELL)}, too much for "
+                    "a table; leave its column out",
                     file=str(path),
                 )
             total += sum(map(int, found[1::2]))
             if total > most:
                 raise InputError(
-                    f"{path} holds more than {bytes_words(most)} of text, as no table "
-                    "of its size does; leave columns of long texts out",
+                    f"{path} holds more than {bytes_words(most)} of text, too much for a table "
+                    "of its size; leave out columns of long texts",
                     file=str(path),
                 )
 

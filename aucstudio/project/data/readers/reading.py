@@ -1,15 +1,15 @@
-"""The one way from a file in any format to its columns."""
+"""Read a file of any format into columns."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.parquet import about_texts, fingerprint, read_parquet
+from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.readers.format import (
     FILE,
     MATRIX,
@@ -22,7 +22,6 @@ from aucstudio.project.data.readers.format import (
 )
 from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
 from aucstudio.project.data.readers.registry import recognise
-from aucstudio.project.data.readers.sparse_file import read_sparse
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
@@ -140,7 +139,7 @@ def make_plain(
         if not (sha256 or found is PARQUET_FORMAT):
             sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
         if len(wrappings) == _MOST_WRAPPINGS:
-            raise InputError(f"{path} is packed too many times; unpack it first", file=str(path))
+            raise InputError(f"{path} is compressed too often; unpack it first", file=str(path))
         target = folder / f"plain{len(wrappings)}"
         written = write_as(found, path, here, target, options, tell)
         notes += written.notes
@@ -198,7 +197,7 @@ def write_as(
     found: Format, path: Path, here: Path, target: Path, options: ReadOptions, tell: ReadingProgress
 ) -> Written:
     """Write a file as another one; errors name the file that was given."""
-    from aucstudio.project.data.readers.apart import write_apart
+    from aucstudio.project.data.readers.isolated import write_apart
 
     def advance(share: float) -> None:
         tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
@@ -273,31 +272,33 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
 
     with naming(plain):
         found = _read(plain, later, schema)
-    told: Iterable[str] = ()
-    if schema is None:
-        told = about_texts(column for column in found.columns if column.name in plain.texts)
-    sha256 = plain.sha256 or found.sha256
-    dialect = dataclasses.replace(found.dialect, sheet=plain.part)
+    found = finished(plain, found)
+    if schema is None and plain.texts:
+        from aucstudio.project.data.parquet import about_texts
+
+        found.notes.extend(about_texts(c for c in found.columns if c.name in plain.texts))
+    return found
+
+
+def finished(plain: Plain, found: Delimited) -> Delimited:
+    """Add what is known of the file that was given to what was read of it."""
     return dataclasses.replace(
         found,
-        sha256=sha256,
-        dialect=dialect,
+        sha256=plain.sha256 or found.sha256,
+        dialect=dataclasses.replace(found.dialect, sheet=plain.part),
         chosen=plain.chosen,
-        notes=[*plain.notes, *_about_the_file(plain, found.notes), *told],
+        notes=[*plain.notes, *found.notes],
         findings=(*plain.findings, *found.findings),
     )
 
 
-def _about_the_file(plain: Plain, notes: Iterable[str]) -> list[str]:
-    """Leave out what was noticed of the lines above the rows where we wrote them ourselves."""
-    if plain.path == plain.shown or "skip" not in plain.given or "skip" in plain.chosen:
-        return list(notes)
-    return [note for note in notes if not note.endswith("before the table skipped")]
-
-
 def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
     if plain.kind == PARQUET:
-        return read_parquet(plain.path, lambda share, words: tell(share, words), schema)
+        from aucstudio.project.data.parquet import read_parquet
+
+        return read_parquet(plain.path, tell, schema)
     if plain.kind == MATRIX:
+        from aucstudio.project.data.readers.sparse_file import read_sparse
+
         return read_sparse(plain.path, plain.shown, plain.sha256, schema)
     return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)

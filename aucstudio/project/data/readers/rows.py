@@ -1,4 +1,4 @@
-"""Rows of typed values, written as the text that the reader of delimited files takes."""
+"""Write typed rows as delimited text."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def leave_room(folder: Path) -> None:
     """
     if shutil.disk_usage(folder).free < _FREE_BYTES:
         raise InputError(
-            "the temporary folder is nearly full: free some space there, or name another one in "
-            "the variable TMPDIR"
+            "the temporary folder is nearly full: free some space there, or set the "
+            "environment variable TMPDIR to another folder"
         )
 
 

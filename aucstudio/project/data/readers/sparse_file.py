@@ -1,4 +1,4 @@
-"""Tables of which most cells are zero, put down between a format's reader and the columns.
+"""Intermediate file of sparse tables.
 
 Where few numbers are not zero only these are kept; else the table is as large as its numbers
 written out, and one that would not fit into memory is refused.
@@ -17,13 +17,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
+from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.import_notices import about_unreadable
-from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import bytes_words
 

@@ -1,4 +1,4 @@
-"""XML spreadsheets of 2003, which reports of other programs are still saved as."""
+"""XML spreadsheets of Excel 2003."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
-from aucstudio.project.data.readers.recognition import SPREADSHEET_SPACE
+from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
 from aucstudio.project.errors import InputError
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
@@ -79,11 +79,14 @@ def _text(data: ElementTree.Element) -> str:
 
 
 def _left_out(path: Path, index: str | None, have: int) -> int:
-    """Count what is not written: rows and cells tell their number where some before are empty."""
+    """Count missing rows and cells from their indices."""
     missing = _whole(index) - 1 - have
     if missing > _MOST_LEFT_OUT:
         raise InputError(
-            f"{path} numbers a row or cell {index}, as no sheet does; it may be damaged",
+            (
+                f"{path} numbers a row or cell {index}, beyond the limits of a sheet; it may "
+                "be damaged"
+            ),
             file=str(path),
         )
     return missing

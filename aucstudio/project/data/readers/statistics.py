@@ -1,4 +1,4 @@
-"""Files of SAS, Stata and SPSS, through ReadStat."""
+"""SAS, Stata and SPSS files, through ReadStat."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _converted(
     notes += _counted(about.original_variable_types)
     if kept and not kinds:
         notes.append(
-            "columns with names for some of their values only are read as numbers: "
+            "columns with labels for only some of their values are read as numbers: "
             + ", ".join(kept[:_MOST_TOLD])
             + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
         )
@@ -115,7 +115,7 @@ def _nominal(
     notes = []
     if apart:
         notes.append(
-            "names of values are not in this file, but in a catalog of SAS: "
+            "value labels are not in this file but in a SAS catalog: "
             + ", ".join(f"{name!r} ({forms[name]})" for name in apart[:_MOST_TOLD])
         )
     if nominal:
@@ -130,7 +130,7 @@ def _counted(formats: Mapping[str, str]) -> Iterator[str]:
             name for name, form in formats.items() if str(form).replace("-", "").startswith(start)
         ]
         if names:
-            yield f"columns that count {unit} are read as these numbers: {first_parts(names)}"
+            yield f"columns that count {unit} are read as numbers: {first_parts(names)}"
 
 
 def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:

@@ -1,4 +1,4 @@
-"""What formats of SAS, Stata and SPSS say of numbers: days, times, codes with leading zeros.
+"""Display formats of SAS, Stata and SPSS: dates, times, codes.
 
 ReadStat's own conversion knows the usual formats alone, and takes whole days off durations.
 """
@@ -137,5 +137,5 @@ def on_calendar(convert: Convert, values: list[Any]) -> tuple[list[Any], int]:
 
 def note_of_beyond(name: str, beyond: int) -> str:
     """Report the dates that no calendar holds."""
-    what = f"column {name}: {counted(beyond, 'day')} beyond the calendar "
+    what = f"column {name}: {counted(beyond, 'day')} outside the supported date range "
     return what + ("stays a number" if beyond == 1 else "stay numbers")

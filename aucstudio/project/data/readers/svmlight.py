@@ -1,4 +1,4 @@
-"""Files of svmlight and libsvm: a class and the features that are not zero.
+"""svmlight and libsvm files.
 
 Every column that some row mentions becomes one of numbers, named after its index; what is not
 mentioned is zero, in a later file too.
@@ -52,8 +52,8 @@ def _with_several_labels(path: Path) -> InputError | None:
         for line, text in enumerate(file, 1):
             if b"," in text.split(b" ", 1)[0]:
                 return InputError(
-                    f"{path}, line {line}: rows with several labels are not read; write a file "
-                    "with one of them in each row",
+                    f"{path}, line {line}: rows with several labels cannot be read; write a "
+                    "file with one label per row",
                     file=str(path),
                     line=line,
                 )

@@ -1,4 +1,4 @@
-"""Tables of web pages, which many programs save under the ending of a workbook."""
+"""Tables of HTML pages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.parts import note_of_parts, pick_part
-from aucstudio.project.data.readers.recognition import encoding_of_page
+from aucstudio.project.data.readers.registry import encoding_of_page
 from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
 
 _PIECE = 1 << 16
 # A cell that says it is wider or higher than any table is not believed.

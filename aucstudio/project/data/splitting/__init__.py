@@ -1,1 +1,1 @@
-"""How rows are parted: training and held-out ones, groups kept whole, earlier and later."""
+"""Splits of rows: training and held-out, grouped, forward in time."""

@@ -1,4 +1,4 @@
-"""Forward in time: train on earlier rows, judge on the block that follows.
+"""Validation forward in time.
 
 The rows that have a time, in its order, are cut into blocks of about as many rows; rows of one time
 are never parted. The first block is never tested. Each other one is judged by what was learnt from
@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Part = tuple[Rows, Rows]
-
-_WINDOW = 100_000
 
 
 def times_of(table: AnyTable, name: str) -> Array:
@@ -30,12 +28,7 @@ def times_of(table: AnyTable, name: str) -> Array:
     InputError
         If there is no such column, or it holds no numbers or dates.
     """
-    column = time_column(table, name)
-    parts = [
-        without(window.column(name).values, column.absent)
-        for _, window in table.windows(_WINDOW, (name,))
-    ]
-    cells = np.concatenate(parts) if parts else np.empty(0)
+    (cells,) = table.measured((time_column(table, name).name,))
     return np.asarray(cells[table.labelled()], dtype=np.float64)
 
 
@@ -47,8 +40,8 @@ def time_column(table: AnyTable, name: str) -> ColumnInfo:
     if column.kind != "number" or column.role == "label":
         what = "is the label" if column.role == "label" else "holds texts"
         raise InputError(
-            f"column {name!r} {what}, which gives rows no order in time: choose a column of dates "
-            "or numbers",
+            f"column {name!r} {what}, which does not order rows in time: choose a column of "
+            "dates or numbers",
             file=str(table.path),
             column=name,
             setting="time",

@@ -1,4 +1,4 @@
-"""Whole groups dealt out at random, the classes shared as evenly as groups allow."""
+"""Random splits of whole groups, balanced by class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that belong together: those that share a value in any column of the role group."""
+"""Groups of rows that share a value of a group column."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Groups:
         return np.stack(parts, axis=1)
 
     def fewest(self, positive: Mask) -> int:
-        """Return how many groups have rows of the class that lies within the fewest."""
+        """Return the number of groups of the class with the fewest."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
 

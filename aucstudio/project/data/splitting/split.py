@@ -1,4 +1,4 @@
-"""Which rows train and which are held out, drawn from a seed."""
+"""Draw training and held-out rows from a seed."""
 
 from __future__ import annotations
 
@@ -8,25 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.splitting.enough import (
-    pairs_break_groups,
-    require_both_parts,
-    require_enough,
-    require_groups,
-)
 from aucstudio.project.data.splitting.forward import (
     forward_parts,
     lacks_class,
     most_steps,
     times_of,
 )
-from aucstudio.project.data.splitting.grouped_draws import draw_fold_numbers, draw_test_groups
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
     BOUNDS,
     FILE,
     FOLDS,
     FORWARD,
+    HOLD_OUT,
     LEAVE_PAIR_OUT,
     Validation,
 )
@@ -143,6 +137,8 @@ def _one_class(positive: Mask) -> bool:
 
 
 def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -> list[Split]:
+    from aucstudio.project.data.splitting.grouped_draws import draw_test_groups
+
     counts = groups.class_counts(positive)
     splits = []
     for repeat in range(validation.repeats):
@@ -158,7 +154,7 @@ def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> lis
         numbers = fold_numbers(positive, validation.folds, validation.seed + repeat, groups)
         if numbers is None:
             raise InputError(
-                f"no way was found to deal the groups of {groups.words if groups else ''} out into "
+                f"the groups of {groups.words if groups else ''} cannot be divided into "
                 f"{validation.folds} folds that each have both classes: choose "
                 f"{'fewer folds or ' if validation.folds > 2 else ''}hold-out",
                 setting="folds",
@@ -178,6 +174,8 @@ def fold_numbers(
     None where groups that are kept together would leave a fold without a class.
     """
     if groups is not None:
+        from aucstudio.project.data.splitting.grouped_draws import draw_fold_numbers
+
         counts = groups.class_counts(positive)
         return draw_fold_numbers(positive, groups.codes, counts, folds, seed)
     from sklearn.model_selection import StratifiedKFold
@@ -199,3 +197,94 @@ def _checked(splits: list[Split], positive: Mask) -> list[Split]:
                     setting="test_size",
                 )
     return splits
+
+
+_FEW_TO_JUDGE, _FEW_TO_LEARN = 10, 5
+
+
+def require_groups(positive: Mask, validation: Validation, groups: Groups) -> None:
+    """Raise InputError if a class has fewer groups than the scheme needs."""
+    if validation.scheme not in (HOLD_OUT, FOLDS):
+        return
+    needed, fewest = _needed(validation), groups.fewest(positive)
+    if fewest < needed:
+        instead = "fewer folds" if fewest > 1 else "a test file"
+        raise InputError(
+            f"rows of one {groups.words} are kept together, and one class is in only {fewest} of "
+            f"{groups.count:,} groups; {validation.describe()} needs {needed}: choose {instead}, "
+            f"or give {groups.words} another role",
+            setting=_setting(validation),
+        )
+
+
+def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
+    """Return the error for leave-pair-out where rows are to stay together."""
+    instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
+    return InputError(
+        f"leave-pair-out would train on other rows of the same group, but rows of one {words} "
+        f"must stay together: {instead}, or give {words} another role",
+        setting=setting,
+    )
+
+
+def require_enough(fewest: int, validation: Validation) -> None:
+    """Raise InputError if so few rows of the smaller class are not enough for a scheme."""
+    needed = _needed(validation)
+    if fewest >= needed:
+        return
+    if fewest < 2:
+        raise InputError(
+            f"the smaller class has {fewest} row{'' if fewest else 's'}, and no split can hold one "
+            "in training and one in test: add rows of that class, or choose a test file",
+            setting=_setting(validation),
+        )
+    raise InputError(
+        f"the smaller class has {fewest} rows; {validation.describe()} needs at least {needed}: "
+        f"choose fewer folds, {fewest} at most, or a test file",
+        setting=_setting(validation),
+    )
+
+
+def require_both_parts(positive: Mask, validation: Validation) -> None:
+    """Refuse a hold-out of single rows, one of which would leave a part without a class."""
+    held = int(np.ceil(validation.test_size * len(positive)))
+    if min(held, len(positive) - held) < 2:
+        raise InputError(
+            f"{validation.describe()} divides {len(positive)} rows into {len(positive) - held} "
+            f"training and {held} test rows, and both parts need both classes: "
+            + ("choose another test size" if len(positive) > 3 else "add rows"),
+            setting="test_size",
+        )
+
+
+def _needed(validation: Validation) -> int:
+    needed = {FOLDS: validation.folds, FILE: 1}
+    return needed.get(validation.scheme, 2)
+
+
+def _setting(validation: Validation) -> str:
+    return {FOLDS: "folds", HOLD_OUT: "test_size"}.get(validation.scheme, "validation")
+
+
+def few_rows_caution(positives: int, negatives: int, validation: Validation) -> str:
+    """Return a caution if a class has few rows for a scheme.
+
+    Returns
+    -------
+    str
+        A sentence; empty where there are rows enough.
+    """
+    fewest = min(positives, negatives)
+    rows = "positive" if positives <= negatives else "negative"
+    some = f"Only {fewest} {rows}{'' if fewest == 1 else 's'}"
+    if validation.scheme == FILE:
+        return f"{some} to learn from." if fewest < _FEW_TO_LEARN else ""
+    held = round(validation.test_size * fewest)
+    if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_JUDGE:
+        return (
+            f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
+            "Cross-validation tests all of them."
+        )
+    if fewest < _FEW_TO_JUDGE:
+        return f"{some}: intervals will be wide, and few differences significant."
+    return ""

@@ -1,9 +1,9 @@
-"""Validation schemes, as they are chosen and told."""
+"""Validation schemes."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,31 @@ from aucstudio.project.errors import InputError
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 FORWARD = "forward"
+_SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE, "time": FORWARD}
 SCHEMES = (HOLD_OUT, FOLDS, FORWARD, FILE, LEAVE_PAIR_OUT)
 _OF_FORWARD = ("time", "gap", "window")
 # Seeds of the repeats count on from the first, and are numbers of 32 bits.
 BOUNDS = {"folds": (2, 1_000_000), "repeats": (1, 100_000), "seed": (0, 4_294_000_000)}
+
+
+def scheme_of(settings: Collection[str]) -> str:
+    """Return the scheme that has these settings: some mean something in one scheme alone.
+
+    Raises
+    ------
+    InputError
+        If they are of different schemes.
+    """
+    meant = [name for name in _SCHEME_OF if name in settings]
+    if "time" in meant:
+        meant = [name for name in meant if name != "folds"]  # there they are its steps
+    if len(meant) > 1:
+        raise InputError(
+            f"{' and '.join(meant)} in [validation] are of different schemes: keep one, or give "
+            "the scheme",
+            setting="validation",
+        )
+    return _SCHEME_OF[meant[0]] if meant else HOLD_OUT
 
 
 @dataclasses.dataclass(frozen=True)

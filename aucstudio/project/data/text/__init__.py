@@ -1,1 +1,1 @@
-"""Delimited text files: their encoding, their dialect, their cells."""
+"""Delimited text files."""

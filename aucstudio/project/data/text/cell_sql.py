@@ -1,12 +1,17 @@
-"""Expressions by which DuckDB reads cells: plain ones by itself, all others by asking Python."""
+"""SQL expressions that cast plain cells and pass others to Python."""
 
 from __future__ import annotations
 
 import functools
 
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.missing import BLANKS, MISSING_TEXT
-from aucstudio.project.data.text.numerals import LONGEST_INTEGER, NumberFormat, other_mark
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    LONGEST_INTEGER,
+    MISSING_TEXT,
+    NumberFormat,
+    other_mark,
+)
 
 # The function that DuckDB calls with a text and the place of its column.
 READ = "read_number"

@@ -1,4 +1,4 @@
-"""Which encoding bytes are in that are not UTF-8: judged by the words that they make.
+"""Detect encodings other than UTF-8.
 
 A reading is good where its letters are those of one language, words begin with capitals or have
 none, and symbols do not stand inside words. Equally good readings are told, with a word in both.
@@ -121,7 +121,7 @@ def _read_once(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """List what stands between ASCII's marks and holds other characters."""
+    """List texts between ASCII characters that contain others."""
     return [w for w in re.findall(r"[^\x00-\x40\[-`{-\x7f]+", text) if not w.isascii()]
 
 
@@ -184,7 +184,7 @@ def _own_script(words: list[str]) -> float:
 
 
 def _is_cased(word: str) -> bool:
-    """Return whether capitals stand where they should: all, none, or the first."""
+    """Return whether capitals are regular: all, none, or the first."""
     return word.islower() or word.isupper() or word[1:].islower() or word == word.lower()
 
 

@@ -1,4 +1,4 @@
-"""What a column of text cells is: numbers, dates, or text; and which cells may be left out of it.
+"""Classify a column of cells: number, date or text.
 
 A column is one of numbers where all its cells are, or where so few are not that a careful person
 would take these for slips and remarks.
@@ -11,8 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.missing import MISSING_NUMBER, is_missing_number, is_remark
-from aucstudio.project.data.text.numerals import PER_CENT, NumberFormat, formats
+from aucstudio.project.data.text.numerals import (
+    MISSING_NUMBER,
+    PER_CENT,
+    NumberFormat,
+    formats,
+    is_missing_number,
+    is_remark,
+)
 
 CURRENCIES = re.compile(
     r"[\u20a0-\u20c0$\u00a3\u00a5\uffe5\u00a2\u0e3f\u09f3\ufdfc%\u2030\u5143\u5186\uc6d0]|"

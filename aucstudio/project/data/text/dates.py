@@ -1,4 +1,4 @@
-"""Dates and times as numbers: days since 1970-01-01 in UTC; times of day and durations as hours.
+"""Date formats; dates as days since 1970-01-01, times as hours.
 
 One pattern with named groups decides what a date is and takes it apart. Days with the year in
 front, as other programs write them, are read in every layout of days: no other has them.
@@ -192,7 +192,7 @@ def read(cell: str, layout: str) -> float:
 
 
 def spell(value: float, layout: str) -> str:
-    """Write the day, the month or the time that a number stands for, to the second."""
+    """Format a number as date, month or time, to the second."""
     if not math.isfinite(value):
         return str(value)
     seconds = round(value * (3600 if layout == CLOCK else 86400))

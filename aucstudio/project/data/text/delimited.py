@@ -1,8 +1,9 @@
-"""The import of a delimited text file, from its bytes to its columns."""
+"""Import of a delimited text file."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,46 +15,49 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.column_types import forced_form, guess_form
-from aucstudio.project.data.text.contents import Contents, Formats
-from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
+from aucstudio.project.data.text.contents import (
+    MOST_BYTES,
+    WIDE,
+    AstrayError,
+    Contents,
+    Formats,
+    Numbers,
+    Rejected,
+    Source,
+    Unreadable,
+)
+from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
     Decoding,
     find_decoding,
     head_of,
     plain_copy,
     refuse_endless,
+    scan,
 )
-from aucstudio.project.data.text.extra_tables import cut_off, find_second
+from aucstudio.project.data.text.footer import cut_off, find_second
 from aucstudio.project.data.text.import_notices import about_columns, about_layout
 from aucstudio.project.data.text.layout import Layout, detect_layout
-from aucstudio.project.data.text.rejects import (
-    AstrayError,
-    Numbers,
-    Rejected,
-    Source,
-    Unreadable,
-)
-from aucstudio.project.data.text.reread import (
-    guessed_forms,
-    later_dialect,
-    later_forms,
-    later_sample,
-)
 from aucstudio.project.data.text.rows import (
     ends_in_totals,
     first_unreadable,
     is_astray_later,
     tidied,
 )
-from aucstudio.project.data.text.scan import scan
-from aucstudio.project.data.text.small_files import is_small, read_small
-from aucstudio.project.data.text.wrapped import find_wrapping, unwrapped
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
+
+_MOST_ROWS = 2_000
+# Lines that tell whether a file is one of delimited cells, and what else holds tables.
+_LOOKED_AT = 200
+_WRAPS = re.compile(
+    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
+    re.MULTILINE,
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -144,8 +148,10 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
         tell(0.3 + 0.7 * part, "reading")
 
     if opened.short:
+        from aucstudio.project.data.text.small_files import read_small
+
         return read_small(source, opened.forms, opened.settled, advance)
-    from aucstudio.project.data.text.reader import Reader
+    from aucstudio.project.data.text.csv_cells import Reader
 
     with Reader(source, folder, advance) as reader:
         return reader.read(opened.forms, opened.settled, opened.sample)
@@ -168,7 +174,7 @@ def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Opened:
-    """A delimited file that was looked at, ready to be read.
+    """An inspected delimited file, ready to be read.
 
     Attributes
     ----------
@@ -201,14 +207,14 @@ class Opened:
     def reading(
         self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]
     ) -> tuple[Source, Result]:
-        """Read the file; its rows are written anew where DuckDB cannot tell them apart."""
+        """Read the file; rewrite rows that DuckDB cannot separate."""
         source = self.source
         if not self.short and (not source.dialect.is_plain or is_astray_later(source)):
-            source = tidied(source, folder, lambda part: tell(0.3, "putting rows in order"))
+            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
         try:
             return source, read(source)
         except AstrayError:
-            source = tidied(source, folder, lambda part: tell(0.3, "putting rows in order"))
+            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
             return source, read(source)
 
 
@@ -242,11 +248,12 @@ def open_delimited(
     text, whole = head_of(plain)
     usual = Dialect() if schema is None or schema.dialect is None else schema.dialect
     refuse_endless(path, plain, text, told, given.get("quote", usual.quote))
-    wrapping = None if "delimiter" in given else find_wrapping(text)
-    if wrapping is not None:
-        plain = unwrapped(plain, wrapping[0], folder)
+    if "delimiter" not in given and not _is_regular(text):
+        from aucstudio.project.data.text.containers import unwrapped
+
+        plain, *told_more = unwrapped(plain, text, folder)
         text, whole = head_of(plain)
-        decoding = dataclasses.replace(decoding, told=(*decoding.told, *filter(None, wrapping[1:])))
+        decoding = dataclasses.replace(decoding, told=(*decoding.told, *told_more))
     layout = _layout(text, whole, decoding.encoding, given, schema)
     if whole and "skip" not in given and (second := find_second(text, layout.dialect)):
         plain = cut_off(plain, second.line, folder)
@@ -254,7 +261,7 @@ def open_delimited(
         layout = _layout(text, whole, decoding.encoding, given, schema)
         layout = dataclasses.replace(layout, notes=(*layout.notes, second.told))
     if schema is None or schema.dialect is None:
-        if "totals" not in given and ends_in_totals(plain, layout.dialect):
+        if "totals" not in given and ends_in_totals(plain, layout.dialect, layout.sample.width):
             layout = dataclasses.replace(
                 layout, dialect=dataclasses.replace(layout.dialect, totals=True)
             )
@@ -279,12 +286,25 @@ def open_delimited(
         found.sha256,
         sample,
         forms,
-        _dialect_notes(dialect, decoding),
+        _dialect_notes(dialect, decoding, given),
         tuple(sorted(given)),
         settled,
         short,
         tuple(findings),
     )
+
+
+def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
+    """Return whether a file of some bytes is short or wide, judging by its first lines."""
+    rows = size / max(1, len(text)) * text.count("\n")
+    return whole or columns >= WIDE or (size <= MOST_BYTES and rows <= _MOST_ROWS)
+
+
+def _is_regular(text: str) -> bool:
+    """Return whether a delimiter is equally frequent in each line and no cell is quoted."""
+    lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
+    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
+    return any(len(found) == 1 and 0 not in found for found in counts) and not _WRAPS.search(text)
 
 
 def _layout(
@@ -296,6 +316,8 @@ def _layout(
 
 
 def _later_layout(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Layout:
+    from aucstudio.project.data.text.later_files import later_dialect, later_sample
+
     dialect = later_dialect(text, schema, encoding, given)
     sample = later_sample(text, dialect)
     return Layout(dialect, sample, (), sample.first)
@@ -311,6 +333,8 @@ def _forms(
 ) -> tuple[Formats, frozenset[int]]:
     if schema is None:
         return _formats(names, sample, dialect, kinds)
+    from aucstudio.project.data.text.later_files import guessed_forms, later_forms
+
     if schema.dialect is None:
         forms = guessed_forms(names, schema, sample, dialect.decimal)
     else:
@@ -323,9 +347,8 @@ def _check(path: Path, layout: Layout) -> None:
     dialect, sample = layout.dialect, layout.sample
     if sample.width < 2:
         raise InputError(
-            f"{path} has one column only; a table has its cells separated by commas, semicolons, "
-            "tabs, vertical bars or blanks; if another character separates them, choose it as the "
-            "delimiter",
+            f"{path} has only one column; tables are delimited by commas, semicolons, tabs, "
+            "vertical bars or spaces; for another delimiter, choose it in the import options",
             file=str(path),
             setting="delimiter",
         )
@@ -365,11 +388,12 @@ def _columns(names: list[str], contents: Contents) -> list[Column]:
     ]
 
 
-def _dialect_notes(dialect: Dialect, decoding: Decoding) -> list[str]:
+def _dialect_notes(dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]) -> list[str]:
     notes = []
     if decoding.is_sure and decoding.encoding != "utf-8":
         notes.append(f"encoding {decoding.encoding}")
-    if dialect.skip:
+    # What was given is known to a person, or to the reader that wrote the file.
+    if dialect.skip and "skip" not in given:
         plural = "s" if dialect.skip > 1 else ""
         notes.append(f"{dialect.skip} line{plural} before the table skipped")
     if dialect.edges:
@@ -378,7 +402,7 @@ def _dialect_notes(dialect: Dialect, decoding: Decoding) -> list[str]:
         name = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
         notes.append(f"cells are separated by {name}")
     if dialect.comment:
-        notes.append(f"lines that begin with {dialect.comment} are remarks and no rows")
+        notes.append(f"lines that begin with {dialect.comment} are comments")
     if dialect.decimal == ",":
         notes.append("decimal comma")
     return notes

@@ -1,4 +1,4 @@
-"""How a delimited text file is written, and what its columns are called."""
+"""Dialect of a delimited text file, and its column names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from aucstudio.project.data.text.missing import MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
 from aucstudio.project.errors import InputError
 
 Row = list[str]
@@ -97,7 +97,7 @@ class Dialect:
                 what = "lines to skip" if setting == "skip" else "rows of the header"
                 raise InputError(f"the number of {what} cannot be negative", setting=setting)
         if list(self.edges) != sorted(set(self.edges)) or any(edge < 0 for edge in self.edges):
-            raise InputError("the places of the columns must rise", setting="edges")
+            raise InputError("the positions of the columns must increase", setting="edges")
 
     def as_json(self) -> dict[str, Any]:
         """Return the parts as plain data; those that came later only where they are not as usual.
@@ -182,9 +182,9 @@ def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
         wanted = name or ("row" if k == 0 else f"c{k + 1}")
         unique = wanted if name and name not in used else _unused(wanted, taken, used)
         if not name:
-            notes.append(f"column {k + 1} has no name and is called {unique!r}")
+            notes.append(f"column {k + 1} has no name and is named {unique!r}")
         elif unique != name:
-            notes.append(f"column {k + 1} has the name {name!r} again and is called {unique!r}")
+            notes.append(f"column {k + 1} repeats the name {name!r} and is named {unique!r}")
         names.append(unique)
         used.add(unique)
     return names, notes

@@ -1,24 +1,23 @@
-"""How the rows of a text table lie: its marks, its names, and where it begins and ends."""
+"""Detect the layout of a text table: delimiter, header, body and footer."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
-from aucstudio.project.data.text.missing import is_remark, plain_remarks
-from aucstudio.project.data.text.name_rows import (
+from aucstudio.project.data.text.footer import Judged, have_headings, is_heading, without_footer
+from aucstudio.project.data.text.header import (
     NameRows,
     find_name_rows,
-    first_of_body,
     is_lower,
     is_names,
+    joined_names,
 )
-from aucstudio.project.data.text.numerals import guess_decimal
+from aucstudio.project.data.text.numerals import guess_decimal, is_remark, plain_remarks
 from aucstudio.project.data.text.separators import (
     Record,
     cut,
@@ -29,17 +28,7 @@ from aucstudio.project.data.text.separators import (
     modal_width,
     uncommented,
 )
-from aucstudio.project.data.text.totals import (
-    have_headings,
-    is_heading,
-    is_mean,
-    is_note,
-    is_total,
-    summary_below,
-)
 
-# Rows at the end among which sums are looked for.
-_LAST = 10
 _SHOWN = 5
 # Remarks before the rows among which names are looked for.
 _LAST_REMARKS = 4
@@ -130,7 +119,8 @@ def _settled(
 ) -> Layout:
     again = None if found.names is None else rows[found.names][1]
     table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != again]
-    body = [row for _, row in _without_end(table)]
+    judged = without_footer(Judged(line, row) for line, row in table)
+    body = [row.cells for row in judged if not row.reason]
     headings = given.get("headings", "skip" not in given and have_headings(body))
     if headings:
         body = [row for row in body if not is_heading(row)]
@@ -167,30 +157,9 @@ def _settled(
     elif above := [(line, row) for line, row in rows if line < found.first][-1:]:
         notes = [*notes, *_unfit_names(*above[0], width)]
     if dialect.ragged:
-        notes = [*notes, "rows end at their last value; the cells beyond it are missing"]
+        notes = [*notes, "rows end at their last value; the cells after it are missing"]
     header = [] if found.names is None else rows[found.names][1]
     return Layout(dialect, sample, tuple(notes), header)
-
-
-def _without_end(rows: list[Record]) -> list[Record]:
-    """Leave out the totals and the remarks below a table."""
-    alone = [*itertools.takewhile(lambda row: not any(row[1][1:]), reversed(rows))]
-    above = rows[: len(rows) - len(alone)]
-    has_gap = bool(alone and above) and alone[-1][0] > above[-1][0] + 1
-    is_apart = has_gap or not all(any(row) for _, row in alone)
-    beside = any(is_mean(row) for _, row in rows[-_LAST:])
-    filled = [record for record in rows[-2 * _LAST :] if any(record[1])][-_LAST:]
-    if below := summary_below(filled):
-        rows = [record for record in rows if record[0] < filled[-below][0]]
-    end = len(rows)
-    while end > 2:
-        row = rows[end - 1][1]
-        is_sum = is_total(row, beside=beside)
-        below_gap = is_apart or rows[end - 1][0] > rows[end - 2][0] + 1
-        if any(row) and not is_sum and not is_note(row, is_apart=below_gap):
-            break
-        end -= 1
-    return rows[:end]
 
 
 def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
@@ -207,7 +176,7 @@ def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
 
 
 def _words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the spellings of missing values: what was told, and what the cells show."""
+    """Return the spellings of missing values, given or detected."""
     found = () if "header" in given else plain_remarks(columns)
     return tuple(dict.fromkeys([*map(str.lower, given.get("missing", ())), *found]))
 
@@ -220,39 +189,15 @@ def _names(rows: Sequence[Record], found: NameRows) -> tuple[Row, list[str]]:
         return names, []
     for _, upper in reversed(rows[found.names - found.upper : found.names]):
         names = joined_names(upper, names)
-    return names, [f"the names are put together from {found.upper + 1} rows"]
-
-
-def joined_names(upper: Row, names: Row) -> Row:
-    """Put what several columns have in common before their names."""
-    joined, common = [], ""
-    end = _end_of_groups(upper, names)
-    for k, name in enumerate(names):
-        common = "" if k >= end else (upper[k] if k < len(upper) else "") or common
-        joined.append(" ".join(filter(None, [common, name])) if common != name else name)
-    return joined
-
-
-def _end_of_groups(upper: Row, names: Row) -> int:
-    """Return where what several columns have in common ends.
-
-    Where all groups begin with the same names, what the last one has beyond these is none of it.
-    """
-    starts = [k for k, cell in enumerate(upper) if cell and k < len(names)]
-    groups = [names[i:j] for i, j in itertools.pairwise([*starts, len(names)])]
-    if len(groups) > 1 and all(group == groups[0] for group in groups[:-1]):
-        *_, last = groups
-        if last[: len(groups[0])] == groups[0]:
-            return starts[-1] + len(groups[0])
-    return len(names)
+    return names, [f"column names are combined from {found.upper + 1} rows"]
 
 
 def _unfit_names(line: int, row: Row, width: int) -> Iterator[str]:
     """Report names above the rows that are too few or too many for the columns."""
     if 1 < len(row) != width and is_names(row):
         yield (
-            f"line {line} may hold names, but there are {len(row)} and most rows have {width} "
-            "cells: the columns are called by numbers"
+            f"line {line} may hold names, but it has {len(row)} and most rows have {width} "
+            "cells: the columns are numbered"
         )
 
 
@@ -274,7 +219,7 @@ def _with_commented_names(
         return rows
     plain = dataclasses.replace(dialect, comment="", skip=0)
     kept = [row for _, row in rows if len(row) == width]
-    if not kept or not any(map(is_value, kept[0])) or first_of_body(rows, 0, width):
+    if not kept or not any(map(is_value, kept[0])) or find_name_rows(rows, width, {}).body:
         return rows
     lines = text.split("\n")
     units: list[Record] = []

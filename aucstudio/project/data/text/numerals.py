@@ -1,7 +1,8 @@
-"""How numbers are written: marks, units, brackets; and what a cell comes to as a number."""
+"""Number formats: decimal marks, units, brackets, missing values."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import math
@@ -9,7 +10,54 @@ import re
 from collections.abc import Iterable, Sequence
 
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.missing import BLANKS, is_missing_number
+
+# What may stand around a cell: ASCII's blanks, which DuckDB's numbers may have too, Excel's, and
+# what nobody sees.
+BLANKS = " \t\n\v\f\r\u00a0\u200b\u200e\u200f\ufeff"
+# In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
+# "-"); among numbers they cannot be.
+MISSING_TEXT = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
+MISSING_NUMBER = MISSING_TEXT | {"none", "-", "--", "."}
+# What else says, among numbers, that there is none: remarks, Excel's errors, limits of detection.
+_REMARKS = re.compile(
+    r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
+    r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
+    r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
+    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|[+-]?inf(inity)?|[+-]?1\.#\w+|"
+    r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
+    r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
+    r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
+    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+ ?%?|(<|>) ?lo[dq]|"
+    r"lo[dq]|bdl|nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|"
+    r"masked|\[[a-z]{1,3}\]|\[low\]|redacted|skipped|declined|"
+    r"0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
+)
+# Of these, what says so in a column of words too.
+_PLAIN_REMARKS = re.compile(
+    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
+    r"#(div/0!|name\?|null!|num!|ref!|value!)"
+)
+_FIRST_OF_REMARKS = frozenset("nN<([\\#")
+
+
+def is_missing_number(cell: str, words: frozenset[str] = MISSING_NUMBER) -> bool:
+    """Return whether a stripped cell says, among numbers, that there is no value."""
+    return cell.lower() in words
+
+
+def is_remark(cell: str) -> bool:
+    """Return whether a stripped cell says, among numbers, why there is none."""
+    return _REMARKS.fullmatch(cell.lower()) is not None
+
+
+def plain_remarks(columns: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the words that mean a missing value in any column, in lower case."""
+    found: dict[str, None] = {}
+    for cells in columns:
+        some = [cell.lower() for cell in cells if cell[:1] in _FIRST_OF_REMARKS]
+        found |= dict.fromkeys(filter(_PLAIN_REMARKS.fullmatch, some))
+    return tuple(found)
+
 
 # Spaces of all kinds and apostrophes group digits beside either decimal mark.
 _GROUPS = {".": ",", ",": "."}
@@ -279,3 +327,72 @@ def are_plain(cells: Sequence[str]) -> bool:
     lines = "\n".join(("", *cells, ""))
     # A cell with a line end is not two of them.
     return lines.count("\n") == len(cells) + 1 and _PLAIN.fullmatch(lines) is not None
+
+
+# So many texts are remembered, and so many spellings counted of those that are no numbers.
+_REMEMBERED, MOST_OTHERS = 1 << 17, 1_000
+# How many of these are listed.
+_LISTED = 20
+
+
+class NumberCells(dict[str, float]):
+    """What the texts of a column are: NaN where missing, infinite where they are no numbers.
+
+    Parameters
+    ----------
+    form : NumberFormat
+    words : frozenset of str
+        What says, in lower case, that there is no value.
+
+    Attributes
+    ----------
+    spelled : dict of str to None
+        Some of the numbers as they are written.
+    others : Counter of str
+        Cells that are no numbers, stripped, by their spelling; some of them if they are many.
+    strange : int
+        How many cells are no numbers.
+    """
+
+    def __init__(self, form: NumberFormat, words: frozenset[str]) -> None:
+        self.form, self._words = form, words
+        self.spelled: dict[str, None] = {}
+        self.others: collections.Counter[str] = collections.Counter()
+        self.strange = 0
+
+    def __missing__(self, text: str) -> float:
+        value = read_number(self.form, self._words, text)
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        if len(self.spelled) < MOST_OTHERS and math.isfinite(value):
+            self.spelled[text.strip(BLANKS)] = None
+        self[text] = value
+        return value
+
+    def read(self, text: str) -> float:
+        """Read a cell, and count it if it is no number."""
+        value = self[text]
+        if math.isinf(value):
+            self.strange += 1
+            cell = text.strip(BLANKS)
+            if cell in self.others or len(self.others) < MOST_OTHERS:
+                self.others[cell] += 1
+        return value
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more spellings are no numbers than are counted."""
+        return len(self.others) >= MOST_OTHERS
+
+    def listed(self) -> tuple[tuple[str, int], ...]:
+        """Return the most frequent spellings that are no numbers, with how often they come."""
+        ordered = sorted(self.others.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(ordered[:_LISTED])
+
+    def counted(self, numbers: int, some: Sequence[str]) -> dict[str, int]:
+        """Count cells by spelling; for ``numbers``, by representatives."""
+        spelled = [*dict.fromkeys([*self.spelled, *some])][:MOST_OTHERS]
+        each, rest = divmod(numbers, max(1, len(spelled)))
+        known = {cell: each + (n < rest) for n, cell in enumerate(spelled) if numbers}
+        more = self.strange / max(1, self.others.total())
+        return known | {cell: round(more * n) for cell, n in self.others.items()}

@@ -1,4 +1,4 @@
-"""Lines of text cut into rows of cells: the one place that defines a row and a quoted cell.
+"""Split text into rows and cells.
 
 Where quotation marks are used correctly, DuckDB reads the same rows. A mark that is never closed,
 or stands inside a cell, is a character like any other. Every line is read a bounded number of
@@ -60,7 +60,7 @@ class Cutter:
             number += taken
 
     def _row(self, line: str, end: str, later: _Lookahead) -> tuple[int, list[str]]:
-        """Cut a line, with those after it where a cell goes on; how many comes first."""
+        """Split a line, with the following ones if a cell continues; return their number first."""
         if self._protected is not None and self._protected.is_open(line):
             joined = [line]
             for next_line in later.peek():
@@ -105,7 +105,7 @@ class Cutter:
 
 
 class _Lookahead:
-    """Lines that can be looked at before they are taken."""
+    """Lines with look-ahead."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._more = iter(lines)
@@ -128,7 +128,7 @@ class _Lookahead:
         self.at_end = True
 
     def drop(self, count: int) -> None:
-        """Take lines that were looked at."""
+        """Consume lines of the look-ahead."""
         for _ in range(count):
             self._ahead.popleft()
 
@@ -255,7 +255,7 @@ class _Quoting:
         return rest in ("", self._escape)
 
     def _walk(self, text: str) -> tuple[list[str], int]:
-        """Cut as far as the marks are used as they should be, and tell how far that is."""
+        """Split up to the first misused mark, and return its position."""
         cells: list[str] = []
         place = len(text) - len(text.lstrip()) if self._by_blanks else 0
         while True:

@@ -1,4 +1,4 @@
-"""The rows that were left out of a text table, as a table of their own."""
+"""Save the rejected rows of a text table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from aucstudio.project import scratch
 from aucstudio.project.data.table_info import TableInfo
+from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
-from aucstudio.project.data.text.rejects import Source
 from aucstudio.project.data.text.rows import judged_rows
 from aucstudio.project.errors import InputError
 
 
 def write_rejected(table: TableInfo, target: str | Path) -> int:
-    """Write the rows that were left out as CSV: line, reason, and the text as it stands.
+    """Write the rejected rows as CSV: line, reason and text.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
 
 
 def _opened(table: TableInfo, folder: Path) -> Opened:
-    """Look at the file as it was first looked at; where that fails, by what was found then.
+    """Inspect the file as at first; if that fails, use the stored findings.
 
     Lines that were wrapped are unwrapped only where nobody told the delimiter.
     """

@@ -1,24 +1,18 @@
-"""The rows of cells below the names of a text file, and why some are left out."""
+"""Rows of a text table, and reasons for leaving rows out."""
 
 from __future__ import annotations
 
 import codecs
-import collections
 import csv
 import dataclasses
 import itertools
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 import numpy as np
 
-from aucstudio.project.data.text.dialect import Dialect, Row
-from aucstudio.project.data.text.encoding import last_opened
-from aucstudio.project.data.text.missing import BLANKS, is_missing_number
-from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.records import Cutter
-from aucstudio.project.data.text.rejects import (
+from aucstudio.project.data.text.contents import (
     MAX_REJECTED,
     LeftOut,
     Rejected,
@@ -27,41 +21,25 @@ from aucstudio.project.data.text.rejects import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.totals import (
+from aucstudio.project.data.text.dialect import Dialect, Row
+from aucstudio.project.data.text.encoding import last_opened
+from aucstudio.project.data.text.footer import (
+    HEADING,
+    LAST,
+    NOTE,
+    TOTALS,
+    Judged,
     is_heading,
-    is_mean,
-    is_note,
-    is_subtotal,
     is_total,
-    is_trailer,
-    summary_below,
-    word_of,
+    without_footer,
 )
+from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.records import Cutter
 
 AGAIN = "the names of the columns again"
-TOTALS = "a row of totals"
-NOTE = "a remark below the table"
-HEADING = "a heading of the rows below it"
 
-# Rows at the end among which totals are looked for, and remarks; things that may have sums.
-_LAST_TOTALS, _LAST, _MOST_THINGS = 8, 10, 10_000
 _TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _TOLD_EVERY = 1 << 12
-
-
-@dataclasses.dataclass(frozen=True)
-class Judged:
-    """A row below the names: its first line, its cells, and why it is left out, if it is.
-
-    ``is_astray`` where quotation marks in it are not used as they should be, ``is_apart`` where a
-    blank line parts it from the rows above.
-    """
-
-    line: int
-    cells: Row
-    reason: str = ""
-    is_astray: bool = False
-    is_apart: bool = False
 
 
 def judged_rows(source: Source) -> Iterator[Judged]:
@@ -84,11 +62,11 @@ def _judged(source: Source, file: TextIO) -> Iterator[Judged]:
     cutter = Cutter(dialect, width)
     rows = itertools.islice(_counted(cutter, rest, skip + 1), above, None)
     judged = (_judge(source, line, cells, astray) for line, cells, astray in rows)
-    yield from _without_totals(judged) if dialect.totals else judged
+    yield from without_footer(judged) if dialect.totals else judged
 
 
 def _counted(cutter: Cutter, lines: Iterator[str], first: int) -> Iterator[tuple[int, Row, bool]]:
-    """Cut lines into rows, and tell in which quotation marks are astray."""
+    """Split lines into rows, and return which have misplaced quotation marks."""
     seen = 0
     for line, cells in cutter.rows(lines, first):
         yield line, cells, cutter.irregular > seen
@@ -116,81 +94,19 @@ def _is_again(source: Source, cells: Row) -> bool:
     return tuple(cell.strip(BLANKS) for cell in cells[1:]) == source.header[1 : len(cells)]
 
 
-def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
-    """Leave out totals and remarks at the end, subtotals, the record that ends it, empty rows."""
-    last: collections.deque[Judged] = collections.deque()
-    # What begins with such a word further above is no total, but a level.
-    levels, things = set[str](), set[str]()
-    for row in _filled(rows):
-        if not row.reason and is_subtotal(row.cells, things):
-            row = dataclasses.replace(row, reason=TOTALS)
-        elif len(things) < _MOST_THINGS:
-            things.add(word_of(row.cells))
-        last.append(row)
-        if len(last) > _LAST:
-            yield last.popleft()
-        if len(last) > _LAST_TOTALS:
-            row = last[-1 - _LAST_TOTALS]
-            levels |= {word_of(row.cells)} if is_total(row.cells) and not row.reason else set()
-    said = collections.Counter(word_of(row.cells) for row in last if is_total(row.cells))
-    levels |= {word for word, count in said.items() if count > 1}
-    beside = any(is_mean(row.cells) for row in last)
-    apart = summary_below([(row.line, row.cells) for row in last])
-    below = {row.line for row in [*last][len(last) - apart :]}
-    ended = True
-    judged: list[Judged] = []
-    while last:
-        row = last.pop()
-        why = _why_end(row, last, levels, is_last=not judged, beside=beside)
-        why = why or (NOTE if row.line in below else "")
-        ended = ended and bool(row.reason or why)
-        judged.append(dataclasses.replace(row, reason=row.reason or why) if ended else row)
-    yield from reversed(judged)
-
-
-def _filled(rows: Iterator[Judged]) -> Iterator[Judged]:
-    """Pass over rows of nothing; mark those that a blank line or such a row parts from the rows."""
-    end, is_apart = 0, False
-    for row in rows:
-        if any(cell.strip(BLANKS) for cell in row.cells):
-            is_apart = (is_apart and len(list(filter(None, row.cells))) == 1) or 0 < end < row.line
-            end = row.line + 1 + sum(cell.count("\n") for cell in row.cells)
-            yield dataclasses.replace(row, is_apart=is_apart)
-
-
-def _why_end(
-    row: Judged,
-    above: Sequence[Judged],
-    levels: Container[str],
-    *,
-    is_last: bool,
-    beside: bool = False,
-) -> str:
-    """Return why a row at the end is none of the table; empty if it is one."""
-    if is_total(row.cells, beside=beside) and word_of(row.cells) not in levels:
-        return TOTALS
-    if is_note(row.cells, is_apart=row.is_apart):
-        return NOTE
-    is_end = is_last and bool(above) and is_trailer(row.cells, above[-1].cells)
-    return TOTALS if is_end else ""
-
-
-def ends_in_totals(path: Path, dialect: Dialect) -> bool:
+def ends_in_totals(path: Path, dialect: Dialect, width: int) -> bool:
     """Return whether totals, remarks or rows of nothing are among the last lines of a file."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - _TAIL))
-        tail = file.read().decode("utf-8", "replace").rstrip("\r\n \x1a").split("\n")[-_LAST - 1 :]
-    rows = [Judged(line, cells) for line, cells in Cutter(dialect).rows(tail)]
-    filled = [*_filled(iter(rows))]
-    if len(filled) < len(rows):
-        return True
-    things = {word_of(row.cells) for row in filled}
-    return summary_below([(row.line, row.cells) for row in filled[-_LAST:]]) > 0 or any(
-        _why_end(row, filled[:k], (), is_last=k == len(filled) - 1)
-        or is_subtotal(row.cells, things)
-        for k, row in enumerate(filled[-_LAST:], max(0, len(filled) - _LAST))
-    )
+        tail = file.read().decode("utf-8", "replace").rstrip("\r\n \x1a").split("\n")
+    rows = [
+        Judged(line, cells, "" if len(cells) >= width else cells_instead(len(cells), width))
+        for line, cells in Cutter(dialect).rows(tail[-LAST - 1 :])
+    ]
+    judged = [*without_footer(iter(rows))]
+    ends = (row.reason in (TOTALS, NOTE) or is_total(row.cells) for row in judged)
+    return len(judged) < len(rows) or any(ends)
 
 
 def is_astray_later(source: Source) -> bool:
@@ -255,7 +171,7 @@ class Gathered:
         self._places: list[int] = []
 
     def keeps(self, row: Judged) -> bool:
-        """Count a row; tell whether it is kept."""
+        """Count a row; return whether it is listed."""
         self.total += 1
         if row.is_astray:
             self._astray.append(row.line)

@@ -1,16 +1,14 @@
-"""Which marks a delimited text file is written with: between cells, around them, before remarks."""
+"""Detect delimiter, quote and comment characters."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-import itertools
 import re
 from collections.abc import Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
-from aucstudio.project.data.text.missing import BLANKS
-from aucstudio.project.data.text.numerals import formats
+from aucstudio.project.data.text.numerals import BLANKS, formats
 from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
@@ -171,7 +169,7 @@ def _cuts_alike(rows: Sequence[Record]) -> bool:
 
 
 def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
-    """Return whether names are of several words, and two blanks or more stand between them."""
+    """Return whether names have several words and are separated by two or more blanks."""
     if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
         return False
     return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
@@ -298,17 +296,3 @@ def uncommented(line: str, mark: str) -> str:
     """Return a line of remarks without what it begins with."""
     bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
     return _NAMES_COME.sub("", bare, count=1) if _NAMES_COME.match(bare) else bare
-
-
-def counts_up(cells: Row, below: Sequence[Row] = ()) -> bool:
-    """Return whether the numbers of a row follow on each other: names by a program, or years."""
-    numbers = [(k, int(cell)) for k, cell in enumerate(cells) if re.fullmatch("[0-9]{1,6}", cell)]
-    others = [cell for cell in cells if is_number(cell)]
-    if len(numbers) != len(others) or len(numbers) < 3:
-        return False
-    offsets = {number - k for k, number in numbers}
-    steps = [b[1] - a[1] for a, b in itertools.pairwise(numbers)]
-    are_years = all(1900 <= number <= 2100 for _, number in numbers) and len(set(steps)) == 1
-    if offsets == {1} and all(re.fullmatch("[0-9]+", cell) for row in below for cell in row):
-        return False
-    return (len(offsets) == 1 and offsets <= {-1, 0, 1}) or (are_years and steps[0] > 0)

@@ -1,49 +1,148 @@
-"""Tables of few rows, and wide ones, read without DuckDB: it takes milliseconds for each column.
+"""Read small and wide tables without DuckDB.
 
-Of a large file some columns are read at a time, and the file once for each part.
+Of a large file some columns are read at a time, and the file once for each part. Wide tables of
+plain numbers are read a row at a time, while its cells are at hand.
 """
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+import dataclasses
+import operator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aucstudio.project.data.gathering import Cells, number_cells
+from aucstudio.project.data.column_builder import Cells, number_cells
 from aucstudio.project.data.text.cell_sql import is_cast
 from aucstudio.project.data.text.column_types import CODE, holds_codes, stray_of, type_of
-from aucstudio.project.data.text.contents import Contents, Formats
-from aucstudio.project.data.text.missing import BLANKS, is_missing_number
-from aucstudio.project.data.text.number_cells import NumberCells
-from aucstudio.project.data.text.numerals import NumberFormat, are_plain
-from aucstudio.project.data.text.rejects import LeftOut, Source, check_rejected
+from aucstudio.project.data.text.contents import (
+    MOST_BYTES,
+    WIDE,
+    Contents,
+    Formats,
+    LeftOut,
+    Source,
+    check_rejected,
+)
+from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    NumberCells,
+    NumberFormat,
+    are_plain,
+    is_missing_number,
+    read_number,
+)
 from aucstudio.project.data.text.rows import Gathered, judged_rows
-from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.data.text.wide import picking, read_wide
 
-_MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
-# From so many columns on DuckDB would have to read the file too often.
-_WIDE = 2_500
-# With so many of plain numbers among them they are read by rows.
-_NEARLY_ALL = 0.9
+Array = NDArray[np.float64]
+Pick = Callable[[Sequence[str]], tuple[str, ...]]
+
+_PIECE = 256  # cells that are read one by one where one of them is no plain number
+_BLOCK = 64  # rows that are turned into columns at once
 
 
-def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
-    """Return whether a file is short or wide, judging by its first lines.
+@dataclasses.dataclass(frozen=True, eq=False)
+class WideRows:
+    """What was read of a table.
+
+    Attributes
+    ----------
+    left_out : LeftOut
+    rows : int
+    numbers : dict of int to ndarray
+        By column; without those in which a cell is neither a number nor missing.
+    texts : dict of int to tuple of str
+        The cells of all columns that are not of plain numbers.
+    """
+
+    left_out: LeftOut
+    rows: int
+    numbers: dict[int, Array]
+    texts: dict[int, tuple[str, ...]]
+
+
+def read_wide(
+    source: Source,
+    forms: dict[int, NumberFormat],
+    tell: Advance,
+) -> WideRows:
+    """Read a table by rows.
 
     Parameters
     ----------
-    text : str
-        The first lines.
-    whole : bool
-        Whether there are no more.
-    size : int
-        Bytes of the file.
-    columns : int
+    source : Source
+    forms : dict of int to NumberFormat
+        Of the columns of plain numbers, most of all.
+    tell : callable
+        Told the share done; may raise to stop.
     """
-    rows = size / max(1, len(text)) * text.count("\n")
-    return whole or columns >= _WIDE or (size <= _MOST_BYTES and rows <= _MOST_ROWS)
+    others = [k for k in range(len(source.names)) if k not in forms]
+    numbers_of, texts_of = picking([*forms]), picking(others)
+    reader = _RowReader(forms, source.dialect.number_words)
+    gathered, texts = Gathered(), []
+    for row in judged_rows(source):
+        if gathered.keeps(row):
+            reader.read(numbers_of(row.cells))
+            texts.append(texts_of(row.cells))
+        tell(min(1.0, gathered.total / max(source.lines, 1)))
+    columns = zip(*texts, strict=True) if texts else ((),) * len(others)
+    numbers = reader.columns()
+    rows = len(texts)
+    return WideRows(gathered.left_out(), rows, numbers, dict(zip(others, columns, strict=True)))
+
+
+def picking(columns: list[int]) -> Pick:
+    """Return what takes some cells out of a row."""
+    if len(columns) > 1:
+        return operator.itemgetter(*columns)
+    return lambda cells: tuple(cells[k] for k in columns)
+
+
+class _RowReader:
+    """Rows of numbers in the making."""
+
+    def __init__(self, forms: dict[int, NumberFormat], words: frozenset[str]) -> None:
+        self._forms, self._words = [*forms.items()], words
+        self._strange: set[int] = set()
+        self._rows: list[Array] = []
+
+    def read(self, cells: tuple[str, ...]) -> None:
+        """Add a row."""
+        if are_plain(cells):
+            values = [*map(float, cells)]
+        else:
+            values = []
+            for start in range(0, len(cells), _PIECE):
+                values += self._piece(start, cells[start : start + _PIECE])
+        self._rows.append(np.array(values, dtype=np.float64))
+
+    def _piece(self, start: int, cells: tuple[str, ...]) -> list[float]:
+        if are_plain(cells):
+            return [*map(float, cells)]
+        forms = self._forms[start : start + len(cells)]
+        return [self._number(k, form, cell) for (k, form), cell in zip(forms, cells, strict=True)]
+
+    def _number(self, k: int, form: NumberFormat, cell: str) -> float:
+        value = read_number(form, self._words, cell)
+        if np.isinf(value):
+            self._strange.add(k)
+        return value
+
+    def columns(self) -> dict[int, Array]:
+        """Return the columns that hold numbers alone, each in one piece; the rows are let go."""
+        rows, table = self._rows, np.empty((len(self._forms), len(self._rows)))
+        for start in range(0, len(rows), _BLOCK):
+            table[:, start : start + _BLOCK] = np.array(rows[start : start + _BLOCK]).T
+            rows[start : start + _BLOCK] = [np.empty(0)] * len(rows[start : start + _BLOCK])
+        named = zip(self._forms, table, strict=True)
+        return {k: column for (k, _), column in named if k not in self._strange}
+
+
+# With so many of plain numbers among them they are read by rows.
+_NEARLY_ALL = 0.9
 
 
 def read_small(
@@ -87,14 +186,14 @@ def _mostly_plain(source: Source, forms: Formats) -> dict[int, NumberFormat]:
     """Return the columns of plain numbers of a wide table, if nearly all are; else none."""
     words = source.dialect.number_words
     plain = {k: form for k, form in forms.items() if form is not None and _is_plain(form, words)}
-    is_wide = len(forms) >= _WIDE and len(plain) >= _NEARLY_ALL * len(forms)
+    is_wide = len(forms) >= WIDE and len(plain) >= _NEARLY_ALL * len(forms)
     return plain if is_wide else {}
 
 
 def _parts(source: Source, columns: list[int]) -> Iterator[list[int]]:
     """Cut columns into parts whose cells are no more than is held at a time."""
     share = len(columns) / len(source.names)
-    count = -(-share * source.path.stat().st_size // _MOST_BYTES)
+    count = -(-share * source.path.stat().st_size // MOST_BYTES)
     height = -(-len(columns) // max(1, int(count)))
     return (columns[start : start + height] for start in range(0, len(columns), max(1, height)))
 

@@ -1,1 +1,1 @@
-"""What to run: asked for, checked, written down, told."""
+"""Experiments: planning, validation, files and texts."""

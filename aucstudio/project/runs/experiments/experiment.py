@@ -1,4 +1,4 @@
-"""What to run, frozen; its hash is the run's identity."""
+"""An experiment: immutable, identified by its hash."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
+
+import msgspec
 
 from aucstudio.engine import DECLARED
 from aucstudio.project import typed
@@ -77,7 +79,7 @@ class DataReference:
 
     @classmethod
     def to_table(cls, table: AnyTable) -> DataReference:
-        """Refer to a table as it stands.
+        """Return a reference to the table in its present state.
 
         Raises
         ------
@@ -152,26 +154,19 @@ class DataReference:
         return table
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides the numbers that are read, as plain data; where it lies does not."""
-        document: dict[str, Any] = {
+        """Return what determines the values read, as plain data, without the file's location."""
+        schema = self.schema
+        chosen = {"absent": schema.absent, "same": schema.same, "parts": schema.parts}
+        return {
             "sha256": self.sha256,
             "label": self.label,
             "positive": self.positive,
             "roles": dict(self.roles),
+            **({"reading": schema.reading()} if schema.is_complete else {}),
+            **({"classes": bare(self.rule)} if self.rule else {}),
+            **{name: msgspec.to_builtins(value) for name, value in chosen.items() if value},
+            **({"scores": [given.identity() for given in self.scores]} if self.scores else {}),
         }
-        if self.schema.is_complete:
-            document["reading"] = self.schema.reading()
-        if self.rule:
-            document["classes"] = bare(self.rule)
-        if self.schema.absent:
-            document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
-        if self.schema.same:
-            document["same"] = {name: bare(groups) for name, groups in self.schema.same.items()}
-        if self.schema.parts:
-            document["parts"] = {name: list(parts) for name, parts in self.schema.parts.items()}
-        if self.scores:
-            document["scores"] = [given.identity() for given in self.scores]
-        return document
 
     def as_json(self) -> dict[str, Any]:
         """Return the reference as plain data."""
@@ -185,7 +180,7 @@ class DataReference:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> DataReference:
-        """Rebuild what :meth:`as_json` returned; ValueError if it is not laid out so."""
+        """Restore from :meth:`as_json`; ValueError if the structure is invalid."""
         found = typed.convert({**document, "schema": {"columns": ()}}, cls)
         return dataclasses.replace(found, schema=Schema.from_json(document["schema"]))
 
@@ -195,7 +190,7 @@ _PARTS: dict[str, Any] = {
     "tuning": Tuning,
     "preparation": PreparationChoice,
 }
-_SAME_NOTATION = "write the test file as the training table is written"
+_SAME_NOTATION = "save the test file in the format of the training table"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -283,6 +278,10 @@ class Experiment:
         seen.require_two_classes()
         return seen
 
+    def with_score_file(self, scores: ScoreFile) -> Experiment:
+        """Return the experiment on a table whose scores come from a file."""
+        return dataclasses.replace(self, data=dataclasses.replace(self.data, scores=(scores,)))
+
     def require_training(self) -> None:
         """Refuse to train what is a combination of finished runs.
 
@@ -292,8 +291,8 @@ class Experiment:
         """
         if self.members:
             raise InputError(
-                f"{self.title} combines {len(self.members)} finished runs and trains nothing: "
-                "combine them again where they are, or train an AUC ensemble",
+                f"{self.title} combines {len(self.members)} finished runs without training: "
+                "combine them again in their project, or train an AUC ensemble",
                 setting="members",
             )
 
@@ -353,10 +352,7 @@ class Experiment:
             "data": self.data.as_json(),
             "validation": self.validation.as_json(),
             "method": self.method,
-            "params": {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in self.params.items()
-            },
+            "params": msgspec.to_builtins(dict(self.params)),
             "band": list(self.band),
         }
         if self.tuning is not None:
@@ -373,7 +369,7 @@ class Experiment:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Experiment:
-        """Rebuild what :meth:`as_json` returned; ValueError if it is not laid out so."""
+        """Restore from :meth:`as_json`; ValueError if the structure is invalid."""
         for part, kind in _PARTS.items():
             unknown = set(document.get(part) or ()) - set(kind.__dataclass_fields__)
             if unknown:

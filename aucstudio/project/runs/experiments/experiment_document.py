@@ -1,10 +1,12 @@
-"""What an experiment file may hold: its keys and their types, checked before anything is read."""
+"""Keys and types of an experiment file."""
 
 from __future__ import annotations
 
-import re
+import functools
 import sys
-from collections.abc import Iterator, Mapping
+import types
+import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +15,21 @@ from msgspec import Struct
 
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 
-_WORDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-}
-# What the values of tables with keys of their own may be.
-_ALLOWED: dict[str | int, Any] = {
-    "roles": str,
-    "missing": list,
-    "spellings": bool | list,
-    "parts": list,
+Steps = tuple[str | int, ...]
+
+_WORDS: dict[Any, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    tuple: "a list",
 }
 _LONGEST = 60
 _LARGEST = sys.float_info.max
@@ -88,91 +85,96 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
 
 
 def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
-    """Check what TOML was read as.
+    """Check what TOML was read as, and fill in what follows from other keys.
 
     Raises
     ------
     InputError
         That names the file, the key and what there is.
     """
-    _require_known(path, document)
-    for steps, value in _numbers(document, []):
-        if not abs(value) <= _LARGEST:
-            raise InputError(
-                f"{path}: {_place(steps)} must be a finite number; it is {_spelled(value)}",
-                file=str(path),
-                setting=str(steps[-1]),
-            )
     try:
-        found = typed.convert(document, ExperimentDocument)
+        whole = _filled_in(document)
+        _check(whole, ExperimentDocument, ())
+        return typed.convert(whole, ExperimentDocument)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
     except msgspec.ValidationError as error:
-        if isinstance(error.__cause__, InputError):  # a value that cannot be
-            cause = error.__cause__
-            raise InputError(f"{path}: {cause}", file=str(path), setting=cause.setting) from error
-        told, _, place = str(error).partition(" - at ")
-        steps = _steps(place, document)
-        sentence = f"{path}: {_sentence(told, steps, document)}"
-        raise InputError(sentence, file=str(path), setting=str(steps[-1])) from error
+        cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
+        setting = None if cause is None else cause.setting  # a value that cannot be
+        raise InputError(f"{path}: {cause or error}", file=str(path), setting=setting) from error
+
+
+def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: value for key, value in document.items() if value is not None}
+    validation, runs = found.get("validation", {}), found.get("runs")
+    if isinstance(validation, dict):
+        if "scheme" not in validation:
+            given = [key for key, value in validation.items() if value]
+            found["validation"] = {"scheme": scheme_of(given), **validation}
+        if isinstance(runs, list):
+            # Searches draw as the splits do, unless they have a seed of their own.
+            seed = {"seed": validation["seed"]} if "seed" in validation else {}
+            found["runs"] = [_with_seed(run, seed) for run in runs]
     return found
 
 
-def _require_known(path: Path, document: Mapping[str, Any]) -> None:
-    data, runs = document.get("data"), document.get("runs")
-    parts: list[tuple[str, object, Any]] = [
-        ("", document, ExperimentDocument),
-        (" in [data]", data, DataPart),
-        (" in [data.dialect]", data.get("dialect") if isinstance(data, dict) else None, Dialect),
-        (" in [validation]", document.get("validation"), Validation),
-        (" in [preparation]", document.get("preparation"), PreparationChoice),
-    ]
-    for run in runs if isinstance(runs, list) else []:
-        parts.append((" in [[runs]]", run, RunPart))
-        if isinstance(run, dict):
-            parts.append((" in [runs.tune]", run.get("tune"), Tuning))
-            parts.append((" in [runs.preparation]", run.get("preparation"), PreparationChoice))
-    for where, part, kind in parts:
-        known = list(kind.__annotations__)
-        for key in part if isinstance(part, dict) else ():
-            if key not in known:
-                raise InputError(
-                    f"{path}: unknown key {_spelled(key)}{where}{suggestion(str(key), known)} "
-                    f"(there are {', '.join(sorted(known))})",
-                    file=str(path),
-                    setting=key,
-                )
+def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
+    if not isinstance(run, dict) or not isinstance(run.get("tune"), str | dict):
+        return run
+    tune = {"metric": run["tune"]} if isinstance(run["tune"], str) else run["tune"]
+    return {**run, "tune": {**seed, **tune}}
 
 
-def _steps(place: str, document: Any) -> list[str | int]:
-    """Read a place such as ``$.runs[0].roles[...]``, and find out which key ``...`` is."""
-    steps: list[str | int] = []
-    for key, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", place):
-        if index == "...":
-            allowed = _ALLOWED.get(steps[-1], bool | int | float | str | list)
-            wrong = [name for name, v in document.items() if not isinstance(v, allowed)]
-            if not wrong:  # it lies deeper, in one of the lists
-                break
-            steps.append(wrong[0])
-        else:
-            steps.append(key or int(index))
-        document = document[steps[-1]]
-    return steps
+def _check(value: Any, kind: Any, steps: Steps) -> None:
+    """Refuse a value that is not of a type: whatever is in it too."""
+    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if isinstance(value, int | float) and not abs(value) <= _LARGEST:
+        raise _wrong(f"{_place(steps)} must be a finite number; it is {_spelled(value)}", steps)
+    for one in kinds:
+        whole, inner = typing.get_origin(one) or one, typing.get_args(one)
+        if isinstance(value, dict) and hasattr(one, "__annotations__"):
+            return _check_keys(value, one, steps)
+        if (isinstance(value, dict) and whole is dict) or (
+            isinstance(value, list) and whole in (list, tuple)
+        ):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, item in items:
+                _check(item, inner[whole is dict], (*steps, key))
+            return None
+        if one is Any or type(value) is one or (one is float and type(value) is int):
+            return None
+    plain = [typing.get_origin(one) or one for one in kinds if one is not types.NoneType]
+    words = dict.fromkeys(_WORDS.get(one, "a table") for one in plain)
+    raise _wrong(f"{_place(steps)} must be {' or '.join(words)}; it is {_spelled(value)}", steps)
 
 
-def _sentence(told: str, steps: list[str | int], document: Any) -> str:
-    """State in our words what msgspec says."""
-    if missing := re.search(r"required field `(\w+)`", told):
-        return f"{_table(steps)} needs a {missing[1]}"
-    wanted = re.search(r"Expected `(.*)`, got", told)
-    if wanted is None:
-        return f"{_place(steps)} is {'too large a number' if 'range' in told else 'not valid'}"
-    value = document
-    for step in steps:
-        value = value[step]
-    kinds = [_WORDS[kind] for kind in wanted[1].split(" | ") if kind in _WORDS]
-    return f"{_place(steps)} must be {' or '.join(kinds)}; it is {_spelled(value)}"
+def _check_keys(table: dict[str, Any], kind: Any, steps: Steps) -> None:
+    known = _annotations(kind)
+    for key, value in table.items():
+        if key not in known:
+            where = f" in {_table(steps).partition(' number')[0]}" if steps else ""
+            raise _wrong(
+                f"unknown key {_spelled(key)}{where}{suggestion(key, known)} (there are "
+                f"{', '.join(sorted(known))})",
+                (key,),
+            )
+        _check(value, known[key], (*steps, key))
+    fields = msgspec.structs.fields(kind) if issubclass(kind, Struct) else ()
+    for field in fields:
+        if field.required and field.name not in table:
+            raise _wrong(f"{_table(steps)} needs a {field.name}", (field.name,))
 
 
-def _place(steps: list[str | int]) -> str:
+@functools.cache
+def _annotations(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _wrong(sentence: str, steps: Steps) -> InputError:
+    return InputError(sentence, setting=str(steps[-1]))
+
+
+def _place(steps: Steps) -> str:
     """Name a key: ``'folds' in [validation]``."""
     if isinstance(steps[-1], int) and len(steps) > 1 and steps[0] != "runs":
         return f"each of {_place(steps[:-1])}"
@@ -183,7 +185,7 @@ def _place(steps: list[str | int]) -> str:
     return f"{steps[-1]!r} in {_table(steps[:-1])}"
 
 
-def _table(steps: list[str | int]) -> str:
+def _table(steps: Steps) -> str:
     name = ".".join(str(step) for step in steps if isinstance(step, str))
     if steps[0] == "runs":
         return f"[[{name}]]" + (f" number {steps[1] + 1}" if isinstance(steps[1], int) else "")
@@ -200,15 +202,3 @@ def _spelled(value: object) -> str:
     if isinstance(value, bool):
         text = text.lower()
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-
-
-def _numbers(value: Any, steps: list[str | int]) -> Iterator[tuple[list[str | int], float]]:
-    """Return every number, and where it is."""
-    if isinstance(value, int | float):
-        yield steps, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _numbers(item, [*steps, key])
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _numbers(item, [*steps, index])

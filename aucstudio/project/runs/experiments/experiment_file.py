@@ -1,4 +1,4 @@
-"""Experiment files (``*.toml``): a table and the runs to make on it, to be read by people too.
+"""Read experiment files (``*.toml``).
 
 format = 1
 title = "Which scorer?"    # optional, as is what it is about
@@ -49,18 +49,14 @@ from typing import Any
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.score_file import Joined
-from aucstudio.project.data.splitting.validation import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
+from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_document import (
-    ExperimentDocument,
     RunPart,
-    ScoresPart,
     read_document,
 )
 from aucstudio.project.runs.experiments.planning import (
@@ -70,7 +66,7 @@ from aucstudio.project.runs.experiments.planning import (
     read_settings,
     read_test_table,
 )
-from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
+from aucstudio.project.runs.given_scores import ScoreSource, scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
@@ -80,8 +76,6 @@ FORMAT = 1
 _MOST_BYTES = 4_000_000
 _PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
-# Keys of [validation] that mean something in one scheme alone.
-_SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE, "time": FORWARD}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,7 +157,7 @@ def check_document(path: str | Path) -> None:
     InputError
     """
     path = Path(path)
-    document = _filled_in(path, _parse(path))
+    document = read_document(path, _parse(path))
     if document.data.file and Path(_beside(path, document.data.file)).exists():
         read_study(path)
 
@@ -195,27 +189,8 @@ def _check_keys(text: str) -> None:
             raise ValueError(f"a key has more than {MOST_DEPTH} parts")
 
 
-def _filled_in(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
-    """Check a document, with what follows from its other keys filled in."""
-    found = dict(document)
-    validation, runs = found.get("validation", {}), found.get("runs")
-    if isinstance(validation, dict):
-        found["validation"] = {"scheme": _scheme(path, validation), **validation}
-        # Searches draw as the splits do, unless they have a seed of their own.
-        seed = {"seed": validation["seed"]} if "seed" in validation else {}
-        found["runs"] = [_with_seed(run, seed) for run in runs] if isinstance(runs, list) else runs
-    return read_document(path, {key: value for key, value in found.items() if value is not None})
-
-
-def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
-    if not isinstance(run, dict) or not isinstance(run.get("tune"), str | dict):
-        return run
-    tune = {"metric": run["tune"]} if isinstance(run["tune"], str) else run["tune"]
-    return {**run, "tune": {**seed, **tune}}
-
-
 def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> ExperimentFile:
-    document = _filled_in(path, given)
+    document = read_document(path, given)
     data, runs = document.data, document.runs
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
@@ -225,7 +200,7 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
         file,
         label=data.label,
         positive=_names(data.positive),
-        merge=_merge(data.merge),
+        merge=list(map(_names, data.merge)) if isinstance(data.merge, list) else data.merge,
         roles=data.roles,
         dialect={part: getattr(data.dialect, part) for part in given["data"].get("dialect", ())},
     )
@@ -256,29 +231,10 @@ def _names(given: Any) -> Any:
     return [str(name) for name in given] if isinstance(given, list) else str(given)
 
 
-def _merge(given: Any) -> MergeChoice:
-    return [_names(group) for group in given] if isinstance(given, list) else given
-
-
 def _beside(path: Path, name: str) -> str:
     if "\0" in name:
         raise InputError(f"{path}: no file can be named {name!r}", file=str(path), setting="file")
     return str(path.parent / name)
-
-
-def _scheme(path: Path, given: Mapping[str, Any]) -> str:
-    """Infer the scheme from the keys that only one of them has, as the command line does."""
-    meant = [key for key in _SCHEME_OF if given.get(key)]
-    if "time" in meant:
-        meant = [key for key in meant if key != "folds"]  # there they are its steps
-    if len(meant) > 1 and "scheme" not in given:
-        raise InputError(
-            f"{path}: {' and '.join(meant)} in [validation] are of different schemes: keep one, or "
-            "give the scheme",
-            file=str(path),
-            setting="validation",
-        )
-    return _SCHEME_OF[meant[0]] if meant else HOLD_OUT
 
 
 def _experiment(
@@ -295,22 +251,20 @@ def _experiment(
             f"{', '.join(DECLARED)})",
             setting="method",
         )
-    joined = None if run.scores is None else _join(path, run.scores, table, validation)
-    seen = table if joined is None else scored_by(joined.table, joined.scores.name)
+    seen, joined, given = table, None, run.scores
+    if given is not None:
+        source = ScoreSource(_beside(path, given.file), given.key, given.identifier)
+        joined = source.join(table, given.column, validation)
+        seen = scored_by(joined.table, joined.scores.name)
     seen = seen.with_roles(roles=run.roles)
     known = declared_params(DECLARED[run.method])
-    given = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
-    settings = read_settings(run.method, given, band)
+    values = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
+    settings = read_settings(run.method, values, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
     choice = usual if run.preparation is None else run.preparation
     planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
-    planned = planned if joined is None else with_score_file(planned, joined.scores)
+    planned = planned if joined is None else planned.with_score_file(joined.scores)
     return dataclasses.replace(planned, name=run.name)
-
-
-def _join(path: Path, scores: ScoresPart, table: AnyTable, validation: Validation) -> Joined:
-    source = ScoreSource(_beside(path, scores.file), scores.key, scores.identifier)
-    return source.join(table, scores.column, validation)
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:

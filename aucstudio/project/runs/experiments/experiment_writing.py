@@ -1,4 +1,4 @@
-"""Experiments written as a file that people read and change, and that repeats them in a shell."""
+"""Write experiments as TOML files and shell scripts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import tomli_w
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.schema import Schema, bare
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -54,9 +55,8 @@ def write_study(
             "label": data.label,
             "positive": list(data.rule.together) or data.positive,
             **({"merge": [list(group) for group in data.rule.same]} if data.rule.same else {}),
-            **_missing_part(data.schema),
+            **_reading_part(data.schema),
             "roles": {name: role for name, role in data.roles if role != "label"},
-            **_dialect_part(data.schema),
         },
         "validation": _validation_part(first.validation, folder),
         **({"preparation": usual.given()} if usual.given() else {}),
@@ -81,18 +81,14 @@ def _frame(experiment: Experiment) -> tuple[object, ...]:
     return data, schema.rule, chosen, schema.dialect, experiment.validation, experiment.band
 
 
-def _missing_part(schema: Schema) -> dict[str, Any]:
-    absent = {name: list(numbers) for name, numbers in schema.absent.items()}
-    same = {name: bare(groups) for name, groups in schema.same.items()}
-    parts = {name: list(chosen) for name, chosen in schema.parts.items()}
-    given = {"missing": absent, "spellings": same, "parts": parts}
-    return {key: value for key, value in given.items() if value}
-
-
-def _dialect_part(schema: Schema) -> dict[str, Any]:
-    values = {part: getattr(schema.dialect, part) for part in schema.chosen}
-    listed = {part: list(v) if isinstance(v, tuple) else v for part, v in values.items()}
-    return {"dialect": listed} if listed else {}
+def _reading_part(schema: Schema) -> dict[str, Any]:
+    given = {
+        "missing": schema.absent,
+        "spellings": schema.same,
+        "parts": schema.parts,
+        "dialect": {part: getattr(schema.dialect, part) for part in schema.chosen},
+    }
+    return {key: msgspec.to_builtins(value) for key, value in given.items() if value}
 
 
 def _relative(target: str, folder: str | Path | None) -> str:
@@ -128,7 +124,9 @@ def _run_part(
     if experiment.name:
         part["name"] = experiment.name
     if experiment.tuning is not None:
-        part["tune"] = _tune_part(experiment.tuning, experiment.validation)
+        tuning = experiment.tuning
+        usual_search = Tuning(tuning.metric, seed=experiment.validation.seed)
+        part["tune"] = tuning.metric if tuning == usual_search else dataclasses.asdict(tuning)
     if roles:
         part["roles"] = dict(roles)
     if experiment.preparation != usual:
@@ -137,11 +135,6 @@ def _run_part(
         place = {"file": _relative(given.path, folder), "column": given.column}
         part["scores"] = place | {"key": given.key, "identifier": given.identifier}
     return {**part, "settings": settings}
-
-
-def _tune_part(tuning: Tuning, validation: Validation) -> str | dict[str, Any]:
-    usual = Tuning(tuning.metric, seed=validation.seed)
-    return tuning.metric if tuning == usual else dataclasses.asdict(tuning)
 
 
 def _plain(declared: Param, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""From what a person asks for to a checked experiment, before anything is trained."""
+"""Build a checked experiment from a request."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from typing import TYPE_CHECKING, Any
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.labels import MergeChoice, PositiveChoice
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.enough import pairs_break_groups
+from aucstudio.project.data.splitting.split import pairs_break_groups
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs.estimate import check_size, check_stream
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,
     Experiment,
     check_band,
 )
-from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+    from aucstudio.project.runs.given_scores import ScoreSource
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 
@@ -218,13 +216,6 @@ def plan_run(
     method: str,
     assignments: Sequence[str],
     *,
-    label: str | None = None,
-    positive: PositiveChoice = None,
-    merge: MergeChoice = None,
-    roles: Mapping[str, str] | None = None,
-    absent: Mapping[str, Sequence[float]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
-    dialect: Mapping[str, Any] | None = None,
     validation: Validation,
     band: Band,
     tuning: Tuning | None = None,
@@ -232,49 +223,40 @@ def plan_run(
     read: Callable[..., AnyTable] = read_table,
     score_column: str | None = None,
     score_file: ScoreSource | None = None,
+    **reading: Any,
 ) -> PlannedRun:
     """Read the tables and check everything before anything is trained.
 
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
-    positive, merge, absent, parts
-        As for :func:`~aucstudio.project.data.table.read_table`.
-    roles : mapping of column to role, optional
-    dialect : mapping of part to value, optional
-        How the file is written, as far as it is not to be detected.
     read : callable
         What reads the table, or opens one that stays on disk.
     score_column : str, optional
         The one column to learn from, which names the run.
     score_file : ScoreSource, optional
         Where that column is, if it is not in the table.
+    **reading
+        What is known of the table: see :func:`~aucstudio.project.data.table.read_table`.
 
     Raises
     ------
     InputError, InvalidSetting
     """
     settings = read_settings(method, dict(map(_assignment, assignments)), band)
-    table = read(
-        data,
-        label=label,
-        positive=positive,
-        merge=merge,
-        roles=roles,
-        absent=absent,
-        parts=parts,
-        dialect=dialect,
-    )
+    table = read(data, **reading)
     joined = None
-    if score_column is not None and score_file is not None:
-        joined = score_file.join(table, score_column, validation)
-        table, score_column = joined.table, joined.scores.name
     if score_column is not None:
+        from aucstudio.project.runs.given_scores import scored_by
+
+        if score_file is not None:
+            joined = score_file.join(table, score_column, validation)
+            table, score_column = joined.table, joined.scores.name
         table = scored_by(table, score_column)
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     experiment = dataclasses.replace(experiment, name=score_column or "")
     if joined is not None:
-        experiment = with_score_file(experiment, joined.scores)
+        experiment = experiment.with_score_file(joined.scores)
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)

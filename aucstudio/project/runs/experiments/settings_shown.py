@@ -1,4 +1,4 @@
-"""The settings of an experiment as people read them: those that matter, with values."""
+"""Settings of an experiment for display."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Trained models: what they are, how they score a table, what they met there."""
+"""Trained models and scoring."""

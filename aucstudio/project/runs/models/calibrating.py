@@ -1,4 +1,4 @@
-"""Calibrating the model of a run on rows that were held out from it."""
+"""Calibrate the model of a run on held-out rows."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def caution(kind: str, positive: NDArray[np.bool_]) -> str:
     fewest = min(int(positive.sum()), int((~positive).sum()))
     if kind == "isotonic" and fewest < FEW_FOR_STEPS:
         return (
-            f"Isotonic calibration follows chance where rows are few, and the smaller class has "
-            f"{fewest}: Platt or beta is steadier."
+            "Isotonic calibration overfits where rows are few, and the smaller class has "
+            f"{fewest}: Platt or beta calibration is more stable."
         )
     return ""

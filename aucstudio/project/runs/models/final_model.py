@@ -1,10 +1,10 @@
-"""The model of a run that a person takes away."""
+"""The exported model of a run."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from aucstudio.engine.roc import ThresholdRule
+from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.runs.execute import refit
@@ -88,7 +88,7 @@ def with_carried_threshold(
     """
     (split,) = record.splits
     held = split.test_positive, split.test_scores
-    place = rule.place(*held, weights=split.test_weights)
+    place = rule.place(roc_curve(*held, weights=split.test_weights))
     scores = scores_of(model, record.experiment.data.seen(table))[split.train_rows]
     before, after = np.sort(split.train_scores), np.sort(scores)
     carried = float(np.interp(place, before, after))

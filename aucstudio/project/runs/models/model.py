@@ -1,4 +1,4 @@
-"""A trained model: a scorer with its preprocessing and what it was made from."""
+"""A trained model: scorer, preprocessing and origin."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class Model:
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
-        """Names of the columns that it learnt from."""
+        """Names of the feature columns."""
         return self.preparation.columns
 
     def check_columns(self, table: AnyTable) -> None:
-        """Make sure that a table has the columns it learnt from, of the same kinds.
+        """Check that a table has the fitted columns, of the same kinds.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Model:
                 f"{table.path.name} lacks column{'s' if len(absent) > 1 else ''} {shown}{more} "
                 "that the model was trained on" + next(filter(None, offers.values()), ""),
                 {
-                    name: Refusal(UNKNOWN, f"there is no such column{offer}")
+                    name: Refusal(UNKNOWN, f"the column does not exist{offer}")
                     for name, offer in offers.items()
                 },
                 str(table.path),
@@ -110,7 +110,7 @@ class Model:
             if kind not in (None, names[name].kind):
                 raise InputError(
                     f"column {name!r} of {table.path.name} holds {names[name].kind}s where the "
-                    f"model was trained on {kind}s: read the table by the schema of the model",
+                    f"model was trained on {kind}s: read the table with the model's schema",
                     file=str(table.path),
                     column=name,
                 )
@@ -135,8 +135,10 @@ class Model:
         weights : ndarray, optional
             What they weigh.
         """
+        from aucstudio.engine.roc import roc_curve
+
         words = f"where {rule.describe()} on {rows}"
-        place = rule.place(positive, scores, weights=weights)
+        place = rule.place(roc_curve(positive, scores, weights=weights))
         return self.moved_to(place, scores, words)
 
     def moved_to(self, threshold: float, scores: Array, words: str) -> Model:
@@ -173,7 +175,7 @@ class Model:
         self.check_columns(table)
         if self.preparation.keeps_zeros and isinstance(self.scorer, LinearScorer):
             rows = np.arange(table.rows)
-            from aucstudio.project.data.sparse_rows import sparse_rows
+            from aucstudio.project.data.preparing.sparse import sparse_rows
 
             return self.scorer(sparse_rows(self.preparation, table, rows)) + self.intercept
         scores = np.empty(table.rows)

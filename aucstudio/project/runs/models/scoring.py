@@ -1,4 +1,4 @@
-"""Scoring a table with a trained model, and what the model met in it that it had not learnt."""
+"""Score a table with a model, and check its cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from aucstudio.project.data.table import (
     read_table,
     teller,
 )
-from aucstudio.project.data.text.notation import form_like
+from aucstudio.project.data.text.later_files import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
@@ -62,14 +62,11 @@ def score_file(
     take: Sink,
     *,
     identifier: str | None = None,
-    label: str | None = None,
     allowed: Allowed | None = None,
-    dialect: DialectChoice = None,
-    written: Mapping[str, str] | None = None,
-    scale: Mapping[str, float] | None = None,
     read: Callable[..., AnyTable] = read_table,
     progress: ReadingListener | None = None,
     ranked: Ranked | None = None,
+    **how: Any,
 ) -> ScoringReport:
     """Read a table by the schema of a model and score its rows: the one way to score a file.
 
@@ -79,7 +76,7 @@ def score_file(
     path : str or Path
     take, identifier, allowed, ranked
         As for :func:`score_table`.
-    label, dialect, written, scale, read
+    read, **how
         As for :func:`read_to_score`.
     progress : callable, optional
         Told the fraction done and what is being done; returning True stops it.
@@ -99,25 +96,10 @@ def score_file(
     def scoring(fraction: float, words: str) -> None:
         tell(_READING + (1 - _READING) * fraction, words)
 
-    table = read_to_score(
-        model,
-        path,
-        identifier=identifier,
-        label=label,
-        dialect=dialect,
-        written=written,
-        scale=scale,
-        read=functools.partial(read, progress=reading),
-    )
-    return score_table(
-        model,
-        table,
-        take,
-        identifier=identifier,
-        allowed=allowed,
-        progress=scoring,
-        ranked=ranked,
-    )
+    reader = functools.partial(read, progress=reading)
+    table = read_to_score(model, path, identifier=identifier, read=reader, **how)
+    asked: dict[str, Any] = {"identifier": identifier, "allowed": allowed, "ranked": ranked}
+    return score_table(model, table, take, progress=scoring, **asked)
 
 
 def read_to_score(

@@ -1,4 +1,4 @@
-"""What a model met in a table: checked before it is scored, and reported to people and as data."""
+"""Report of the input check of a scored table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aucstudio.project.data.preparing.acceptance import (
 from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.rejects import Rejected, Unreadable
+from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.rows import far_cells
@@ -244,13 +244,13 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
     for name, learnt in known.items():
         # Another column that holds the class is judged by the classes of the training.
         trained = model.label if name == table.label else name
-        column, levels = table.column(name), _levels(model.schema, trained)
+        levels = _levels(model.schema, trained)
         if name == table.label and (levels is None or table.rule.threshold is not None):
             # An earlier program did not write down its classes; a threshold knows all numbers.
             continue
         if name in preparation.rest and levels is None:
             continue  # which rare levels there were is not written down
-        met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
+        met = _level_counts(table, name)
         if name == table.label:
             met = table.rule.classes(met)
         new = {
@@ -269,12 +269,10 @@ def _levels(schema: Schema, name: str) -> tuple[str, ...] | None:
 
 
 def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
-    return dict(table.counts(name, _MOST_VALUES) or {})
-
-
-def _number_counts(table: AnyTable, name: str) -> dict[str, int]:
-    """Count the levels of a category of numbers, spelled as preprocessing spells them."""
+    """Count the levels of a category; those of numbers are spelled as preprocessing spells them."""
     counted = table.counts(name, _MOST_VALUES) or {}
+    if table.column(name).kind == "text":
+        return dict(counted)
     spell = spell_number if name == table.label else spell_level
     met = {spell(value): 0 for value in counted}
     for value, count in counted.items():

@@ -1,4 +1,4 @@
-"""Models for other programs: a Python script, an ONNX graph, a SQL statement, plain JSON.
+"""Export formats of models: Python, ONNX, SQL, JSON.
 
 PMML is left out: ONNX and SQL serve the same purpose.
 """

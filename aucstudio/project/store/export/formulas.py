@@ -1,4 +1,4 @@
-"""A model as plain JSON with its formula in words.
+"""Export a model as JSON with its formula in words.
 
 Symbols: x prepared row; w weights; z_l points; k kernel; a coefficients of a cubic piece.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.viewed import ViewedScorer
+from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -38,8 +38,8 @@ _PREPARING = (
     "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
 )
 _RANKED = (
-    "A number with knots becomes a rank instead: the height at the cell, by linear interpolation "
-    "between the knots and their heights, and constant beyond the first and the last knot."
+    "A number with knots becomes a rank instead: its height, by linear interpolation between "
+    "the knots and their heights, and constant beyond the first and the last knot."
 )
 _COUNTED = (
     "A column of numbers with shares is a category: the cell is the share of its text first, and 0 "
@@ -69,10 +69,11 @@ _SCORING = {
         "leads to itself",
     ),
     "additive": (
-        "score = intercept + sum over c of F_c(x[feature[c]]); F_c of a gap is 0",
-        "F_c has the next n_breaks[c] of the breaks, and one more of the origins and of the "
-        "coefficients; with q the number of its breaks that are below x, t = x - origins[q] and "
-        "a = coefficients[q], it is a[0] + a[1] t + a[2] t^2 + a[3] t^3",
+        "score = intercept + sum over c of F_c(x[feature[c]]); F_c of a missing value is 0",
+        "F_c uses the next n_breaks[c] entries of the breaks, and the next n_breaks[c] + 1 "
+        "entries of the origins and of the coefficients; with q the number of its breaks "
+        "below x, t = x - origins[q] and a = coefficients[q], F_c(x) = a[0] + a[1] t + a[2] "
+        "t^2 + a[3] t^3",
     ),
     "combination": (
         "score = intercept + base + sum over parts of factors[k] * L(s), s the score of part k "

@@ -1,4 +1,4 @@
-"""A model as an ONNX graph in double precision, preprocessing included.
+"""Export a model as an ONNX graph in double precision.
 
 Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
 a gap. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated model, the
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine.ensembles.viewed import of_inner
+from aucstudio.engine.ensembles.remapped import of_inner
 from aucstudio.engine.scorers import of_part
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -124,21 +124,21 @@ def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
 
 
 def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
-    """Make columns of 0 and 1 that tell missing values."""
+    """Make 0/1 indicator columns of missing values."""
     chosen = np.array([learnt.first_of(name) for name in learnt.indicated])
     missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
     return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
 
 
 def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> str:
-    """Put the share of a level in its place; "" stands for a gap, and other texts have none."""
+    """Replace levels by their shares; "" is missing, and unknown texts have none."""
     places = {level: k for k, level in enumerate(shares)}
     place = _places(graph, name, places, len(shares))
     return _at(graph, np.array([*shares.values(), 0.0]), place)
 
 
 def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
-    """Make NaN of numbers that stand for a missing value."""
+    """Replace number codes of missing values by NaN."""
     gap = graph.constant(np.float64(np.nan)) if learnt.absent else ""
     for k in range(max(map(len, learnt.absent.values()), default=0)):
         # What equals NaN? Nothing: columns with fewer such numbers.
@@ -160,7 +160,7 @@ def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
 
 
 def _places(graph: Graph, name: str, places: dict[str, int], rest: int) -> str:
-    """Find the places of texts; "" stands for a gap, and other texts have that of the rest."""
+    """Return the level indices of texts; "" is missing, unknown texts get that of the rest."""
     places.setdefault("", places.get(MISSING, rest))
     return graph.add(
         "LabelEncoder",

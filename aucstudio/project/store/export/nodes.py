@@ -1,4 +1,4 @@
-"""Nodes and constants of an ONNX graph in the making."""
+"""Build nodes and constants of an ONNX graph."""
 
 from __future__ import annotations
 

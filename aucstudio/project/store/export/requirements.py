@@ -1,4 +1,4 @@
-"""Which models a format cannot hold, and what its columns of dates have to hold."""
+"""Which models a format cannot hold, and its date columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WHOLE = {True: "hours of a time of day", False: "days since 1970-01-01 in UTC"}
 
 
 def date_inputs(model: Model) -> dict[str, str]:
-    """Return what each number is that comes from dates, in words for whoever prepares rows."""
+    """Describe each number that is derived from dates."""
     known, parts = model.schema.by_name, model.preparation.parts
     found = {}
     for name in model.preparation.numbers:

@@ -1,4 +1,4 @@
-"""A model as one Python file that needs numpy and nothing else."""
+"""Export a model as one Python file that needs only numpy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.viewed import ViewedScorer
+from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.text import dates

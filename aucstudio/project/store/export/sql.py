@@ -1,4 +1,4 @@
-"""A model as one SQL statement that DuckDB and SQLite run alike, preprocessing included."""
+"""Export a model as a SQL statement for DuckDB and SQLite."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.viewed import ViewedScorer
+from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.errors import InputError
@@ -19,7 +19,7 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.requirements import date_inputs
 from aucstudio.project.store.export.sql_columns import SqlColumns
 from aucstudio.project.store.export.sql_terms import (
-    Query,
+    SqlQuery,
     cases,
     identifier,
     number,
@@ -73,7 +73,7 @@ def write_sql(model: Model) -> bytes:
         If the model has no SQL statement; see :func:`check`.
     """
     check(model)
-    query, taken = Query(), set(model.preparation.columns)
+    query, taken = SqlQuery(), set(model.preparation.columns)
     features = SqlColumns(query, model.preparation, model.schema, _TABLE).features()
     raw = _SCORERS[model.scorer.kind](query, model.scorer, features)
     expression = query.select(f"{raw} + {number(model.intercept)}")
@@ -131,12 +131,12 @@ def _predicted(model: Model, score: str) -> str:
 # ------------------------------------------------------------------ scorers
 
 
-def _linear(_query: Query, scorer: LinearScorer, features: Sequence[str]) -> str:
+def _linear(_query: SqlQuery, scorer: LinearScorer, features: Sequence[str]) -> str:
     weighted = zip(scorer.weights.tolist(), features, strict=True)
     return f"({total(f'{number(weight)} * {x}' for weight, x in weighted if weight)})"
 
 
-def _trees(_query: Query, scorer: EnsembleScorer, features: Sequence[str]) -> str:
+def _trees(_query: SqlQuery, scorer: EnsembleScorer, features: Sequence[str]) -> str:
     terms = [term for root in scorer.roots.tolist() for term in _tree(scorer, root, features)]
     return f"({number(scorer.base)} + {total(terms)})"
 
@@ -188,7 +188,7 @@ def _split(scorer: EnsembleScorer, node: int, features: Sequence[str]) -> tuple[
     return below, f"({above} OR {x} IS NULL)"
 
 
-def _additive(_query: Query, scorer: AdditiveScorer, features: Sequence[str]) -> str:
+def _additive(_query: SqlQuery, scorer: AdditiveScorer, features: Sequence[str]) -> str:
     terms, first = [], 0
     for c, (k, count) in enumerate(
         zip(scorer.feature.tolist(), scorer.n_breaks.tolist(), strict=True)
@@ -214,7 +214,7 @@ def _cubic(x: str, origin: float, coefficients: np.ndarray) -> str:
     return value
 
 
-def _combination(query: Query, scorer: CombinationScorer, features: Sequence[str]) -> str:
+def _combination(query: SqlQuery, scorer: CombinationScorer, features: Sequence[str]) -> str:
     terms = []
     for part in scorer.parts:
         score = query.named(_SCORERS[part.scorer.kind](query, part.scorer, features))
@@ -226,7 +226,7 @@ def _combination(query: Query, scorer: CombinationScorer, features: Sequence[str
     return f"({number(scorer.base)} + {total(terms)})"
 
 
-def _viewed(query: Query, scorer: ViewedScorer, features: Sequence[str]) -> str:
+def _viewed(query: SqlQuery, scorer: ViewedScorer, features: Sequence[str]) -> str:
     view, seen = scorer.view, []
     for column, factor, shift, fill in zip(
         view.columns.tolist(),
@@ -242,7 +242,7 @@ def _viewed(query: Query, scorer: ViewedScorer, features: Sequence[str]) -> str:
     return _SCORERS[scorer.scorer.kind](query, scorer.scorer, seen)
 
 
-_SCORERS: dict[str, Callable[[Query, Any, Sequence[str]], str]] = {
+_SCORERS: dict[str, Callable[[SqlQuery, Any, Sequence[str]], str]] = {
     "linear": _linear,
     "trees": _trees,
     "additive": _additive,
@@ -256,7 +256,7 @@ _SCORERS: dict[str, Callable[[Query, Any, Sequence[str]], str]] = {
 
 def _probability(made: Calibration, score: str) -> str:
     """Return the probability of a score; see :mod:`aucstudio.engine.calibration.maps`."""
-    query = Query()
+    query = SqlQuery()
     named = query.named
     far = f"({score} - {number(made.centre)}) / {number(made.scale)}"
     u = named(cases([(f"{far} > 1e100", "1e100"), (f"{far} < -1e100", "-1e100")], far))

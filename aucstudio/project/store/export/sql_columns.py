@@ -1,4 +1,4 @@
-"""The preprocessing of a model in SQL: missing values, levels, dates and scales.
+"""Preprocessing in SQL: missing values, levels, dates and scales.
 
 Days count from 0000-03-01 within calendar formulas, so that nothing is negative.
 """
@@ -17,7 +17,7 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.store.export.sql_terms import (
     LARGEST,
-    Query,
+    SqlQuery,
     cases,
     floor_ratio,
     identifier,
@@ -41,7 +41,7 @@ class SqlColumns:
         What the table is called in the query.
     """
 
-    def __init__(self, query: Query, learnt: Preparation, schema: Schema, table: str) -> None:
+    def __init__(self, query: SqlQuery, learnt: Preparation, schema: Schema, table: str) -> None:
         self._query, self._learnt, self._table = query, learnt, table
         self._known = schema.by_name
         self._gaps = sorted((schema.dialect or Dialect()).text_words | {""})

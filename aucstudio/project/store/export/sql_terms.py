@@ -1,4 +1,4 @@
-"""Literals, sums and named intermediate results of a SQL expression.
+"""SQL literals, sums and named intermediate results.
 
 Only what DuckDB and SQLite read alike: ``%`` on whole numbers, ``CASE``, ``CAST``, ``substr``.
 """
@@ -75,7 +75,7 @@ def cases(conditions: Sequence[tuple[str, str]], default: str) -> str:
     return f"CASE{lines} ELSE {default} END"
 
 
-class Query:
+class SqlQuery:
     """Intermediate results with names, computed before the expression that uses them.
 
     Results that depend on others are in a later stage: ``WITH stage0 AS (…), stage1 AS (…)``.

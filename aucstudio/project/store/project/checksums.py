@@ -1,4 +1,4 @@
-"""Checksums: every document and array of a project is read only if it is what was written.
+"""Checksums of the documents and arrays of a project.
 
 A checksum is 16 bytes of BLAKE2b: it finds every change, however small or large (a CRC is made
 for a few flipped bits in a row), at a gigabyte a second. That of a document covers its place too,

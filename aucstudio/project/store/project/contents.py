@@ -1,24 +1,26 @@
-"""Everything that a project file holds: each part read by itself and put in its place."""
+"""Read all parts of a project file, each on its own."""
 
 from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from aucstudio.engine import DECLARED
 from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.checksums import parse, seal, unseal
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.layout import write_contents
 from aucstudio.project.store.project.run_documents import read_run
 from aucstudio.project.store.project.source import ProjectSource
+
+if TYPE_CHECKING:
+    from aucstudio.project.runs.verification import Verification
 
 VERIFICATION, STANDINGS = "verification", "standings"
 """Kinds of documents: what verifying a run found, and the state of a tournament.
@@ -27,12 +29,12 @@ Their names begin with the kind and a blank."""
 
 _WHEN_DAMAGED = {
     VERIFICATION: (
-        "What verifying runs found cannot be read: verify them again.",
-        "What verifying {} found is damaged ({}): verify it again.",
+        "The results of verifying runs cannot be read: verify them again.",
+        "The result of verifying {} is damaged ({}): verify it again.",
     ),
     STANDINGS: (
-        "How tournaments ended cannot be read; their runs are here.",
-        "How the tournament of {} ended is damaged ({}); its runs are here.",
+        "The results of searches for the best model cannot be read; their runs are here.",
+        "The result of the search of {} is damaged ({}); its runs are here.",
     ),
 }
 _MOST_TOLD = 10
@@ -169,7 +171,7 @@ def read_contents(source: ProjectSource) -> Listing:
             plan, version = read_plan(database, amounts)
         except (ValueError, *FAILURES) as error:
             version = 0 if amounts is None else amounts.plan
-            notes.append(f"The plan is damaged ({error}): the default one takes its place.")
+            notes.append(f"The plan is damaged ({error}); the default plan replaces it.")
         records, damaged = [], []
         for row in rows_of(database, amounts):
             try:
@@ -177,14 +179,17 @@ def read_contents(source: ProjectSource) -> Listing:
             except ValueError as error:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
-        verifications = dict(_verifications(database, notes))
-        standings = dict(_documents(database, STANDINGS, notes))
+        verifications = _documents(database, VERIFICATION, notes, _verification)
+        standings = _documents(database, STANDINGS, notes)
     return Listing(plan, version, records, damaged, notes, verifications, standings)
 
 
 def _documents(
-    database: sqlite3.Connection, kind: str, notes: list[str]
-) -> Iterator[tuple[str, Any]]:
+    database: sqlite3.Connection,
+    kind: str,
+    notes: list[str],
+    read: Callable[[str, Any], Any] = lambda _name, document: document,
+) -> dict[str, Any]:
     """Read the documents of a kind by name; what is damaged is noted and left out."""
     try:
         rows = database.execute(
@@ -194,30 +199,25 @@ def _documents(
         ).fetchall()
     except FAILURES:
         notes.append(_WHEN_DAMAGED[kind][0])
-        return
+        return {}
+    kept = {}
     for name, document, found in rows:
         try:
-            yield name, unseal(document, found, kind, name)
+            kept[name] = read(name, unseal(document, found, kind, name))
         except ValueError as error:
-            notes.append(_damaged_note(kind, name, error))
+            # The name of standings is when the tournament began, and its identity.
+            title = _shown(name.split(" ", 1)[0])
+            notes.append(_WHEN_DAMAGED[kind][1].format(title, error))
+    return kept
 
 
-def _verifications(
-    database: sqlite3.Connection, notes: list[str]
-) -> Iterator[tuple[str, Verification]]:
-    for run, document in _documents(database, VERIFICATION, notes):
-        try:
-            verification = Verification.from_json(document)
-            if verification.run != run:
-                raise ValueError(f"it is of another run, {verification.run}")
-            yield run, verification
-        except ValueError as error:
-            notes.append(_damaged_note(VERIFICATION, run, error))
+def _verification(run: str, document: Any) -> Verification:
+    from aucstudio.project.runs.verification import Verification
 
-
-def _damaged_note(kind: str, name: str, error: ValueError) -> str:
-    # The name of standings is when the tournament began, and its identity.
-    return _WHEN_DAMAGED[kind][1].format(_shown(name.split(" ", 1)[0]), error)
+    verification = Verification.from_json(document)
+    if verification.run != run:
+        raise ValueError(f"it belongs to another run, {verification.run}")
+    return verification
 
 
 def read_through(record: RunRecord) -> None:
@@ -375,7 +375,7 @@ def plan_of(database: sqlite3.Connection) -> tuple[dict[str, Any], int]:
 
 
 def count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
-    """Write down how much there is, after a change."""
+    """Update the counts after a change."""
     if plan is None:
         amounts = read_amounts(database)
         plan = plan_of(database)[1] if amounts is None else amounts.plan

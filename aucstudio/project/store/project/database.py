@@ -1,4 +1,4 @@
-"""Connections to SQLite files that may be anybody's: hardened, bounded, and told in sentences."""
+"""Hardened connections to SQLite files."""
 
 from __future__ import annotations
 

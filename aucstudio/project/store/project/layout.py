@@ -1,4 +1,4 @@
-"""The tables of a project file.
+"""Database schema of a project file.
 
 ``meta`` (the format number), ``documents`` (``plan``, what the window shows and people edit;
 ``contents``, how much there is, so that nothing can be missing without notice; ``verification`` and

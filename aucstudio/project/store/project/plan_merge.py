@@ -1,4 +1,4 @@
-"""Two windows that changed one plan: what either changed is kept."""
+"""Merge the changes of two windows to one plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project file: one SQLite database that holds the plan and every run that ended.
+"""The project file: a SQLite database with the plan and all finished runs.
 
 A run is committed whole before it is reported, so killing the program loses at most the run in
 progress. Each call that writes opens and closes its own connection, and takes the lock before it
@@ -19,14 +19,12 @@ import sqlite3
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
@@ -51,6 +49,9 @@ from aucstudio.project.store.project.unfinished_runs import (
     note_running,
     read_unfinished,
 )
+
+if TYPE_CHECKING:
+    from aucstudio.project.runs.verification import Verification
 
 
 class StalePlanError(InputError):
@@ -83,8 +84,8 @@ class ProjectFile:
         project = cls(path)
         if has_stale_journal(project.path) and not project.path.exists():
             raise InputError(
-                f"{path}-journal is what a project of this name left when it was deleted, and "
-                "would change the new one: delete it, or choose another name",
+                f"{path}-journal remains from a deleted project of this name and would change "
+                "the new one: delete it, or choose another name",
                 file=str(path),
             )
         create_whole(project.path, empty_project())
@@ -158,14 +159,14 @@ class ProjectFile:
             insert_document(database, VERIFICATION, verification.run, verification.as_json())
 
     def keep_standings(self, name: str, document: Mapping[str, Any]) -> None:
-        """Keep how a tournament stands, in place of what was kept under that name before."""
+        """Store the standings of a search, replacing earlier ones of that name."""
         with self._writing() as database:
             insert_document(database, STANDINGS, name, document)
 
     # ------------------------------------------------------------- runs under way
 
     def begin_run(self, experiment: Experiment) -> None:
-        """Note that this program begins a run, so that its end can be told at the next start."""
+        """Record that this program starts a run, so that an interruption is detected later."""
         with self._writing() as database:
             note_running(database, experiment)
             count_anew(database)
@@ -253,10 +254,12 @@ def open_or_create(project: str | Path) -> ProjectFile:
 
 
 def keep_first_reading(project: str | Path, table: AnyTable) -> None:
-    """Keep what reading a script's table told, for the window; which keeps that of its own.
+    """Keep the notes of a table read by a script, for the window.
 
     Nothing depends on it: a project that cannot be written is told of where a run is lost.
     """
+    from aucstudio.project.data.first_reading import FirstReading
+
     with contextlib.suppress(InputError):
         file = open_or_create(project)
         plan = file.plan()

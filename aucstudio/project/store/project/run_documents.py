@@ -1,4 +1,4 @@
-"""A run as the document that a project file holds of it, checked before anything is made of it."""
+"""A run as a document of the project file, checked when read."""
 
 from __future__ import annotations
 
@@ -18,30 +18,15 @@ from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.store.project.checksums import SIZE, checksum
 from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.store.project.split_arrays import StoredParts, split_blobs, split_values
+from aucstudio.project.store.project.split_arrays import (
+    SplitDocument,
+    StoredParts,
+    split_blobs,
+    split_values,
+)
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
-Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
-
-
-class SplitDocument(msgspec.Struct):
-    """What is no array of one split; ``parts`` names the checksum of each that is."""
-
-    repeat: Count
-    fold: Count
-    fit_seconds: float
-    objective: float
-    gap: float | None
-    n_iter: int | None
-    converged: bool
-    notes: list[dict[str, Any]]
-    n_train: Count
-    n_test: Count
-    parts: dict[str, str]
-    trained_range: tuple[float, float] | None
-    needed: float | None
-    weight_kind: Literal["sampling", "frequency"]
 
 
 class SearchDocument(msgspec.Struct):
@@ -100,7 +85,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     """
     checked = typed.convert(document, RunDocument)
     if checked.id != run:
-        raise ValueError(f"it is of another run, {checked.id}")
+        raise ValueError(f"it belongs to another run, {checked.id}")
     _require_finite(checked.seconds, *(split.fit_seconds for split in checked.splits))
     experiment = read_experiment(checked.experiment)
     splits = []
@@ -110,16 +95,16 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
         title = f"{experiment.title} ({run}), split {k + 1},"
         splits.append(SplitResult.stored(values, StoredParts(source, keys, run, title)))
     return RunRecord(
-        run,
         experiment,
         checked.status,
         tuple(splits),
         checked.created,
         checked.seconds,
-        checked.versions,
         checked.error,
         checked.traceback,
         tuple(map(_search, checked.searches)),
+        checked.versions,
+        run,
     )
 
 
@@ -135,7 +120,7 @@ def read_experiment(document: Any) -> Experiment:
     except InputError:
         raise
     except (TypeError, KeyError, AttributeError, msgspec.ValidationError) as error:
-        raise ValueError(f"the experiment is not laid out as one ({error})") from error
+        raise ValueError(f"the experiment has an invalid structure ({error})") from error
     if experiment.method not in DECLARED:
         raise ValueError(f"this program has no method {experiment.method!r}")
     check_band(experiment.band)
@@ -164,7 +149,7 @@ def _check_settings(method: str, settings: Mapping[str, Any]) -> None:
         is_range = name in declared and declared[name].kind == "range"
         fits = len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
         if not known or len(ends) > 64 or (is_range and value is not None and not fits):
-            raise ValueError(f"the setting {name!r} holds what it cannot hold")
+            raise ValueError(f"the setting {name!r} has an invalid value")
 
 
 def _search(found: SearchDocument) -> Search:
@@ -175,7 +160,7 @@ def _search(found: SearchDocument) -> Search:
     for candidate in found.candidates:
         for value in candidate.values():
             if isinstance(value, dict):
-                raise ValueError("a candidate of a search holds what it cannot hold")
+                raise ValueError("a candidate of a search has an invalid value")
     return Search.from_json(msgspec.to_builtins(found))
 
 

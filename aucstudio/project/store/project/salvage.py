@@ -1,4 +1,4 @@
-"""What a damaged project still holds, and a new project made of it."""
+"""Recover a damaged project into a new one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def salvage(path: Path) -> Salvage:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {path}: {error}", file=str(path)) from error
     if not finds.runs and not finds.plans:
-        raise InputError(f"{path} holds nothing of a project that could be saved", file=str(path))
+        raise InputError(f"{path} has no project data that could be saved", file=str(path))
     return finds.whole()
 
 
@@ -109,7 +109,7 @@ class _Finds:
         self.documents: dict[str, dict[str, dict[str, Any]]] = {VERIFICATION: {}, STANDINGS: {}}
 
     def take(self, number: int, row: tuple[Any, ...]) -> None:
-        """Take in a row if it is one of ours, whole."""
+        """Store a row if it is intact and belongs to a project."""
         try:
             match row:
                 case (None, str(run), bytes(data), bytes(found)):
@@ -138,7 +138,7 @@ class _Finds:
                 document["splits"] = list(splits)
                 kept[position] = run, document
             except (KeyError, TypeError, AttributeError):
-                lost.append(f"run {position} ({run}) is not laid out as a run")
+                lost.append(f"run {position} ({run}) has an invalid structure")
         plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
         plan = plans[-1] if plans else {}
         return Salvage(kept, lost, self.blobs, plan, self.documents)
@@ -146,7 +146,7 @@ class _Finds:
     def _whole_splits(self, document: Run, title: str, lost: list[str]) -> Iterator[dict[str, Any]]:
         for k, split in enumerate(list(document["splits"])):
             wanted = split["parts"]
-            parts = self._present(wanted)
+            parts = {n: key for n, key in wanted.items() if bytes.fromhex(key) in self.blobs}
             needed = required(wanted)
             missing = [name for name in needed if name not in parts]
             if missing:
@@ -155,12 +155,9 @@ class _Finds:
                     document["status"] = STOPPED
                 continue
             if len(parts) < len(wanted):
-                lost.append(f"{title}, split {k + 1}: the course of its training")
+                lost.append(f"{title}, split {k + 1}: its training progress")
                 parts = {n: key for n, key in parts.items() if n in needed}
             yield split | {"parts": parts}
-
-    def _present(self, wanted: dict[str, str]) -> dict[str, str]:
-        return {name: key for name, key in wanted.items() if bytes.fromhex(key) in self.blobs}
 
 
 Value = int | str | bytes | float | None

@@ -1,4 +1,4 @@
-"""Where a project's runs are read from: an open connection, and the arrays read lately."""
+"""Source of stored runs: a connection and recently read arrays."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ProjectSource:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with a file of a stranger into a sentence.
+    """Turn any error of reading a file into one sentence.
 
     Raises
     ------

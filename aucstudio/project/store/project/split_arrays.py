@@ -1,4 +1,4 @@
-"""A split's result as plain values and named arrays, as a project file holds it, and back.
+"""Result of a split as plain values and named arrays.
 
 What comes back holds its values; arrays and model are read, and checked, when they are asked for.
 """
@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
-from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
 from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.project.source import ProjectSource
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
 
 _ARRAYS = (
     "train_rows",
@@ -31,23 +33,28 @@ _ARRAYS = (
 _SAMPLING = ("train_weights", "test_weights", "test_groups")  # where rows have such
 _CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
 _MODEL = "model"
-_VALUES = (
-    "repeat",
-    "fold",
-    "fit_seconds",
-    "objective",
-    "gap",
-    "needed",
-    "n_iter",
-    "converged",
-    "n_train",
-    "n_test",
-    "trained_range",
-    "weight_kind",
-)
 _STAGES = ("stages.name", "stages.seconds")
 REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), *_STAGES, _MODEL)
 """Parts without which a split is not whole."""
+
+
+class SplitDocument(msgspec.Struct):
+    """What is no array of one split; ``parts`` names the checksum of each that is."""
+
+    repeat: Count
+    fold: Count
+    fit_seconds: float
+    objective: float
+    gap: float | None
+    n_iter: int | None
+    converged: bool
+    notes: list[dict[str, Any]]
+    n_train: Count
+    n_test: Count
+    parts: dict[str, str]
+    trained_range: tuple[float, float] | None
+    needed: float | None
+    weight_kind: Literal["sampling", "frequency"]
 
 
 def required(parts: Iterable[str]) -> tuple[str, ...]:
@@ -61,7 +68,8 @@ def required(parts: Iterable[str]) -> tuple[str, ...]:
 
 def split_values(split: SplitResult) -> dict[str, Any]:
     """Return what is not an array as plain data."""
-    values = {name: getattr(split, name) for name in _VALUES}
+    names = set(SplitDocument.__struct_fields__) - {"notes", "parts"}
+    values = {name: getattr(split, name) for name in sorted(names)}
     return values | {"notes": [note.document() for note in split.notes]}
 
 
@@ -76,6 +84,8 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
         yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
     for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
         yield name, array_to_bytes(array)
+    from aucstudio.project.store.model_file import model_to_bytes
+
     yield _MODEL, model_to_bytes(split.model)
 
 
@@ -166,13 +176,13 @@ class StoredParts:
                 readers[what] = reader
         found = {f"{side}_{what}": self._array(f"{side}_{what}", readers[what]) for what in readers}
         if len({len(array) for array in found.values()}) > 1:
-            raise ValueError(f"{side} rows and their scores are not equally many")
+            raise ValueError(f"the numbers of {side} rows and scores differ")
         return found
 
     def _pairs(self) -> NDArray[np.int64]:
         pairs: NDArray[np.int64] = self._array("support_pairs", _rows, axes=2)
         if len(pairs) != 2:
-            raise ValueError("support pairs are not pairs")
+            raise ValueError("the support pairs are damaged")
         return pairs
 
     def _model(self) -> Any:
@@ -188,7 +198,7 @@ class StoredParts:
             for name, make in zip(_CURVE_ARRAYS, kinds, strict=True)
         ]
         if len({len(array) for array in steps}) > 1:
-            raise ValueError("the course of training is not of one length")
+            raise ValueError("the arrays of the training progress differ in length")
         names = self._array("stages.name", _texts)
         began = self._array("stages.seconds", _numbers)
         stages = tuple(map(Stage, names.tolist(), began.tolist()))
@@ -213,7 +223,7 @@ class StoredParts:
             weights = self._array(name, _weights) if name in self._parts else None
             lengths = {len(positive), len(positive) if weights is None else len(weights)}
             if scores.shape != (len(iteration), len(positive)) or len(lengths) > 1:
-                raise ValueError("the looks at the fit do not fit together")
+                raise ValueError("the evaluations during the fit do not fit together")
             standings.append(ScoresOnTheWay(positive, scores, weights))
         # What views compute of it, and keep with it, takes as much again at most.
         size = 2 * sum(one.scores.nbytes for one in standings)
@@ -223,14 +233,14 @@ class StoredParts:
 def _of(data: bytes, kinds: str) -> tuple[NDArray[Any], int]:
     array = array_from_bytes(data)
     if array.dtype.kind not in kinds:
-        raise ValueError(f"it holds {array.dtype}, which does not belong there")
+        raise ValueError(f"it has the wrong type {array.dtype}")
     return array, array.nbytes
 
 
 def _rows(data: bytes) -> tuple[NDArray[Any], int]:
     array, size = _of(data, "iu")
     if array.size and array.min() < 0:
-        raise ValueError("it has rows below the first")
+        raise ValueError("it has negative row numbers")
     return array.astype(np.intp, copy=False), size
 
 
@@ -250,7 +260,7 @@ def _numbers(data: bytes) -> tuple[NDArray[Any], int]:
 def _scores(data: bytes) -> tuple[NDArray[Any], int]:
     array, size = _numbers(data)
     if not np.isfinite(array).all():
-        raise ValueError("it has scores that are no numbers")
+        raise ValueError("it has scores that are not numbers")
     return array, size
 
 
@@ -267,4 +277,6 @@ def _singles(data: bytes) -> tuple[NDArray[Any], int]:
 
 
 def _read_model(data: bytes) -> tuple[Any, int]:
+    from aucstudio.project.store.model_file import model_from_bytes
+
     return model_from_bytes(data, "the stored model"), 4 * len(data)

@@ -1,4 +1,4 @@
-"""Running runs and the process that makes each: the next program learns which never ended."""
+"""Running runs and their processes, so that interrupted ones are detected."""
 
 from __future__ import annotations
 

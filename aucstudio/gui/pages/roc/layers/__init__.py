@@ -1,1 +1,1 @@
-"""What can be laid over the curves: bands, costs, isometrics, differences, an operating point."""
+"""Layers over the curves: bands, costs, isometrics, difference, operating point."""

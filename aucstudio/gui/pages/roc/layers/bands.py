@@ -1,4 +1,4 @@
-"""Confidence bands of the ROC curves: computed beside the window, drawn behind the curves."""
+"""Confidence bands of ROC curves, computed in the background."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyqtgraph as pg
 import scipy
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.axes import draw
-from aucstudio.gui.pages.roc.picture.scene import Array, Axis
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.roc.picture.scene import Axis
+from aucstudio.gui.state.answer import Asker
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
 
 NONE = "none"
@@ -30,7 +30,7 @@ KINDS = {
     NONE: ("None", "Curves alone"),
     "pointwise": ("Pointwise", "Holds the true TPR at any one FPR with 95 %"),
     "simultaneous": ("Simultaneous", "Holds the whole true curve with 95 %, by the bootstrap"),
-    "kolmogorov": ("Simultaneous, exact", "The same by Kolmogorov's bounds: wider, for any size"),
+    "kolmogorov": ("Simultaneous, exact", "Kolmogorov bounds: wider, valid for any sample size"),
 }
 MOST_RUNS = 3  # more bands over each other say nothing
 
@@ -64,16 +64,11 @@ class ConfidenceBands:
         Called when bands have come.
     """
 
-    def __init__(self, parent: QObject, box: Any, landed: Callable[[], object]) -> None:
+    def __init__(self, page: Asker, box: Any, landed: Callable[[], object]) -> None:
         self._box = box
         self._items: list[QGraphicsPathItem] = []
-        self._background = Background(parent, lambda *_ended: landed())
+        self._answer = page.answer(lambda _done: landed())
         self.words = ""
-
-    @property
-    def busy(self) -> bool:
-        """Whether bands are being computed."""
-        return self._background.busy
 
     def show(self, runs: Sequence[ShownRun], kind: str, along: Axis, up: Axis) -> None:
         """Draw the bands of some runs, once they are there."""
@@ -82,10 +77,10 @@ class ConfidenceBands:
         self.words = ""
         self._clear()
         if kind == NONE or not missing:
-            self._background.drop()
-        elif wanted != self._background.key or not self.busy:
-            self._background.start(wanted, lambda post: _bound_all(missing, kind, post))
-        if kind != NONE and runs and not self.busy:
+            self._answer.forget()
+        else:
+            self._answer.ask(wanted, lambda post: _bound_all(missing, kind, post))
+        if kind != NONE and runs and not self._answer.busy:
             self._draw(runs, kind, along, up)
 
     def _clear(self) -> None:
@@ -113,9 +108,10 @@ class ConfidenceBands:
             self._items.append(item)
 
 
-def _bound_all(records: Sequence[RunRecord], kind: str, post: Callable[[Any], bool]) -> None:
+def _bound_all(records: Sequence[RunRecord], kind: str, post: Callable[[Any], bool]) -> bool:
     for record in records:
         _known.setdefault(record, {})[kind] = bounds_of(record, kind, post)
+    return True
 
 
 def bounds_of(
@@ -125,17 +121,16 @@ def bounds_of(
     if len(record.splits) > 1:
         return _of_splits(record)
     split = record.splits[0]
-    rows = Scores.of(split)
-    y, scores, sampled = rows.positive, rows.scores, rows.sampled
-    grid = _grid(int((~y).sum()))
+    rows = ranking(split)
+    grid = _grid(int(np.count_nonzero(~split.test_positive)))
     if kind == "pointwise":
-        found = inference.pointwise_band(y, scores, LEVEL, grid=grid, positive=True, **sampled)
+        found = inference.pointwise_band(rows, LEVEL, grid=grid)
         words = "95 % pointwise: holds at any one FPR"
     elif kind == "kolmogorov":
-        found = inference.kolmogorov_band(y, scores, LEVEL, grid=grid, **sampled)
+        found = inference.kolmogorov_band(rows, LEVEL, grid=grid)
         words = "95 % simultaneous: Kolmogorov’s bounds"
     else:
-        found = inference.bootstrap_band(y, scores, LEVEL, grid=grid, progress=post, **sampled)
+        found = inference.bootstrap_band(rows, LEVEL, grid=grid, progress=post)
         words = "95 % simultaneous: fixed width, bootstrap"
     return Bounds(found.fpr, found.low, found.high, words)
 

@@ -1,28 +1,32 @@
-"""Prior and cost in fields and on logarithmic sliders, and what the best point costs."""
+"""Controls of prior and cost."""
 
 from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, tell
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating import LEAST_PRIOR, amount_words, read_share, share_words
+from aucstudio.project.results.operating_points import (
+    LEAST_PRIOR,
+    amount_words,
+    read_share,
+    share_words,
+)
 
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more
@@ -36,7 +40,7 @@ _ROWS = {
 
 
 class CostPanel(QWidget):
-    """Asks how rare positives are and what a miss costs; gives costs per 10,000 cases.
+    """Form of prior and cost of a miss; shows costs per 10,000 cases.
 
     Attributes
     ----------
@@ -47,44 +51,48 @@ class CostPanel(QWidget):
         Of the keys "best", "point", "nobody" and "everybody".
     """
 
+    best_asked = Signal()
+
     def __init__(self, session: Session) -> None:
         super().__init__()
         named(self, "cost_panel", "Prior and cost")
         self.setFixedWidth(scaled(CARD_WIDTH))
         self._session = session
         self._prior = 0.5
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(label("PRIOR AND COST", "heading"))
-        self._make_prior(layout)
-        self._make_miss(layout)
         self.problem = label("", "error", wrap=True, name="stakes_problem")
         self.problem.hide()
-        layout.addWidget(self.problem)
-        self._make_costs(layout)
+        self._make_fields()
+        prior = _line("Positi&ves", self.prior_field, self.table_button)
+        miss = _line("A m&iss costs", self.miss_field, self.alarms)
+        parts = prior, self.prior_slider, self.whose, miss, self.miss_slider, self.problem
+        costs = self._make_costs(), self.sure, self.best_button
+        self.setLayout(down(label("PRIOR AND COST", "heading"), *parts, *costs, gap=4))
         self._connect()
 
-    def _make_prior(self, layout: QVBoxLayout) -> None:
+    def _make_fields(self) -> None:
         self.prior_field = named(QLineEdit(), "prior_field", "Share of positives")
         plain_tooltip(self.prior_field, "Such as 0.0002, 0.02 % or 1 in 5000")
-        self.table_button = named(QPushButton("As in &data"), "prior_data_button", "As in the data")
-        plain_tooltip(self.table_button, "Take the share of positives of the table")
+        self.table_button = push_button(
+            "prior_data_button",
+            "As in &data",
+            "Use the share of positives of the table",
+            lambda: self._session.weigh(prior=None),
+        )
         self.prior_slider = _slider("prior_slider", "Share of positives, logarithmic")
         self.whose = label("", "muted", name="prior_whose")
-        layout.addLayout(_line("Positi&ves", self.prior_field, self.table_button))
-        layout.addWidget(self.prior_slider)
-        layout.addWidget(self.whose)
-
-    def _make_miss(self, layout: QVBoxLayout) -> None:
         self.miss_field = named(QLineEdit(), "miss_field", "Cost of a miss in false alarms")
         plain_tooltip(self.miss_field, "How many false alarms one missed positive is worth")
         self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
         self.alarms = label("", name="miss_unit")
-        layout.addLayout(_line("A m&iss costs", self.miss_field, self.alarms))
-        layout.addWidget(self.miss_slider)
+        self.sure = label("", "muted", wrap=True, name="best_threshold_words")
+        self.best_button = push_button(
+            "best_point_button",
+            "&Go to best",
+            "Move the operating point to where the expected cost is least",
+            self.best_asked.emit,
+        )
 
-    def _make_costs(self, layout: QVBoxLayout) -> None:
+    def _make_costs(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setContentsMargins(0, 4, 0, 0)
         grid.setVerticalSpacing(1)
@@ -97,19 +105,11 @@ class CostPanel(QWidget):
             self.costs[key] = label("", name=f"cost_{key}")
             grid.addWidget(label(words, "muted"), k, 0)
             grid.addWidget(self.costs[key], k, 1, Qt.AlignmentFlag.AlignRight)
-        layout.addLayout(grid)
-        self.sure = label("", "muted", wrap=True, name="best_threshold_words")
-        layout.addWidget(self.sure)
-        self.best_button = named(QPushButton("&Go to best"), "best_point_button", "Go to best")
-        plain_tooltip(
-            self.best_button, "Move the operating point to where the expected cost is least"
-        )
-        layout.addWidget(self.best_button)
+        return grid
 
     def _connect(self) -> None:
         self.prior_field.editingFinished.connect(self._on_prior)
         self.miss_field.editingFinished.connect(self._on_miss)
-        self.table_button.clicked.connect(lambda: self._session.weigh(prior=None))
         self.prior_slider.valueChanged.connect(
             lambda k: self._session.weigh(prior=_rounded(prior_at(k)))
         )
@@ -187,11 +187,4 @@ def _slider(name: str, accessible: str) -> QSlider:
 
 
 def _line(text: str, field: QLineEdit, last: QWidget) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.setSpacing(8)
-    title = PlainLabel(text)
-    title.setBuddy(field)
-    line.addWidget(title)
-    line.addWidget(field, stretch=1)
-    line.addWidget(last)
-    return line
+    return across(make_buddy(text, field), (field, 1), last)

@@ -1,4 +1,4 @@
-"""Prior and cost: the line of equal cost that touches the chosen curve, and the best point."""
+"""Line of equal cost, and the point of least cost."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, cost_threshold_interval
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.layers.cost_panel import CostPanel
 from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
-from aucstudio.gui.pages.roc.picture.places import bent, line_places
-from aucstudio.gui.pages.roc.picture.scene import Scene
+from aucstudio.gui.pages.roc.picture.scene import Scene, bent, line_places
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.operating import (
+from aucstudio.project.results.operating_points import (
     amount_words,
     data_prior,
     draws_for,
     expected_cost,
     share_words,
 )
-
-Array = NDArray[np.float64]
+from aucstudio.project.results.summary import ranking
 
 _REST_MILLISECONDS = 250  # of the sliders, before resampling begins
 
@@ -93,7 +90,7 @@ class CostLayer(QObject):
         for depth, item in enumerate((self.hull, self.line, self.mark)):
             item.setZValue(40 + depth)
             plot.addItem(item, ignoreBounds=True)
-        self.panel.best_button.clicked.connect(self.go_to_best)
+        self.panel.best_asked.connect(self.go_to_best)
         self.dress()
 
     def show(self, scene: Scene) -> None:
@@ -187,12 +184,12 @@ class CostLayer(QObject):
             return
         split = point.run.record.splits[point.split]
         prior, miss = self.prior(), self._session.stakes.miss
-        rows, costs = Scores.of(split), (1.0, miss, prior)
+        costs = 1.0, miss, prior
         draws = draws_for(len(split.test_rows))
         self._answer.ask(
             self._weighed,
             lambda post: cost_threshold_interval(
-                rows.positive, rows.scores, *costs, draws=draws, progress=post, **rows.sampled
+                ranking(split), *costs, draws=draws, progress=post
             ),
         )
 

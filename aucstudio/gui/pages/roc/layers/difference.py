@@ -1,4 +1,4 @@
-"""The region between the chosen and the compared curve, who leads where, and how sure that is."""
+"""Region between two ROC curves, with a test."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGraphicsPathItem
 
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, band_words
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.roc.picture.places import trace_of
-from aucstudio.gui.pages.roc.picture.scene import Scene
+from aucstudio.gui.pages.roc.picture.scene import Scene, trace_of
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -22,15 +21,13 @@ from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, comp
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words, interval_words, p_words
 
-Array = NDArray[np.float64]
-
 _HATCH = 5.0  # pixels between the lines over where the compared run leads
 _REST_MILLISECONDS = 150  # of a dragged band, before the test begins
 _SAMPLES = 400  # places across the window at which the region is drawn
 
 
 class DifferenceLayer(QObject):
-    """What lies between two curves: filled in the leader's colour, hatched for the compared run.
+    """Region between two curves, filled in the leader's colour, hatched for the compared run.
 
     Attributes
     ----------
@@ -96,7 +93,7 @@ class DifferenceLayer(QObject):
         """Draw and test nothing."""
         asked = self.enabled and self._session.compared is None
         self.words = (
-            "To shade a difference, choose Compare with this run on a second run of the list."
+            "To shade a difference, choose Compare with this run for a second run in the list."
             if asked
             else ""
         )

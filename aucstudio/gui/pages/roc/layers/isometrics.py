@@ -1,4 +1,4 @@
-"""Isometrics: lines on which accuracy, precision, F or weighted relative accuracy is constant."""
+"""Isometric lines of accuracy, precision, F and weighted relative accuracy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from aucstudio.engine import roc
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.picture.line_labels import Crowd, LineLabels
-from aucstudio.gui.pages.roc.picture.places import Points, seen_places, seen_rates
-from aucstudio.gui.pages.roc.picture.scene import Scene
+from aucstudio.gui.pages.roc.picture.scene import Points, Scene, seen_places, seen_rates
 from aucstudio.gui.state.session import Session
-from aucstudio.project.results.operating import data_prior, share_words
+from aucstudio.project.results.operating_points import data_prior, share_words
 
 MEASURES = {
     "accuracy": roc.accuracy,

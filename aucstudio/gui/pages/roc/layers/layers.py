@@ -1,18 +1,18 @@
-"""The layers over the ROC curves, their switches in the menu, and their figures beside the plot."""
+"""All layers, their menu entries and their panels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QScrollArea
 
+from aucstudio.gui.common.actions import make_action
 from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc.layers.costs import CostLayer
 from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
 from aucstudio.gui.pages.roc.layers.isometrics import MEASURES, IsometricLayer
@@ -25,7 +25,7 @@ _AIR = 14  # for the scroll bar
 
 
 class Layers:
-    """Makes the layers, lets a person switch them, and tells them what the picture shows.
+    """Creates the layers, their menu entries and their panels, and passes the content to them.
 
     Attributes
     ----------
@@ -59,21 +59,13 @@ class Layers:
         self.side = self._make_side()
         self._fill_menu(menu)
         self.difference.changed.connect(changed)
-        session.stakes_changed.connect(changed)
+        session.listen(changed, "stakes")
 
     def _make_side(self) -> QScrollArea:
-        column = QWidget()
-        layout = QVBoxLayout(column)
         # Words wrap in the width of the panels, and are as high as they are there.
-        layout.setContentsMargins(0, 0, _AIR, 0)
-        layout.setSpacing(16)
-        layout.addWidget(self.point.panel)
-        layout.addWidget(self.costs.panel)
-        layout.addStretch(1)
-        area = named(QScrollArea(), "layer_figures", "Figures of the operating point")
-        area.setWidget(column)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        panels = self.point.panel, self.costs.panel, STRETCH
+        column = down(*panels, gap=16, around=(0, 0, _AIR, 0))
+        area = scrolled(column, "layer_figures", "Figures of the operating point")
         area.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
         area.hide()
         return area
@@ -81,51 +73,38 @@ class Layers:
     # ------------------------------------------------------------- switches
 
     def _fill_menu(self, menu: QMenu) -> None:
-        self._switch(
-            menu,
-            "&Operating point",
-            "operating_point_action",
-            "A point to slide along the chosen curve; it is the threshold of all views",
-            self.point,
+        switches: tuple[tuple[str, str, str, Callable[[bool], object]], ...] = (
+            (
+                "operating_point_action",
+                "&Operating point",
+                "Point that slides along the selected curve; it sets the threshold of all views",
+                partial(setattr, self.point, "enabled"),
+            ),
+            (
+                "confusion_action",
+                "Threshold and confusion &matrix",
+                "Choose the operating point by a target, and see what it gets wrong",
+                partial(setattr, self.point, "with_panel"),
+            ),
+            (
+                "cost_action",
+                "Prior and &cost",
+                "The line of equal cost that touches the curve, and the point that costs least",
+                partial(setattr, self.costs, "enabled"),
+            ),
+            (
+                "difference_action",
+                "&Difference of two runs",
+                "The region between the chosen run and the one it is compared with",
+                partial(setattr, self.difference, "enabled"),
+            ),
         )
-        matrix = _action(
-            menu,
-            "Threshold and confusion &matrix",
-            "confusion_action",
-            "Choose the operating point by a target, and see what it gets wrong",
-        )
-        matrix.toggled.connect(self._on_matrix)
-        self._switch(
-            menu,
-            "Prior and &cost",
-            "cost_action",
-            "The line of equal cost that touches the curve, and the point that costs least",
-            self.costs,
-        )
-        self._switch(
-            menu,
-            "&Difference of two runs",
-            "difference_action",
-            "The region between the chosen run and the one it is compared with",
-            self.difference,
-        )
+        for name, words, tip, switch in switches:
+            action = make_action(menu, name, words, tip, checkable=True)
+            action.setChecked(name == "operating_point_action" and self.point.enabled)
+            action.toggled.connect(switch)
+            action.toggled.connect(lambda _on: self._changed())
         self._add_isometrics(menu)
-
-    def _switch(
-        self,
-        menu: QMenu,
-        title: str,
-        name: str,
-        meaning: str,
-        layer: OperatingPointLayer | CostLayer | DifferenceLayer,
-    ) -> None:
-        def toggle(on: bool) -> None:
-            layer.enabled = on
-            self._changed()
-
-        action = _action(menu, title, name, meaning)
-        action.setChecked(layer.enabled)
-        action.toggled.connect(toggle)
 
     def _add_isometrics(self, menu: QMenu) -> None:
         part = menu.addMenu("&Isometrics")
@@ -136,15 +115,11 @@ class Layers:
         }
         for key, title in titles.items():
             meaning = f"Lines of equal {title}" if key in MEASURES else "No such lines"
-            action = _action(part, title, f"isometrics_{key}_action", meaning)
+            action = make_action(part, f"isometrics_{key}_action", title, meaning, checkable=True)
             action.setData(key)
             action.setChecked(key == "none")
             group.addAction(action)
         group.triggered.connect(self._on_isometrics)
-
-    def _on_matrix(self, on: bool) -> None:
-        self.point.with_panel = on
-        self._changed()
 
     def _on_isometrics(self, action: QAction) -> None:
         self.isometrics.enabled = action.data() in MEASURES
@@ -177,14 +152,5 @@ class Layers:
 
     @property
     def busy(self) -> bool:
-        """Whether a figure is still being worked out."""
+        """Whether a figure is still being computed."""
         return self.costs.busy or self.difference.busy
-
-
-def _action(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
-    action = QAction(title, menu)
-    action.setObjectName(name)
-    action.setCheckable(True)
-    plain_tooltip(action, meaning)
-    menu.addAction(action)
-    return action

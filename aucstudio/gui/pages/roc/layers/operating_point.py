@@ -1,4 +1,4 @@
-"""The operating point: slides along the chosen run's curve and counts what it gets wrong."""
+"""The operating point on the curve of the selected run."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc.thresholds import cut_at
-from aucstudio.gui.common.chosen_threshold import Chosen
+from aucstudio.engine.roc import cut_at
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
-from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.common.threshold_chooser import ThresholdChooser
+from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.pages.roc.picture.places import height, nearest, trace_of
-from aucstudio.gui.pages.roc.picture.scene import Scene
+from aucstudio.gui.pages.roc.picture.scene import Scene, height, nearest, trace_of
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.choosing import ThresholdFigures, counts_at
 from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating import vertex_of
-
-Array = NDArray[np.float64]
+from aucstudio.project.results.operating_points import vertex_of
+from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
 _STRIDE = 10  # vertices that an arrow key passes with Shift
@@ -43,7 +40,7 @@ _STEPS = {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FocusedPoint:
-    """Where the focused threshold lies.
+    """Position of the focused threshold.
 
     Attributes
     ----------
@@ -110,7 +107,7 @@ class FocusedPoint:
 
 
 class _Handle(pg.ScatterPlotItem):
-    """The point itself; tells where it is dragged to."""
+    """The draggable point; emits its new position."""
 
     dragged = Signal(float, float)
     released = Signal()
@@ -144,12 +141,8 @@ class OperatingPanel(QWidget):
         self.title = label("", "muted", name="operating_title")
         self.chooser = ThresholdChooser("operating", session).follow_focus()
         self.card = self.chooser.card
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(label("OPERATING POINT", "heading"))
-        layout.addWidget(self.title)
-        layout.addWidget(self.chooser)
+        head = label("OPERATING POINT", "heading")
+        self.setLayout(down(head, self.title, self.chooser, gap=4))
 
 
 class OperatingPointLayer(QObject):
@@ -185,7 +178,7 @@ class OperatingPointLayer(QObject):
             item.setZValue(60 + depth)
             plot.addItem(item, ignoreBounds=True)
         self.handle.dragged.connect(self._slide)
-        plot.scene().sigMouseClicked.connect(self._on_click)
+        plot.clicked.connect(self._on_click)
         plot.installEventFilter(self)
         self.dress()
 
@@ -290,12 +283,9 @@ class OperatingPointLayer(QObject):
             self._placed = (key, *places)
         return nearest(self._placed[1:], (x, y), self._box.viewPixelSize())
 
-    def _on_click(self, event: Any) -> None:
-        if event.double() or event.isAccepted() or event.button() != Qt.MouseButton.LeftButton:
-            return
-        place = self._box.mapSceneToView(event.scenePos())
+    def _on_click(self, place: QPointF) -> None:
         distance, vertex = self._nearest(place.x(), place.y())
-        if distance <= _REACH:
+        if distance <= _REACH and not self.is_under(place.x(), place.y()):
             self._go(vertex)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

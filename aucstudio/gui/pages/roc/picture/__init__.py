@@ -1,1 +1,1 @@
-"""What is drawn of a ROC picture: axes and faces, curves, legend, FPR range."""
+"""Drawing of the ROC plot."""

@@ -1,4 +1,4 @@
-"""Rates on linear, logarithmic and probit axes: places, ticks, and lines that stay exact.
+"""Linear, logarithmic and probit axes.
 
 A place is where a rate stands along an axis. On a bent axis a slanted line is bent too, while the
 steps of a ROC curve stay steps.
@@ -7,15 +7,14 @@ steps of a ROC curve stay steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF
 
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.plotting import NumberAxis
-from aucstudio.gui.pages.roc.picture.scene import Array, Axis
+from aucstudio.gui.pages.roc.picture.scene import Axis
 
 LINEAR = Axis("linear", "Linear", np.asarray, np.asarray)
 
@@ -24,11 +23,10 @@ KINDS = {"linear": "Linear", "log": "Log FPR", "probit": "Probit"}
 _PIECES = 256  # of the axis, of which a slanted segment gets as many as it crosses
 _DENSE = np.linspace(0.0, 1.0, 513)
 _FEWEST = 25  # rows of a class: a bent axis reaches as far where there are fewer
-BEYOND = 8.0  # pixels by which a number may stand out beyond the end of its axis
 
 
 def log_axis(low: float) -> Axis:
-    """Make a logarithmic axis from ``low`` to 1; whatever lies below stands at its left end."""
+    """Make a logarithmic axis from ``low`` to 1; smaller values are at its left end."""
 
     def forward(rates: Array) -> Array:
         return np.asarray(np.log10(np.clip(rates, low, 1.0)), dtype=np.float64)
@@ -42,7 +40,7 @@ def log_axis(low: float) -> Axis:
 
 
 def probit_axis(low: float, high: float) -> Axis:
-    """Make an axis of normal quantiles; rates beyond ``low`` and ``high`` stand at the ends."""
+    """Make a probit axis; rates beyond ``low`` and ``high`` are at its ends."""
 
     def forward(rates: Array) -> Array:
         return np.asarray(scipy.special.ndtri(np.clip(rates, low, high)), dtype=np.float64)
@@ -156,17 +154,6 @@ class RateAxis(NumberAxis):
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self.axis = LINEAR
-
-    def setLabel(self, *arguments: Any, **options: Any) -> None:
-        super().setLabel(*arguments, **options)
-        self.resizeEvent()  # else other words stay where the former ones began
-
-    def boundingRect(self) -> QRectF:
-        """Return the room of the axis, with the halves of the numbers at its very ends."""
-        lies = self.orientation in ("bottom", "top")
-        along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
-        found: QRectF = super().boundingRect()
-        return found.adjusted(-along, -across, along, across)
 
     def show_axis(self, axis: Axis) -> None:
         """Mark another axis."""

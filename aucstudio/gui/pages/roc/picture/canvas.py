@@ -1,27 +1,98 @@
-"""The plot of the ROC picture and what always stands in it: axes, FPR range, legend, inset."""
+"""The ROC plot: axes, FPR range, legend and inset."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
 
 from aucstudio.gui.common.plots.curve_item import ShadeItem
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plotting import BEYOND, faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.roc.picture.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
-from aucstudio.gui.pages.roc.picture.faces import FACES, Face, Points
+from aucstudio.gui.pages.roc.picture.axes import (
+    LINEAR,
+    RateAxis,
+    chance_line,
+    draw,
+    ends,
+    place,
+    rate_at,
+)
+from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face, Points
 from aucstudio.gui.pages.roc.picture.inset import Inset
 from aucstudio.gui.pages.roc.picture.legend import RunLegend
 from aucstudio.gui.pages.roc.picture.line_labels import CARD
 from aucstudio.gui.pages.roc.picture.lines import Lines
-from aucstudio.gui.pages.roc.picture.range_item import RangeItem
 from aucstudio.gui.pages.roc.picture.scene import Axis
 from aucstudio.project.runs.experiments.experiment import Band
+
+
+class RangeItem(pg.LinearRegionItem):
+    """The FPR range on any axis; moved as a whole it keeps its length at the axis's ends.
+
+    Attributes
+    ----------
+    axis : Axis
+        Of the FPR.
+
+    Signals
+    -------
+    released
+        A person has let go of the range or of one of its edges.
+    """
+
+    released = Signal()
+
+    def __init__(self, band: Band) -> None:
+        super().__init__(band, bounds=(0.0, 1.0), swapMode="block")
+        self.axis = LINEAR
+        for line in self.lines:
+            line.setCursor(Qt.CursorShape.SizeHorCursor)
+            line.sigPositionChangeFinished.connect(self.released)
+
+    def band(self) -> Band:
+        """Return the rates at the edges."""
+        low, high = (rate_at(self.axis, edge) for edge in self.getRegion())
+        return low, high
+
+    def show_band(self, band: Band) -> None:
+        """Move without emitting a signal."""
+        blockers = [QSignalBlocker(item) for item in (self, *self.lines)]
+        self.setRegion([place(self.axis, edge) for edge in band])
+        del blockers
+        self.prepareGeometryChange()
+
+    def show_axis(self, axis: Axis, band: Band) -> None:
+        """Move to another axis, over the same rates, without a signal."""
+        self.axis = axis
+        blockers = [QSignalBlocker(item) for item in (self, *self.lines)]
+        self.setBounds(ends(axis))
+        del blockers
+        self.show_band(band)
+
+    def dress(self, colour: str) -> None:
+        self.setBrush(faded(colour, 24))
+        self.setHoverBrush(faded(colour, 40))
+        for line in self.lines:
+            line.setPen(pen(colour, 1.5))
+            line.setHoverPen(pen(colour, 3.0))
+
+    def mouseDragEvent(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        event.accept()
+        if event.isStart():
+            self._grabbed = self.getRegion()
+        (low, high), (left, right) = self._grabbed, ends(self.axis)
+        moved = event.pos().x() - event.buttonDownPos().x()
+        shift = float(np.clip(moved, left - low, right - high))
+        self.setRegion((low + shift, high + shift))
+        if event.isFinish():
+            self.released.emit()
+
 
 _AIR = 0.02
 _LOOKS = 9  # across a card, at the heights of the lines that may pass under it
@@ -72,7 +143,7 @@ class Canvas:
     def show_axes(
         self, face: Face, axes: tuple[Axis, Axis], top: float, share: float, band: Band
     ) -> bool:
-        """Use these axes, up to ``top``; tell whether anything moved by it.
+        """Set the axes up to ``top``; return whether anything moved.
 
         ``share`` is that of the positives, on which the line of chance depends in some faces.
         """
@@ -163,7 +234,7 @@ class Canvas:
                 taken.append(best)
 
     def crowd(self, place: QRectF, lines: Lines) -> int:
-        """Describe what it costs to cover a part of the plot as the cards stand now."""
+        """Compute the cost of covering a part of the plot with the present cards."""
         cards = [card for card in (self.legend, self.inset) if card.isVisible()]
         return self._cost(place, lines, [c.mapRectToParent(c.boundingRect()) for c in cards])
 
@@ -181,18 +252,6 @@ class Canvas:
         heights = [np.interp(across, d.line.x, d.line.y) for d in lines.drawn]
         sides = [(np.minimum(h[1:], h[:-1]), np.maximum(h[1:], h[:-1])) for h in heights]
         return sum(bool(((high >= bottom) & (low <= top)).any()) for low, high in sides)
-
-    def on_pointing(self, at: Callable[[float, float], object], off: Callable[[], object]) -> None:
-        """Show where the mouse points, in places, or that it has left."""
-
-        def moved(position: QPointF) -> None:
-            if self.box.sceneBoundingRect().contains(position):
-                point = self.box.mapSceneToView(position)
-                at(point.x(), point.y())
-            else:
-                off()
-
-        self.plot.scene().sigMouseMoved.connect(moved)
 
 
 def _with_air(low: float, high: float, share: float) -> tuple[float, float]:

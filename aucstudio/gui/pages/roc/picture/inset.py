@@ -1,4 +1,4 @@
-"""A small plot in a corner of the ROC picture: the FPR range, magnified."""
+"""Magnified FPR range in a corner of the plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers on lines, each where it stands in the picture and covers as little as can be."""
+"""Labels on lines, placed where they cover least."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.roc.picture.places import Points
+from aucstudio.gui.pages.roc.picture.scene import Points
 
 Crowd = Callable[[QRectF], float]
 
@@ -59,7 +59,7 @@ class LineLabels:
         self.place()
 
     def place(self) -> None:
-        """Put the labels where they are read best, as the cards stand now."""
+        """Place the labels where they are easiest to read with the present cards."""
         taken: list[QRectF] = []
         for k, (item, line) in enumerate(zip(self.items, self._lines, strict=False)):
             first = k % _STARTS

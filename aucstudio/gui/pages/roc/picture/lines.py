@@ -1,4 +1,4 @@
-"""The lines of the picture: drawn thinned, found by pointing."""
+"""Curves of the plot: drawn thinned, found by the pointer."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import pyqtgraph as pg
 
+from aucstudio.engine import roc
+from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plots.curve_item import CurveItem
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.picture.axes import draw
-from aucstudio.gui.pages.roc.picture.faces import Face, Points, Shape, Shapes
-from aucstudio.gui.pages.roc.picture.scene import Axis
+from aucstudio.gui.pages.roc.picture.curve_kinds import Face, Points, Shape, Shapes
+from aucstudio.gui.pages.roc.picture.legend import LegendRow
+from aucstudio.gui.pages.roc.picture.scene import Axis, nearest
+from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import figure_words
 
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
 
@@ -37,7 +42,7 @@ def shapes_of(record: RunRecord, face: Face) -> Shapes:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Drawn:
-    """A line of the picture with what it stands for."""
+    """A line of the picture and its meaning."""
 
     run: ShownRun
     shape: Shape
@@ -55,21 +60,6 @@ class Drawn:
         """What can be pointed at, as places."""
         x, y = self.shape.points
         return self.along.forward(x), self.up.forward(y)
-
-    def nearest(self, x: float, y: float, pixel: tuple[float, float]) -> tuple[float, int]:
-        """Return the squared distance in pixels of the nearest point, and which it is."""
-        across, upward = self.points
-        # No farther along than what is known to be there; long lines are not searched whole.
-        at = int(np.clip(np.searchsorted(across, x), 1, len(across) - 1))
-        reach = min(
-            np.hypot((across[k] - x) / pixel[0], (upward[k] - y) / pixel[1]) for k in (at - 1, at)
-        )
-        first = int(np.searchsorted(across, x - reach * pixel[0], "left"))
-        last = int(np.searchsorted(across, x + reach * pixel[0], "right"))
-        part = slice(max(min(first, at - 1), 0), max(last, at + 1))
-        distance = ((across[part] - x) / pixel[0]) ** 2 + ((upward[part] - y) / pixel[1]) ** 2
-        vertex = int(distance.argmin())
-        return float(distance[vertex]), part.start + vertex
 
     def show(self, window: Window, pixels: tuple[int, int]) -> None:
         """Draw what can be seen through a window of so many device pixels."""
@@ -163,8 +153,64 @@ class Lines:
     def nearest(self, x: float, y: float) -> tuple[Drawn, int] | None:
         """Find the line and its point nearest to a place."""
         pixel = self._box.viewPixelSize()
-        found = [(*drawn.nearest(x, y, pixel), drawn) for drawn in self.drawn]
+        found = [(*nearest(drawn.points, (x, y), pixel), drawn) for drawn in self.drawn]
         if not found:
             return None
         _, vertex, drawn = min(found, key=lambda one: one[0])
         return drawn, vertex
+
+
+class Flight:
+    """The line of the run in progress.
+
+    Attributes
+    ----------
+    curve : Curve or None
+        Its ROC curve at the latest look.
+    """
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self._live: LiveRun | None = None
+        self._picture: object = None
+        self.curve: roc.Curve | None = None
+
+    def is_behind(self, live: LiveRun | None) -> bool:
+        """Return whether there is another look to draw, or a line to take away."""
+        return live is not self._live or (live is not None and live.picture is not self._picture)
+
+    def show(
+        self,
+        live: LiveRun | None,
+        face: Face,
+        axes: tuple[Axis, Axis],
+        window: Window,
+        pixels: tuple[int, int],
+    ) -> None:
+        """Draw the latest look, or nothing."""
+        picture = live.picture if live is not None else None
+        self._live = live
+        if live is None or picture is None:
+            self._picture = self.curve = None
+            self._item.setData([], [])
+            return
+        if picture is not self._picture or self.curve is None:
+            self._picture = picture
+            rows = picture.positive, picture.scores
+            self.curve = roc.roc_curve(*rows, weights=picture.weights)
+        bends = self.curve.corners() if face.key == "roc" else self.curve
+        line = PlacedLine(*draw(*face.path(bends), *axes))
+        self._item.setPen(run_pen(live.look, 1.2))
+        self._item.setData(*line.seen(window, pixels))
+
+    def row(self, face: Face, band: Band, scale: str) -> LegendRow | None:
+        """Return its row of the legend."""
+        live, curve = self._live, self.curve
+        if live is None or curve is None:
+            return None
+        split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
+        words = f"{face.figure_title} {figure_words(face.figure(curve))}"
+        if face.key == "roc":
+            value = getattr(roc.partial_auc_of(curve, *band), scale)
+            words += f", {curves.SCALES[scale]} {curves.area_words(value, scale)}"
+        return LegendRow(live.look, f"{live.look.name} training{split}: {words}", 1.2)

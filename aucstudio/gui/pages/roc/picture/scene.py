@@ -1,4 +1,4 @@
-"""What the ROC picture shows, as every layer of it is told."""
+"""Content of the ROC plot, passed to every layer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine import roc
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace
-from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.session import ShownRun
-
-Array = NDArray[np.float64]
+from aucstudio.gui.state.study import Focus
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,3 +80,88 @@ class Layer(Protocol):
 
     def dress(self) -> None:
         """Take on the present theme."""
+
+
+Points = tuple[Array, Array]
+
+_SAMPLES = 200
+
+
+def trace_of(scene: Scene, run: ShownRun | None) -> Trace | None:
+    """Return the line of a run, if it is drawn."""
+    if run is None:
+        return None
+    lines = zip(scene.runs, scene.traces, strict=True)
+    return next((trace for one, trace in lines if one.record.id == run.record.id), None)
+
+
+def height(trace: Trace, fpr: float) -> float:
+    """Return the TPR of a line at an FPR; the upper end where it is upright."""
+    after = int(np.searchsorted(trace.x, fpr, "right"))
+    if after == len(trace.x):
+        return float(trace.y[-1])
+    x, y = trace.x[after - 1 : after + 1], trace.y[after - 1 : after + 1]
+    return float(y[0] + (y[1] - y[0]) * (fpr - x[0]) / (x[1] - x[0]))
+
+
+def bent(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Points:
+    """Place a rising chain of straight segments, with points between where the axes bend.
+
+    ``always`` puts points between on straight axes too.
+    """
+    if len(fpr) and (always or not (scene.x.key == scene.y.key == "linear")):
+        more_fpr = _rates(scene, 0)
+        more_fpr = more_fpr[(more_fpr >= fpr[0]) & (more_fpr <= fpr[-1])]
+        more_tpr = _rates(scene, 1)
+        more_tpr = more_tpr[(more_tpr >= tpr[0]) & (more_tpr <= tpr[-1])]
+        x = np.concatenate([fpr, more_fpr, np.interp(more_tpr, tpr, fpr)])
+        y = np.concatenate([tpr, np.interp(more_fpr, fpr, tpr), more_tpr])
+        order = np.argsort(x + y, kind="stable")
+        fpr, tpr = x[order], y[order]
+    return scene.x.forward(fpr), scene.y.forward(tpr)
+
+
+def line_places(scene: Scene, line: roc.Line) -> Points:
+    """Place the part of a rising line inside the unit square; empty where there is none."""
+    return bent(scene, *line.segment())
+
+
+def seen_places(scene: Scene, line: roc.Line) -> Points:
+    """Place the part of a rising line that is seen, by many points."""
+    left, right, bottom, top = scene.window
+    x, y = bent(scene, *line.segment(), always=True)
+    seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+    return x[seen], y[seen]
+
+
+def _rates(scene: Scene, side: int) -> Array:
+    """Return rates that lie evenly in the window, along x (0) or y (1)."""
+    axis = (scene.x, scene.y)[side]
+    low, high = scene.window[2 * side : 2 * side + 2]
+    rates: Array = np.clip(axis.backward(np.linspace(low, high, _SAMPLES)), 0.0, 1.0)
+    return rates
+
+
+def seen_rates(scene: Scene) -> tuple[float, float, float, float]:
+    """Return the rates at the left, right, bottom and top of the window."""
+    left, right, bottom, top = scene.window
+    x = np.clip(scene.x.backward(np.array([left, right])), 0.0, 1.0)
+    y = np.clip(scene.y.backward(np.array([bottom, top])), 0.0, 1.0)
+    return float(x[0]), float(x[1]), float(y[0]), float(y[1])
+
+
+def nearest(
+    line: Points, place: tuple[float, float], pixel: tuple[float, float]
+) -> tuple[float, int]:
+    """Return the distance in pixels of a line's point nearest to a place, and which it is.
+
+    The line goes to the right. No farther along it than what is known to be there is looked at.
+    """
+    x, y = ((values - at) / size for values, at, size in zip(line, place, pixel, strict=True))
+    at = int(np.clip(np.searchsorted(x, 0.0), 1, len(x) - 1))
+    reach = np.hypot(x[at - 1 : at + 1], y[at - 1 : at + 1]).min()
+    first, last = np.searchsorted(x, -reach, "left"), np.searchsorted(x, reach, "right")
+    part = slice(max(min(int(first), at - 1), 0), max(int(last), at + 1))
+    distance = np.hypot(x[part], y[part])
+    vertex = int(distance.argmin())
+    return float(distance[vertex]), part.start + vertex

@@ -1,1 +1,1 @@
-"""The ROC picture in words and numbers."""
+"""Texts of the page ROC."""

@@ -1,0 +1,441 @@
+"""Partial areas of ROC curves drawn from what their order statistics leave open.
+
+The true FPR at the j-th highest negative is distributed as the sum of the first j of n + 1
+spacings of Dirichlet(1, ..., 1), whatever the scores; the true TPR at the i-th highest positive
+as that of i of m + 1. The spacing above a row is its own; rows in groups have one weight a group
+in each draw. A draw of both places every vertex (fp, tp) of the curve: between the
+FPRs of negatives fp and fp + 1, and between the TPRs of positives tp and tp + 1. A lower curve
+runs through (fp + 1, tp) and an upper one through (fp, tp + 1); they enclose the true curve as
+far as the order of the rows tells. The spacings belong to the rows, so that several scores of
+the same rows are drawn together.
+
+The uncertainty of the threshold at a band's end is in the draws, which therefore hold from one
+negative in the band on, where a variance of components fails.
+
+Symbols: s, t scores of the m positives and n negatives; k negatives above the band's end or
+below its start; [alpha, beta] the band of FPR.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine import roc
+from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.sampling import Sampling
+from aucstudio.engine.types import Array, Index
+
+DRAWS = 1000
+_SEED = 0
+
+# More vertices cost more than they are worth: so many rows are plenty for a variance.
+_MOST_ENDS = 2000
+_UNITS_PER_PORTION = 2000
+
+# A negative further than so many standard deviations and ranks off the band's end is never in it.
+_DEVIATIONS, _RANKS = 8.0, 20
+
+# By simulation (tests/benchmarks/inference_grid.py): with r rows to decide a bound, it needs the
+# share 1.5 / r of the way from the middle of both curves to the outer one.
+_OUTWARD = 1.5
+
+_MOST_VERTICES = 900  # of a whole curve whose heights are drawn
+
+
+@dataclasses.dataclass(frozen=True)
+class Deciding:
+    """How many rows decide a partial area.
+
+    Attributes
+    ----------
+    negatives : float
+        Above the band's end or below its start, whichever are fewer.
+    positives : float
+        Found in the band or missed there, whichever are fewer.
+    low, high : float
+        Rows on which the lower and the upper bound rest.
+    """
+
+    negatives: float
+    positives: float
+    low: float
+    high: float
+
+
+def deciding(
+    ranking: roc.Ranking, alpha: float, beta: float, area: float, sizes: tuple[float, float]
+) -> Deciding:
+    """Count the rows that decide a normalised area over a range of FPR.
+
+    ``sizes`` counts positives and negatives: weighted rows as rows of equal weight, rows in
+    groups by their design effect.
+    """
+    m, n = sizes
+    above, below = n * beta, n * (1 - alpha)
+    if ranking.is_weighted and (alpha, beta) != (0.0, 1.0):
+        effective = ranking.curve.effective
+        above, below = (n / effective() * effective(*of) for of in ((0.0, beta), (alpha, 1.0)))
+    k, found, missed = min(above, below), m * area, m * (1 - area)
+    low, high = min(k, found), min(k, missed)
+    # At a corner of the picture the classes play equal roles.
+    if beta == 1:
+        low = min(low, below * area)
+    if alpha == 0:
+        high = min(high, above * (1 - area))
+    return Deciding(k, min(found, missed), low, high)
+
+
+def drawn_areas(
+    rankings: Sequence[roc.Ranking],
+    alpha: float,
+    beta: float,
+    sizes: tuple[float, float] | None = None,
+) -> list[tuple[Array, Array]] | None:
+    """Draw the normalised areas under the lower and the upper curve of each score.
+
+    Parameters
+    ----------
+    rankings : sequence of Ranking
+        Of the same rows.
+    alpha, beta : float
+    sizes : (float, float), optional
+        Positives and negatives: rows in groups by their design effect.
+
+    Returns
+    -------
+    list of (lower, upper), each of shape (DRAWS,); None where the curves have too many
+    vertices near the band, which means that there are plenty of rows.
+    """
+    parts = [_near(one, alpha, beta) for one in rankings]
+    drawn = drawn_ends(rankings, parts, sizes)
+    if drawn is None:
+        return None
+    (up, of_up), (along, of_along) = drawn
+    return [
+        _areas(
+            *(of_along, along.place[k], along.ends[k], of_up, up.place[k], up.ends[k]),
+            *(float(alpha), float(beta)),
+        )
+        for k in range(len(rankings))
+    ]
+
+
+def drawn_heights(
+    ranking: roc.Ranking, grid: Array, sizes: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Draw the TPRs of the lower and the upper curve of a score at some FPRs.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    grid : ndarray of shape (n_points,)
+        Ascending FPRs.
+    sizes : (float, float)
+        Positives and negatives: rows in groups by their design effect.
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (DRAWS, n_points)
+    """
+    curve = ranking.curve.corners().thinned(_MOST_VERTICES)
+    drawn = drawn_ends([ranking], [curve], sizes)
+    assert drawn is not None  # so few vertices never are too many
+    (up, of_up), (along_x, of_along) = drawn
+    ends = of_along, along_x.place[0], along_x.ends[0], of_up, up.place[0], up.ends[0]
+    lower, upper = _heights(*ends, np.asarray(grid, dtype=np.float64))
+    return lower, upper
+
+
+def bounds(lower: Array, upper: Array, rows: Deciding, level: float) -> tuple[float, float]:
+    """Return the interval of an area: quantiles of the middle, moved outward where rows are few."""
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    low = np.quantile(middle - _outward(rows.low) * half, (1 - level) / 2)
+    high = np.quantile(middle + _outward(rows.high) * half, (1 + level) / 2)
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+def _outward(rows: float) -> float:
+    return min(1.0, _OUTWARD / rows) if rows > 0 else 1.0
+
+
+def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.Curve:
+    """Leave out the vertices that cannot come near the band."""
+    curve = ranking.curve
+    n = curve.effective()
+    if ranking.units is not None:
+        n = Sampling.of(ranking).groups[1]
+    unit = curve.negatives / n
+
+    def reach(share: float) -> float:
+        return _DEVIATIONS * math.sqrt(n * share * (1 - share)) + _RANKS
+
+    first = np.searchsorted(curve.fp, unit * (n * alpha - reach(alpha)), "left") - 1
+    last = np.searchsorted(curve.fp, unit * (n * beta + reach(beta)), "right")
+    places = np.arange(len(curve.fp))
+    return curve.at((places >= first) & (places <= last)).corners()
+
+
+@kernel
+def _areas(
+    along: Array,
+    place_along: Index,
+    ends_along: Index,
+    up: Array,
+    place_up: Index,
+    ends_up: Index,
+    alpha: float,
+    beta: float,
+) -> tuple[Array, Array]:
+    """Compute the normalised areas under both curves of each draw."""
+    draws, vertices = len(along), ends_along.shape[1]
+    areas = np.empty((2, draws))
+    x = np.empty(max(ends_along.max(), place_along.max()) + 1)
+    y = np.empty(max(ends_up.max(), place_up.max()) + 1)
+    for draw in range(draws):
+        _place(x, along[draw], place_along)
+        _place(y, up[draw], place_up)
+        for side in range(2):
+            # The lower curve is further along the FPR, the upper one further up.
+            left, height, total = alpha, y[ends_up[side, 0]], 0.0
+            before = 0.0
+            for vertex in range(vertices):
+                at, reached = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                right = min(at, beta)
+                if right > left:
+                    slope = (reached - height) / (at - before) if vertex > 0 else 0.0
+                    mean = height + slope * ((left + right) / 2 - before)
+                    total += (right - left) * mean
+                    left = right
+                before, height = at, reached
+            total += max(0.0, beta - left) * height
+            areas[side, draw] = total / (beta - alpha)
+    return areas[0], areas[1]
+
+
+@kernel
+def _place(ends: Array, cells: Array, place: Index) -> None:
+    """Sum drawn cells up to each end, as shares of the whole."""
+    ends[:] = 0.0
+    for cell in range(len(cells)):
+        ends[place[cell]] += cells[cell]
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    ends /= ends[-1]
+
+
+@kernel
+def _heights(
+    along: Array,
+    place_along: Index,
+    ends_along: Index,
+    up: Array,
+    place_up: Index,
+    ends_up: Index,
+    grid: Array,
+) -> tuple[Array, Array]:
+    """Compute the heights of both curves of each draw at ascending places."""
+    draws, vertices = len(along), ends_along.shape[1]
+    heights = np.empty((2, draws, len(grid)))
+    x = np.empty(max(ends_along.max(), place_along.max()) + 1)
+    y = np.empty(max(ends_up.max(), place_up.max()) + 1)
+    for draw in range(draws):
+        _place(x, along[draw], place_along)
+        _place(y, up[draw], place_up)
+        for side in range(2):
+            vertex, before, height = 0, 0.0, y[ends_up[side, 0]]
+            for k in range(len(grid)):
+                while vertex < vertices and x[ends_along[1 - side, vertex]] <= grid[k]:
+                    before, height = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                    vertex += 1
+                found = height
+                if 0 < vertex < vertices:
+                    at, reached = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                    found += (reached - height) * (grid[k] - before) / (at - before)
+                heights[side, draw, k] = found
+    return heights[0], heights[1]
+
+
+def drawn_ends(
+    rankings: Sequence[roc.Ranking],
+    parts: Sequence[roc.Curve],
+    sizes: tuple[float, float] | None,
+) -> list[tuple[Spacings, Array]] | None:
+    """Divide the spacings of both classes by the vertices of curves, and draw their sums."""
+    first, spacings = rankings[0], []
+    for of_class in (0, 1):
+        of_scores = [
+            Descending.of(one, of_class, _rows(part)[of_class])
+            for one, part in zip(rankings, parts, strict=True)
+        ]
+        made = Spacings.of(of_scores, _weights(first)[of_class])
+        if made is None:
+            return None
+        spacings.append(made)
+    units = None if first.units is None else first.in_row_order(*first.units)
+    drawn = _drawn(spacings, sizes, units)
+    return list(zip(spacings, drawn, strict=True))
+
+
+def _drawn(
+    spacings: Sequence[Spacings],
+    sizes: tuple[float, float] | None,
+    units: tuple[Index, Index] | None,
+) -> list[Array]:
+    """Draw the sums of the spacings of each class, shape (DRAWS, n_cells).
+
+    The rows of a group have one weight in each draw, in both classes. Groups whose rows are all
+    in one cell are put together there.
+    """
+    rng = np.random.default_rng(_SEED)
+    if units is None:
+        return [one.drawn(rng) for one in spacings]
+    count = 1 + max(int(of_class.max()) for of_class in units)
+    sizes = sizes or (len(units[0]), len(units[1]))
+    entries = [spacings[k].by_unit(units[k], count + k, sizes[k]) for k in (0, 1)]
+    seen = np.bincount(np.concatenate([unit for unit, *_ in entries]))
+    apart = np.flatnonzero(seen > 1)
+    sums, loads = [], []
+    for one, (unit, cell, load) in zip(spacings, entries, strict=True):
+        alone = seen[unit] == 1
+        sums.append(one.merged(cell[alone], load[alone]).drawn(rng))
+        at = np.searchsorted(apart, unit[~alone]), cell[~alone]
+        shape = len(apart), len(one.sizes)
+        loads.append(scipy.sparse.csr_array((load[~alone], at), shape=shape))
+    for start in range(0, len(apart), _UNITS_PER_PORTION):
+        portion = slice(start, start + _UNITS_PER_PORTION)
+        drawn = rng.standard_exponential((DRAWS, min(len(apart) - start, _UNITS_PER_PORTION)))
+        for of_class, load in zip(sums, loads, strict=True):
+            of_class += drawn @ load[portion]
+    return sums
+
+
+def _rows(curve: roc.Curve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    counts = curve.behind or curve
+    return counts.tp, counts.fp
+
+
+def _weights(ranking: roc.Ranking) -> tuple[Array | None, Array | None]:
+    """Return the weights of both classes in row order."""
+    if ranking.weight_s is None or ranking.weight_t is None:
+        return None, None
+    return ranking.in_row_order(ranking.weight_s, ranking.weight_t)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Descending:
+    """A class in descending order of one score.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (rows,)
+        Places in row order.
+    vertices : ndarray of int
+        How many rows are above each vertex.
+    steps : ndarray of int
+        Where the curve can next turn below each vertex: one row further on, or behind all tied
+        rows of that row's group.
+    """
+
+    order: Index
+    vertices: NDArray[np.int64]
+    steps: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ranking: roc.Ranking, of_class: int, vertices: NDArray[np.int64]) -> Descending:
+        """Take a class (0 the positives) and the vertices of a curve."""
+        order = (ranking.order_s, ranking.order_t)[of_class][::-1]
+        if ranking.units is None:
+            return cls(order, vertices, vertices + 1)
+        units = ranking.units[of_class]
+        scores = (ranking.s, ranking.t)[of_class][::-1]
+        new = (scores[1:] != scores[:-1]) | (units[::-1][1:] != units[::-1][:-1])
+        starts = np.append(np.flatnonzero(np.append(True, new)), [len(order), len(order) + 1])
+        return cls(order, vertices, starts[np.searchsorted(starts, vertices, "right")])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Spacings:
+    """Spacings of a class, put together where no score asks for the sum of a part of them.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_cells,)
+        Spacings in each cell: its sum has the gamma distribution of that shape.
+    place : list of ndarray, each of shape (n_cells,)
+        For each score, at which of its ends a cell begins to count.
+    ends : list of ndarray, each of shape (2, n_vertices)
+        For each score, the ends at the vertices and one row further on, as numbers of ends.
+    cell : ndarray of shape (rows + 1,)
+        That of each row, in row order, and of the spacing below the last row.
+    weights : ndarray of shape (rows,) or None
+    units : ndarray of shape (n_cells,) or None
+        What to multiply the drawn sums of weighted rows by. Their spacings are multiplied by the
+        weights, and a sum of them has about the gamma distribution of the same mean and variance.
+    """
+
+    sizes: NDArray[np.float64]
+    place: list[Index]
+    ends: list[Index]
+    cell: Index
+    weights: Array | None = None
+    units: Array | None = None
+
+    @classmethod
+    def of(cls, scores: Sequence[Descending], weights: Array | None = None) -> Spacings | None:
+        """Divide a class that several scores sort; None for too many vertices."""
+        size = len(scores[0].order)
+        joint = np.zeros(size + 1, dtype=np.intp)
+        shape, ends = [], []
+        for one in scores:
+            both = np.stack([one.vertices, one.steps])
+            sums = np.unique(np.append(both, 0))
+            if len(sums) > _MOST_ENDS:
+                return None
+            ends.append(np.searchsorted(sums, both))
+            shape.append(len(sums) + 1)
+            # The spacing above a row is its own; that below the last row belongs to nobody.
+            joint *= shape[-1]
+            joint[np.append(one.order, size)] += np.searchsorted(sums, np.arange(1, size + 2))
+        counts = np.bincount(joint)
+        cells = np.flatnonzero(counts)
+        cell, counts = (np.cumsum(counts > 0) - 1)[joint], counts[cells]
+        place = [np.asarray(of_score) for of_score in np.unravel_index(cells, shape)]
+        made = cls(counts.astype(np.float64), place, ends, cell, weights)
+        if weights is None:
+            return made
+        # What belongs to nobody weighs as the rows that decide do, on average.
+        return made.merged(cell, np.append(weights, weights @ weights / weights.sum()))
+
+    def merged(self, cell: Index, load: Array) -> Spacings:
+        """Put together spacings of some weight, each in one cell."""
+        sums, squares = (
+            np.bincount(cell, load**power, minlength=len(self.sizes)) for power in (1, 2)
+        )
+        full = squares > 0
+        sizes = np.divide(sums**2, squares, out=np.zeros(len(sums)), where=full)
+        units = np.divide(squares, sums, out=np.zeros(len(sums)), where=full)
+        return dataclasses.replace(self, sizes=sizes, units=units)
+
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """Draw the sums of all cells, shape (DRAWS, n_cells)."""
+        sums: Array = rng.standard_gamma(self.sizes, (DRAWS, len(self.sizes)))
+        return sums if self.units is None else sums * self.units
+
+    def by_unit(self, units: Index, nobody: int, size: float) -> tuple[Index, Index, Array]:
+        """Return groups, cells, and the weight that each group has in each of its cells.
+
+        What belongs to nobody is the group of the number ``nobody``, and weighs as one of so many
+        independent rows of the class.
+        """
+        weights = np.ones(len(units)) if self.weights is None else self.weights
+        load = np.append(weights, weights.sum() / size)
+        count = len(self.sizes)
+        both = np.append(units, nobody) * count + self.cell
+        known, place = np.unique(both, return_inverse=True)
+        return known // count, known % count, np.asarray(np.bincount(place, load), np.float64)

@@ -1,0 +1,55 @@
+"""A small ROC plot: chance line, FPR range, curves and legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtGui import QPen
+
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.theme import current_theme
+
+_RIM = 0.015  # beyond the rates, where lines and marks would be cut
+
+
+class RocSketch:
+    """A read-only ROC plot.
+
+    Attributes
+    ----------
+    plot : Plot
+    lines : list of PlotCurveItem
+    range : LinearRegionItem
+    """
+
+    def __init__(self, name: str) -> None:
+        self.plot = make_plot(name, "False-positive rate", "True-positive rate")
+        self.chance = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
+        self.range = pg.LinearRegionItem((0.0, 0.1), movable=False)
+        self.range.setZValue(-10)
+        for item in (self.range, self.chance):
+            self.plot.addItem(item, ignoreBounds=True)
+        self.legend = Legend(self.plot)
+        self.lines: list[pg.PlotCurveItem] = []
+        self.plot.set_whole((-_RIM, 1.0 + _RIM), (-_RIM, 1.0 + _RIM), air=0.0)
+
+    def show(
+        self, curves: Sequence[tuple[Array, Array, QPen]], band: tuple[float, float] | None
+    ) -> None:
+        """Draw curves, FPR and TPR, the first on top; shade the FPR range where there is one."""
+        theme = current_theme()
+        for line in self.lines:
+            self.plot.removeItem(line)
+        self.lines = [pg.PlotCurveItem(fpr, tpr, pen=drawn) for fpr, tpr, drawn in curves]
+        for depth, line in enumerate(reversed(self.lines)):
+            line.setZValue(depth / 100)
+            self.plot.addItem(line, ignoreBounds=True)
+        self.chance.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
+        self.range.setVisible(band is not None)
+        self.range.setRegion(band or (0.0, 1.0))
+        self.range.setBrush(faded(theme.band, 26))
+        for edge in self.range.lines:
+            edge.setPen(pen(faded(theme.band, 120), 1.0))

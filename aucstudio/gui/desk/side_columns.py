@@ -1,0 +1,163 @@
+"""The side columns, which become pages in narrow windows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
+
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.timers import delayed
+
+# Pixels, for text of ordinary size.
+_LEFT, _RIGHT, _SLIM_RIGHT, _WIDEST_LEFT = 328, 408, 296, 420
+_MIDDLE = 680  # of a picture that has its tabs and its controls in one row each
+_LEAST_MIDDLE = 560
+NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
+_SINGLE = _LEFT + _LEAST_MIDDLE
+_UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX: a splitter's own bound is that of what it holds
+_NAME = "sides"
+
+
+class _Pages(QTabWidget):
+    """Pages of which the one in front alone asks for room: a low screen has none for the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        if not self.count():
+            return super().minimumSizeHint()
+        page = self.currentWidget()
+        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+        return needed + QSize(0, self.tabBar().sizeHint().height())
+
+
+class Sides(QSplitter):
+    """Set up at the left, look in the middle, compare at the right.
+
+    In a window narrower than ``NARROW`` pixels the run list is a second page of the left column,
+    and where text is large the pictures are a third one: a picture squeezed between two columns
+    would show nothing.
+
+    Attributes
+    ----------
+    setup, middle, runs : QWidget
+    left : QTabWidget
+        Holds ``setup``, and what else has no column of its own.
+    """
+
+    def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        named(self, _NAME, "Columns")
+        self.setHandleWidth(8)
+        self.setup, self.middle, self.runs = setup, middle, runs
+        self.left = named(_Pages(), "side_tabs", "Set-up and runs")
+        self.left.setDocumentMode(True)
+        self.left.tabBar().setDrawBase(False)
+        self.left.addTab(setup, "Set-up")
+        for widget in (self.left, middle, runs):
+            self.addWidget(widget)
+        self._shown = {setup: True, runs: True}
+        self._at_work = True
+        self._inside: tuple[QWidget, ...] = ()
+        self._soon = delayed(self, 0, self._fit)
+        self._chosen = list(preferences().now.splitters.get(_NAME, ()))
+        self.setStretchFactor(1, 1)
+        self.setCollapsible(1, False)
+        self.splitterMoved.connect(self._keep_sizes)
+        self._fit()
+
+    def show_setup(self, shown: bool) -> None:
+        """Show or hide what is set up."""
+        self._show(self.setup, shown)
+
+    def show_runs(self, shown: bool) -> None:
+        """Show or hide the runs."""
+        self._show(self.runs, shown)
+
+    def at_work(self, working: bool) -> None:
+        """Show the columns only while there is a study to work on."""
+        if working != self._at_work:
+            self._at_work = working
+            self._fit()
+
+    def _show(self, side: QWidget, shown: bool) -> None:
+        self._shown[side] = shown
+        self._arrange()
+        if shown and self.left.indexOf(side) >= 0:
+            self.left.setCurrentWidget(side)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            # Moving a column deletes a handle of the splitter, and a style sheet that is being
+            # applied still holds the widgets there were when it began: Qt would crash.
+            self._soon.start()
+
+    def _fit(self) -> None:
+        """Place each side in a column, or a page of the left one, as there is room."""
+        inside: tuple[QWidget, ...] = ()
+        if self._at_work and self.width() < scaled(NARROW):
+            inside = (self.runs,)
+        if self._at_work and self.width() < scaled(_SINGLE):
+            inside = (self.runs, self.middle)
+        single = self.middle in inside
+        self.left.setMinimumWidth(scaled(_LEFT))
+        if inside != self._inside:
+            self.left.setMaximumWidth(_UNBOUND)  # else it would bound the whole while it is alone
+            self._move(inside)
+        self.left.setMaximumWidth(_UNBOUND if single else scaled(_WIDEST_LEFT))
+        self._arrange()
+        if not single:
+            self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())
+
+    def _usual_sizes(self) -> list[int]:
+        """Shrink the list of runs before the picture."""
+        left, free = scaled(_LEFT), self.width() - scaled(_LEFT + _MIDDLE)
+        if self._inside:
+            return [left, max(1, self.width() - left)]
+        right = max(scaled(_SLIM_RIGHT), min(scaled(_RIGHT), free))
+        return [left, max(1, self.width() - left - right), right]
+
+    def _move(self, inside: tuple[QWidget, ...]) -> None:
+        self._inside = inside
+        for page in (self.runs, self.middle):
+            if (index := self.left.indexOf(page)) >= 0:
+                self.left.removeTab(index)
+        for place, page in ((1, self.middle), (2, self.runs)):
+            if page not in inside:
+                self.insertWidget(place, page)
+                page.setVisible(True)
+        for page, title in ((self.runs, "Runs"), (self.middle, "Pictures")):
+            if page in inside:
+                self.left.addTab(page, title)
+        if self.middle in inside:
+            self.left.setCurrentWidget(self.middle)
+
+    def _arrange(self) -> None:
+        shown = {side: self._at_work and wanted for side, wanted in self._shown.items()}
+        shown[self.middle] = True
+        pages = [self.setup, *self._inside]
+        for page in pages:
+            self.left.setTabVisible(self.left.indexOf(page), shown[page])
+        has_tabs = sum(shown[page] for page in pages) > 1
+        self.left.tabBar().setVisible(has_tabs)
+        # A tab widget passes the focus to its bar; a hidden bar would refuse it and trap Tab.
+        focus = Qt.FocusPolicy.TabFocus if has_tabs else Qt.FocusPolicy.NoFocus
+        self.left.setFocusPolicy(focus)
+        self.left.setVisible(any(shown[page] for page in pages))
+        if self.runs not in self._inside:
+            self.runs.setVisible(shown[self.runs])
+
+    def _keep_sizes(self) -> None:
+        if not self._inside and self._at_work:
+            self._chosen = self.sizes()
+            preferences().put_in("splitters", _NAME, tuple(self._chosen))

@@ -1,0 +1,307 @@
+"""Results of the selected run by subgroup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QSplitter
+
+from aucstudio.engine.inference import Interval
+from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.control_row import ControlRow
+from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plotting import run_pen
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.widgets import named, quietly
+from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
+from aucstudio.project.results.subgroups import (
+    Subgroup,
+    Subgroups,
+    parted_data,
+    subgroups,
+)
+from aucstudio.project.results.threshold_choice import OWN, Target, choose
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import interval_words, p_words, range_words
+
+_ROW = 42  # two lines
+_MOST_NAMED = 8  # levels that the legend has room for
+_HEADS = ("Level", "Rows", "AUC", "pAUC", "TPR", "FPR")
+_TIPS = {
+    1: "Held-out rows, and how many of them are positive",
+    2: "AUC of the level's own rows, with its 95 % interval",
+    3: "Partial AUC in the FPR range of the level's own negatives",
+    4: "Share of the level's positives found at the threshold of the run",
+    5: "Share of the level's negatives called positive at the threshold of the run",
+}
+
+Key = tuple[Any, ...]
+
+
+class GroupsPage(Asker, QSplitter):
+    """Curves above, figures below; it works in the background.
+
+    Attributes
+    ----------
+    said : Signal(object)
+        What is to be said of it.
+    by_combo : ElidedCombo
+    cuts_field : QLineEdit
+    found : Subgroups or None
+    """
+
+    said = Signal(object)
+
+    def __init__(self, session: Session, row: ControlRow) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        named(self, "groups_page", "Subgroups")
+        self.session = session
+        self.found: Subgroups | None = None
+        self._run: ShownRun | None = None
+        self._columns: tuple[str, ...] = ()
+        self._answer = self.answer(self._on_found, self._on_failed)
+        self._make_controls(row)
+        self.picture = RocSketch("groups_plot")
+        self.plot = self.picture.plot
+        self.table = SheetTable("groups_table", "Figures of the levels", _HEADS, _ROW, tips=_TIPS)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(8)
+        self.addWidget(self.plot)
+        self.addWidget(self.table)
+        self.setStretchFactor(0, 3)
+        self.setStretchFactor(1, 2)
+
+    def _make_controls(self, row: ControlRow) -> None:
+        self.by_combo = row.choice(
+            "groups_by_combo",
+            "&By",
+            "Column whose levels define the subgroups; it need not be a feature",
+            says="Column that defines subgroups",
+            elided=True,
+        )
+        self.by_combo.activated.connect(lambda _k: self._on_column())
+        self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cut points")
+        row.put(
+            self.cuts_field,
+            tip="Cut points of a column of numbers, e.g. 40, 65; empty: quartiles, or the values "
+            f"where there are at most {MOST_LEVELS}",
+        )
+        self.cuts_field.setPlaceholderText("cut points, e.g. 40, 65")
+        self.cuts_field.setMaximumWidth(180)
+        self.cuts_field.editingFinished.connect(self.refresh)
+        self._controls = row
+
+    def show_controls(self, shown: bool) -> None:
+        """Show its controls above the page, or hide them; cut points are for numbers."""
+        self._controls.show(shown, self.by_combo)
+        self.cuts_field.setVisible(shown and self._is_number())
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        """Show the session's chosen run by the column."""
+        session = self.session
+        run, table = session.run(session.selected), session.table
+        self._offer_columns(table)
+        self.show_controls(self.by_combo.count() > 0)
+        if run is None or not run.record.splits:
+            self._show_none("Choose a finished run to see its results by subgroup.")
+            return
+        if table is None or not self.by_combo.count():
+            self._show_none("Open the table of this run to see its results by subgroup.")
+            return
+        column = str(self.by_combo.currentData())
+        try:
+            cuts = read_cuts(self.cuts_field.text()) if self._is_number() else ()
+        except InputError as error:
+            self._show_none(f"{str(error)[0].upper()}{str(error)[1:]}.")
+            return
+        target = session.focus.target
+        key: Key = (run.record, table.sha256, column, cuts, session.plan.band, target)
+        key = (*key, session.stakes)
+        self._run = run
+
+        def work(_post: object) -> Subgroups:
+            record, band, stakes = run.record, session.plan.band, session.stakes
+            thresholds = [
+                choose(record, k, target, stakes).threshold for k in range(len(record.splits))
+            ]
+            rows = _rows_of(run.look.name, record, table)
+            return subgroups(record, rows, column, band, cuts, thresholds)
+
+        if self._answer.ask(key, work):
+            self.said.emit(f"Results of {run.look.name} by {column}…")
+
+    def _on_found(self, found: Subgroups) -> None:
+        self.found = found
+        self._draw()
+
+    def _on_failed(self, words: str) -> None:
+        self._show_none(words[:1].upper() + words[1:])
+
+    # ------------------------------------------------------------- the column
+
+    def _offer_columns(self, table: Table | None) -> None:
+        usable = [] if table is None else [c for c in table.columns if c.role != "label"]
+        names = tuple(column.name for column in usable)
+        if names == self._columns:
+            return
+        self._columns = names
+        before = self.by_combo.currentData()
+        fill_combo(self.by_combo, [(name, name) for name in names])
+        levels = (c.name for c in usable if c.kind == "text" and 2 <= c.distinct <= MOST_LEVELS)
+        first = before if before in names else next(levels, names[0] if names else None)
+        self.by_combo.setCurrentIndex(-1 if first is None else names.index(first))
+
+    def _is_number(self) -> bool:
+        table, name = self.session.table, self.by_combo.currentData()
+        if table is None or name is None:
+            return False
+        return any(c.name == name and c.kind == "number" for c in table.columns)
+
+    def _on_column(self) -> None:
+        quietly(self.cuts_field.clear)
+        self.refresh()
+
+    # ------------------------------------------------------------- showing
+
+    def _show_none(self, words: str) -> None:
+        self.found = None
+        self._answer.drop()
+        self._draw_curves(())
+        self.table.show_rows([])
+        self.said.emit(words)
+
+    def _draw(self) -> None:
+        found, run = self.found, self._run
+        if found is None or run is None:
+            return
+        self._draw_curves(found.groups)
+        rows = [Row(_cells(group), RunLook(group.level, k)) for k, group in enumerate(found.groups)]
+        if rows != self.table.sheet.rows:
+            self.table.show_rows(rows)
+        band, target = self.session.plan.band, self.session.focus.target
+        self.said.emit(statement(found, run.look.name, band, target))
+
+    def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
+        chosen = self.table.currentIndex().row()
+        looks = [RunLook(group.level, k) for k, group in enumerate(groups)]
+        pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in enumerate(looks)]
+        curves = [(*group.curve, drawn) for group, drawn in zip(groups, pens, strict=True)]
+        self.picture.show(curves, self.session.plan.band if groups else None)
+        if 0 <= chosen < len(groups):
+            self.picture.lines[chosen].setZValue(2)
+        named = len(groups) <= _MOST_NAMED
+        levels = [look.name for look in looks]
+        self.picture.legend.explain(zip(levels, pens, strict=True) if named else ())
+
+    def _on_row(self, _index: QModelIndex) -> None:
+        if self.found is not None:
+            self._draw_curves(self.found.groups)
+
+    def data(self) -> Mapping[str, Sequence[object]]:
+        """Return the figures, a line for each level."""
+        found = self.found
+        if found is None:
+            return {}
+        columns: dict[str, list[object]] = {
+            found.column: [group.level for group in found.groups],
+            "positives": [group.positives for group in found.groups],
+            "negatives": [group.negatives for group in found.groups],
+        }
+        for name in ("auc", "pauc", "tpr", "fpr"):
+            for end in ("value", "low", "high"):
+                label = name if end == "value" else f"{name}_{end}"
+                columns[label] = [getattr(getattr(group, name), end) for group in found.groups]
+        columns["threshold"] = [group.threshold for group in found.groups]
+        return columns
+
+
+def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
+    """Return the table whose rows were held out: the open one, if it is that."""
+    data = parted_data(name, record)
+    return table if data.sha256 == table.sha256 else data.open()
+
+
+def _cells(group: Subgroup) -> tuple[str, ...]:
+    return (
+        group.level,
+        f"{group.rows:,}\n{group.positives:,} positive",
+        _area(group.auc),
+        _area(group.pauc),
+        *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
+    )
+
+
+def _area(area: Interval) -> str:
+    if math.isnan(area.value):
+        return "–\none class"
+    return _cell(area.value, area.low, area.high)
+
+
+def _cell(value: float, low: float, high: float) -> str:
+    """Write a figure, and below it its interval or that there are too few rows for one."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
+
+
+def _left_out(found: Subgroups) -> str:
+    """State how many levels have too few rows for the tests, where these speak."""
+    told = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    counts = [f"{n} of the {what}" for what, p, n in told if n and not math.isnan(p)]
+    return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
+
+
+def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
+    """State whether the levels differ, and what that rests on."""
+    known = [group for group in found.groups if not math.isnan(group.auc.value)]
+    if not known:
+        return Statement(f"No level of {found.column} has rows of both classes held out.")
+    sure = [group for group in known if not group.few]
+    known = sure if len(sure) > 1 else known
+    low = min(known, key=lambda group: group.auc.value)
+    high = max(known, key=lambda group: group.auc.value)
+    ends = (
+        f"AUC {low.auc.value:.3f} ({low.level}) to {high.auc.value:.3f} ({high.level})"
+        if low is not high
+        else f"AUC {low.auc.value:.3f} ({low.level})"
+    )
+    if math.isnan(found.p_auc):
+        head = f"{name} by {found.column}: {ends}; too few rows to test whether the levels differ."
+    elif found.p_auc < 0.05:
+        head = f"{name} ranks differently across {found.column} ({p_words(found.p_auc)}): {ends}."
+    else:
+        p = p_words(found.p_auc)
+        head = f"{name} by {found.column}: the levels do not differ significantly ({p}); {ends}."
+    pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
+    few = [group.level for group in found.groups if group.few]
+    doubtful = [group.level for group in found.groups if group.notices]
+    where = "its own threshold" if target.rule == OWN else "the chosen threshold"
+    return Statement.of(
+        head,
+        f"Equality of the partial areas in FPR {range_words(band)}: {pauc}.",
+        f"TPR and FPR are those of {where} in each split.",
+        f"Fewer than 10 rows of a class: {_listed(few)}." if few else "",
+        f"pAUC estimated too high, with few negatives per split, at {_listed(doubtful)}."
+        if doubtful
+        else "",
+        f"{found.merged:,} rare levels form one group." if found.merged else "",
+        _left_out(found),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

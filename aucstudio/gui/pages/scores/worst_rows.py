@@ -1,0 +1,194 @@
+"""Rows ranked worst."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
+from PySide6.QtWidgets import (
+    QComboBox,
+    QWidget,
+)
+
+from aucstudio.engine.types import Array, Index
+from aucstudio.gui.common.confusion import CARD_WIDTH
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import (
+    data_button,
+    explain_button,
+    label,
+    named,
+    tell,
+)
+from aucstudio.gui.pages.scores.words import number
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.words import class_words
+
+MOST = 100  # rows that are listed
+_LINE = 22
+_HEADS = ("Row", "Score", "Wrong pairs")
+_TIPS = {
+    0: "Number of the row in the table, from 1",
+    2: "Rows of the other class that this row is ranked wrongly against: negatives above a "
+    "positive, positives below a negative",
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Worst:
+    """Rows of one class, the worst ranked first.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers in the table.
+    scores : ndarray
+    pairs : ndarray of int
+        How many rows of the other class each is ranked wrongly against; ties not counted.
+    """
+
+    rows: Index
+    scores: Array
+    pairs: Index
+
+    @classmethod
+    def of(cls, split: SplitResult, positive: bool, most: int = MOST) -> Worst:
+        """Find them among the held-out rows."""
+        mine = split.test_positive == positive
+        scores = split.test_scores[mine]
+        order = np.argsort(scores if positive else -scores, kind="stable")[:most]
+        others = np.sort(split.test_scores[~mine])
+        if positive:
+            pairs = len(others) - np.searchsorted(others, scores[order], "right")
+        else:
+            pairs = np.searchsorted(others, scores[order], "left")
+        return cls(split.test_rows[mine][order], scores[order], pairs)
+
+
+class WorstRows(QWidget):
+    """A list of them, and the cells of the one that is chosen.
+
+    Attributes
+    ----------
+    pointed : Signal(int)
+        A row of the list was chosen: its number in the table.
+    data_asked : Signal(int)
+        A row is to be seen among all others.
+    explaining : Signal(int)
+        What moved the score of a row is to be seen.
+    worst : Worst or None
+    """
+
+    pointed = Signal(int)
+    data_asked = Signal(int)
+    explaining = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "worst_rows", "Rows ranked worst")
+        self.setFixedWidth(scaled(CARD_WIDTH))
+        self.worst: Worst | None = None
+        self._split: SplitResult | None = None
+        self._table: Table | None = None
+        self.side = named(QComboBox(), "worst_side_combo", "Which rows are listed")
+        self.side.addItems(
+            ["Positives with the lowest scores", "Negatives with the highest scores"]
+        )
+        plain_tooltip(self.side, "The rows that are ranked worst; click one to see its cells")
+        self.side.currentIndexChanged.connect(self._fill)
+        title = PlainLabel("&Worst-ranked rows")
+        title.setBuddy(self.side)
+        title.setProperty("role", "muted")
+        self.list = SheetTable(
+            "worst_table", "Rows ranked worst", _HEADS, _LINE, 1, tips=_TIPS, words=()
+        )
+        self.list.selectionModel().currentRowChanged.connect(lambda: self._ask(self.pointed))
+        self.list.activated.connect(lambda: self._ask(self.data_asked))
+        self.data_button = data_button("worst_data_button", lambda: self._ask(self.data_asked))
+        self.explain_button = explain_button(
+            "worst_explain_button", lambda: self._ask(self.explaining)
+        )
+        self.about = label("", "muted", wrap=True, name="row_about")
+        self.sheet = SheetTable("row_cells", "Cells of the row", ("Column", "Cell"), _LINE)
+        buttons = across((self.data_button, 1), (self.explain_button, 1))
+        parts = title, self.side, (self.list, 3), self.about, (self.sheet, 2), buttons
+        self.setLayout(down(*parts, gap=4))
+
+    def show_split(self, split: SplitResult, table: Table | None) -> None:
+        """List the rows of a split; ``table`` is None if its rows are not available."""
+        if (split, table) != (self._split, self._table):
+            self._split, self._table = split, table
+            for k, name in enumerate((split.model.positive, split.model.negative)):
+                words = ("with the lowest scores", "with the highest scores")[k]
+                self.side.setItemText(
+                    k, f"{class_words(name if len(name) < 16 else name[:15] + '…')} {words}"
+                )
+            self._fill()
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the listed rows are those of the table."""
+        return self._table is not None
+
+    def show_row(self, row: int | None) -> None:
+        """Mark a row of the table where it is listed, and show its cells."""
+        self._mark(row if self.has_table else None)
+        for button in (self.data_button, self.explain_button):
+            button.setVisible(self.list.currentIndex().isValid())
+        seen = row is not None and self._table is not None and row < self._table.rows
+        self.sheet.setVisible(seen)
+        if row is None or self._table is None or not seen:
+            tell(
+                self.about,
+                "" if self._table else ("The rows of the test file are not part of the table."),
+            )
+            return
+        assert self._split is not None
+        place = np.flatnonzero(self._split.test_rows == row)
+        where = "" if len(place) else ", not held out in this split"
+        tell(self.about, f"Row {row + 1:,}{where}")
+        self.sheet.show_rows([Row(cells) for cells in row_cells(self._table, row)])
+
+    def _fill(self) -> None:
+        if self._split is None:
+            return
+        self.worst = Worst.of(self._split, self.side.currentIndex() == 0)
+        figures = zip(self.worst.rows, self.worst.scores, self.worst.pairs, strict=True)
+        self.list.show_rows(
+            [Row((f"{r + 1:,}", number(s), f"{pairs:,}")) for r, s, pairs in figures]
+        )
+
+    def _mark(self, row: int | None) -> None:
+        selection = self.list.selectionModel()
+        if row is None or self.worst is None or row not in self.worst.rows:
+            selection.clear()
+            return
+        found = np.flatnonzero(self.worst.rows == row)
+        index = self.list.sheet.index(int(found[0]), 0)
+        flags = QItemSelectionModel.SelectionFlag
+        selection.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+        self.list.scrollTo(index)
+
+    def _ask(self, signal: SignalInstance) -> None:
+        """Emit a signal with the row of the list that is chosen."""
+        index = self.list.currentIndex()
+        if index.isValid() and self.worst is not None and self._table is not None:
+            signal.emit(int(self.worst.rows[index.row()]))
+
+
+def row_cells(table: Table, row: int) -> list[tuple[str, str]]:
+    """Return the name and the cell of every column but the ignored ones, the label first."""
+    columns = [column for column in table.columns if column.role != "ignore"]
+    columns.sort(key=lambda column: column.role != "label")
+    return [(column.name, _cell(column.kind, column.values[row])) for column in columns]
+
+
+def _cell(kind: str, value: object) -> str:
+    if value is None or value != value:  # NaN
+        return "–"
+    return f"{value:.6g}".replace("-", "−") if kind == "number" else str(value)

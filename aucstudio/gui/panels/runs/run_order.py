@@ -1,0 +1,106 @@
+"""Filter, sort order and groups of the run list."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, RowContent
+from aucstudio.gui.panels.runs.run_texts import Facts, facts_of, known_facts
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.words import runs_words
+
+GROUPS: dict[str, tuple[str, Callable[[Facts], str]]] = {
+    "": ("Not grouped", lambda facts: ""),
+    "method": ("By method", lambda facts: facts.method),
+    "scheme": ("By validation", lambda facts: facts.scheme),
+    "table": ("By table", lambda facts: facts.table),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """The head of a group of rows."""
+
+    key: str
+    count: int
+    is_open: bool = True
+
+    @property
+    def title(self) -> str:
+        """What it says."""
+        return f"{'▾' if self.is_open else '▸'} {self.key} · {runs_words(self.count)}"
+
+
+Row = ShownRun | Section
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOrder:
+    """How the runs are shown.
+
+    Attributes
+    ----------
+    column : str
+        Key of the column they are sorted by; empty: as they were made.
+    descending : bool
+    group : str
+        Key into :data:`GROUPS`.
+    needle : str
+        Words that all have to occur in what is known of a run.
+    closed : frozenset of str
+        Groups whose runs are folded away.
+    """
+
+    column: str = ""
+    descending: bool = False
+    group: str = ""
+    needle: str = ""
+    closed: frozenset[str] = frozenset()
+
+    def needs_figures(self) -> bool:
+        """Return whether the order depends on figures."""
+        return self.column in KEYS and COLUMNS[KEYS.index(self.column)].is_figure
+
+    def rows(
+        self, runs: Sequence[ShownRun], content: Callable[[ShownRun], RowContent]
+    ) -> list[Row]:
+        """List the rows: runs, and the heads of their groups."""
+        words = self.needle.casefold().split()
+        kept = [run for run in runs if not words or _is_found(run, words)]
+        kept = self._sorted(kept, content)
+        if not self.group:
+            return list(kept)
+        groups: dict[str, list[Row]] = {}
+        for run in kept:
+            groups.setdefault(GROUPS[self.group][1](facts_of(run.record)), []).append(run)
+        return [
+            row for key in sorted(groups, key=str.casefold) for row in self._group(key, groups[key])
+        ]
+
+    def _group(self, key: str, rows: list[Row]) -> list[Row]:
+        is_open = key not in self.closed
+        return [Section(key, len(rows), is_open), *(rows if is_open else [])]
+
+    def _sorted(
+        self, runs: list[ShownRun], content: Callable[[ShownRun], RowContent]
+    ) -> list[ShownRun]:
+        if self.column not in KEYS:
+            return runs
+        column = COLUMNS[KEYS.index(self.column)]
+        order = column.order or column.text
+        keys: list[tuple[Any, ShownRun]] = [(order(content(run)), run) for run in runs]
+        known = [pair for pair in keys if pair[0] is not None]
+        known.sort(key=lambda pair: pair[0], reverse=self.descending)
+        # What has no value stands last, whichever way the others are sorted.
+        return [run for _, run in known] + [run for key, run in keys if key is None]
+
+
+def _is_found(run: ShownRun, words: Sequence[str]) -> bool:
+    """Return whether a run is found by words; one that was not read through is not yet."""
+    facts = known_facts(run.record)
+    if facts is None:
+        return False
+    text = f"{run.look.name}\n{run.look.notes}".casefold()
+    return all(word in text or word in facts.text for word in words)

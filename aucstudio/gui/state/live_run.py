@@ -1,0 +1,106 @@
+"""The run in progress."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import numpy as np
+
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.project_handle import ProjectHandle
+from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.progress import Look, Progress
+from aucstudio.project.runs.trajectory import StageLog, Thinned
+from aucstudio.project.runs.tuning import Search, symbols
+
+_MOST_LOOKS = 128
+
+
+def _no_looks() -> Thinned[Look]:
+    return Thinned(_MOST_LOOKS)
+
+
+@dataclasses.dataclass(eq=False)
+class LiveRun:
+    """The run in progress, as far as the window knows it.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    look : RunLook
+        Name and colour it will keep.
+    home : ProjectHandle or None
+        Where it will be kept.
+    split, splits : int
+    points : list of (iteration, seconds, objective, gap)
+        Of the fit under way.
+    picture : Look or None
+        The latest look at the scorer.
+    looks : Thinned of Look
+        Looks at the fit under way, a bounded number of them.
+    stages : StageLog
+        Of the fit under way.
+    preparation : Preparation or None
+        Of the fit under way.
+    search : Search or None
+        The search for settings under way, or the last one.
+    stopping : bool
+    """
+
+    experiment: Experiment
+    look: RunLook
+    home: ProjectHandle | None = None
+    split: int = 0
+    splits: int = 1
+    points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
+    picture: Look | None = None
+    looks: Thinned[Look] = dataclasses.field(default_factory=_no_looks)
+    stages: StageLog = dataclasses.field(default_factory=StageLog)
+    preparation: Preparation | None = None
+    search: Search | None = None
+    stopping: bool = False
+    began: float = dataclasses.field(default_factory=time.monotonic)
+    _latest: Progress | None = None
+
+    def hear(self, progress: Progress) -> None:
+        """Handle one message of the job."""
+        if progress.split != self.split:
+            self.split, self.points, self.picture = progress.split, [], None
+            self.looks, self.stages = _no_looks(), StageLog()
+        self.splits, self.preparation = progress.splits, progress.preparation
+        self._latest = progress
+        if progress.search is not None:
+            self.search = progress.search
+        step = progress.step
+        if step is not None:
+            self.stages.hear(step, progress.seconds)
+        if step is not None and step.iteration > 0 and step.objective is not None:
+            gap = np.nan if step.gap is None else step.gap
+            self.points.append((step.iteration, progress.seconds, step.objective, gap))
+        if progress.look is not None:
+            self.picture = progress.look
+            self.looks.add(progress.look)
+
+    @property
+    def fraction(self) -> float | None:
+        """Share of the whole run that is done."""
+        return self._told()[0]
+
+    @property
+    def words(self) -> str:
+        """What it is doing."""
+        return self._told()[1]
+
+    def _told(self) -> tuple[float | None, str]:
+        # Of thousands of messages a second only the last one is put into words.
+        if self._latest is None:
+            return None, "starting"
+        return self._latest.describe(symbols(self.experiment.method))
+
+    def seconds_left(self) -> float | None:
+        """Estimate the time to go, once a share of the run is done."""
+        if self.fraction is None or self.fraction < 0.02:
+            return None
+        return (time.monotonic() - self.began) * (1.0 / self.fraction - 1.0)

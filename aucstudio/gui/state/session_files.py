@@ -1,0 +1,199 @@
+"""Studies of a session: opened, saved and left as a whole, on threads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from aucstudio.gui.state.opening import OpenedStudy, Opener, read_file
+from aucstudio.gui.state.saving import Save, SaveAgain, Saver
+from aucstudio.gui.state.session_runs import Runs
+from aucstudio.gui.state.session_state import SessionState
+from aucstudio.gui.state.stored_study import RunReader
+from aucstudio.gui.state.study import Study
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.words import runs_words
+
+_MOST_TOLD = 5
+
+
+class StudyFiles(QObject):
+    """Opens, saves and leaves the studies of a session.
+
+    Parameters
+    ----------
+    session : SessionState
+    runs : Runs
+
+    Attributes
+    ----------
+    opener : Opener
+    saver : Saver
+    """
+
+    opened = Signal(object)  # what was read; the study is open
+    _damage_found = Signal(object, object)  # whose; sentences by run
+
+    def __init__(self, session: SessionState, runs: Runs) -> None:
+        super().__init__(session)
+        self._session, self._runs = session, runs
+        self._reader: RunReader | None = None
+        self._damage_found.connect(self._on_damage)
+        self.opener, self.saver = Opener(self), Saver(self)
+        self.opener.opened.connect(self._on_opened)
+        self.saver.saved.connect(self._on_saved)
+        for files in (self.opener, self.saver):
+            files.changed.connect(lambda: session.tell({"live"}))
+
+    @property
+    def has_work(self) -> bool:
+        """Whether leaving would break something off: a run, what waits, or a save."""
+        return self._session.trains or self.saver.busy
+
+    def unsaved_words(self) -> str:
+        """State which finished runs leaving would lose: they could not be written, nor now."""
+        session = self._session
+        for study in session.studies:
+            study.home.keep_unsaved()
+        return ". ".join(
+            study.status if study is session.study else f"In {study.name}, {study.status}"
+            for study in session.studies
+            if study.home.unsaved
+        )
+
+    # ------------------------------------------------------------- another study
+
+    def _leave_for(self, study: Study) -> None:
+        """Leave the present study for another one; its runs go on, and end in its own file."""
+        session, old = self._session, self._session.study
+        if session.unsaved:
+            self.begin_save_again()
+        session.keep_plan()
+        if old.records and not old.is_saved and study.table is not None:
+            session.failed.emit(
+                f"{old.name}: {runs_words(len(old.records))} kept in an unsaved study, listed "
+                "under File ▸ Open recent",
+                "",
+            )
+        if self._reader is not None:
+            self._reader.stop()
+        if old.busy:
+            session.left.append(old)
+        else:
+            old.deleteLater()
+        session.swap(study)
+
+    def close_study(self) -> None:
+        """Leave the present study for none: the start page."""
+        self.opener.cancel()
+        self._leave_for(Study(self._session.plan.fresh()))
+
+    # ------------------------------------------------------------- opening
+
+    def begin_open(self, path: str | Path, kind: str, choices: ImportChoices | None = None) -> None:
+        """Start to open a file; abandon one that is still being read for an earlier request.
+
+        A table is read by ``choices``, else by what was chosen for it before, else by guesses.
+
+        ``opened`` or the opener's ``refused`` tell what came of it; until then everything stays.
+        """
+        self._session.keep_plan()
+        self.opener.open(path, kind, self._session.keeper.wait, choices)
+
+    def open_now(self, path: str | Path, kind: str) -> OpenedStudy:
+        """Open a file of any kind; its study is there on return.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; everything stays as it was.
+        """
+        self.opener.cancel()
+        self._session.save_plan()
+        found = read_file(path, kind)
+        self._on_opened(found)
+        return found
+
+    def _on_opened(self, found: OpenedStudy) -> None:
+        study = found.study(self._session.plan)
+        self._leave_for(study)
+        self._reader = RunReader(functools.partial(self._damage_found.emit, study))
+        self._reader.start(found.unread)
+        if found.experiments is not None:
+            self._runs.queue(found.experiments.experiments)
+        self.opened.emit(found)
+
+    def leave_out(self, damaged: Mapping[str, str]) -> None:
+        """Take runs out of the list that proved to be damaged, and say so."""
+        self._on_damage(self._session.study, damaged)
+
+    def _on_damage(self, study: Study, damaged: Mapping[str, str]) -> None:
+        gone = study.leave_out(damaged)
+        if not gone or study is not self._session.study:
+            return
+        self._session.tell({"runs"} | study.mend_selection())
+        shown = "\n\n".join(damaged[run] for run in gone[:_MOST_TOLD])
+        more = len(gone) - _MOST_TOLD
+        shown += f"\n\n{more} more runs are damaged." if more > 0 else ""
+        self._session.failed.emit(shown, "")
+
+    # ------------------------------------------------------------- saving
+
+    def begin_save(self, path: str | Path) -> None:
+        """Start to save the project under a name; running runs continue in that file.
+
+        ``told`` or the saver's ``refused`` tell what came of it. A second save waits for the first.
+        """
+        study = self._session.study
+        self.saver.save(Save(study, Path(path), study.document()), self._session.keeper.wait)
+
+    def begin_save_again(self) -> None:
+        """Begin to write what the project's file lacks: the plan, and runs that did not fit."""
+        session, study = self._session, self._session.study
+        if study.home.file is not None and session.unsaved:
+            save = SaveAgain(study, study.home.file.path, study.document())
+            self.saver.save(save, session.keeper.wait)
+            return
+        session.keep_plan()
+        session.told.emit(study.status)
+
+    def save_as(self, path: str | Path) -> None:
+        """Save the project under a name and go on in that file, runs under way included.
+
+        It is written from what is here: the file of before may be gone or damaged.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; everything stays as it was.
+        """
+        self.saver.finish()
+        self._session.keeper.wait()
+        study = self._session.study
+        save = Save(study, Path(path), study.document())
+        try:
+            save.write()
+        finally:
+            self._on_damage(study, save.left_out)
+        self._on_saved(save)
+
+    def _on_saved(self, save: Save) -> None:
+        session, study = self._session, save.study
+        study.is_saved = study.is_saved or not isinstance(save, SaveAgain)
+        self._on_damage(study, save.left_out)
+        if study is session.study:
+            session.keep_plan()  # it may have changed while it was written
+            session.told.emit(study.status)
+            session.tell({"runs"})
+        else:
+            session.told.emit(f"Saved {save.path.name}")
+
+    def close(self) -> None:
+        """Finish saves, and try once more to write what could not be written."""
+        if self._reader is not None:
+            self._reader.stop()
+        self.saver.finish()
+        self.unsaved_words()  # which tries once more

@@ -1,0 +1,269 @@
+"""Runs of a session: started, queued, stopped, and taken in by the study they belong to."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.state.cluster_link import ClusterLink
+from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.runner import Waiting
+from aucstudio.gui.state.session_state import SessionState
+from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.project.data.score_file import Joined
+from aucstudio.project.data.splitting.split import require_enough
+from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.summary import work_out
+from aucstudio.project.runs.estimate import check_size, check_size_at_once
+from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
+from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by
+from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.work.cluster_runs import Spread
+from aucstudio.project.work.submit import Here, Outcome, Place, RunTask, submit
+
+
+def _named(runs: Sequence[ShownRun]) -> list[tuple[str, RunRecord]]:
+    return [(run.look.name, run.record) for run in runs]
+
+
+class Runs:
+    """Runs of the open study, and of those that were left while they had runs under way.
+
+    Parameters
+    ----------
+    session : SessionState
+    place : Place, optional
+        Where they are made; without it, on a thread of this process.
+
+    Attributes
+    ----------
+    cluster : ClusterLink
+    """
+
+    def __init__(self, session: SessionState, place: Place | None = None) -> None:
+        self._session, self._place = session, place or Here()
+        self.cluster = ClusterLink(session)
+        session.watchers.append(self.watch)
+
+    def watch(self, study: Study) -> None:
+        """Subscribe to the runs of a study."""
+        runner = study.runner
+        runner.at_once = self._place.at_once
+        runner.obey(study.home, functools.partial(self._begin, study), self._fits)
+        runner.changed.connect(functools.partial(self.on_moved, study))
+        runner.failed.connect(self._session.failed)
+        runner.ended.connect(functools.partial(self._take_in, study))
+
+    def study_of(self, live: LiveRun) -> Study:
+        """Return the study that a run in progress belongs to."""
+        found = (study for study in self._session.left if live in study.runner.flights)
+        return next(found, self._session.study)
+
+    # ------------------------------------------------------------- asking for runs
+
+    def run_methods(self, methods: Sequence[str] = ("",), *, tuned: bool = False) -> None:
+        """Start, or queue, a run of each method on the same splits, with the plan's settings.
+
+        Parameters
+        ----------
+        methods : sequence of str
+            Their ids; without any, that of the form.
+        tuned : bool
+            Whether settings are searched first, by the plan's measure.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If one of them cannot be run; nothing is started.
+        """
+        self.start([self.planned(method, tuned=tuned) for method in methods])
+
+    def start(self, experiments: Sequence[Experiment]) -> None:
+        """Start, or queue, planned runs; their methods are remembered as the last ones used."""
+        self.queue(experiments)
+        for experiment in reversed(experiments):
+            preferences().note_method(experiment.method)
+
+    def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
+        """Return the experiment that the form asks for, of the chosen method or of another.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If it cannot be run.
+        """
+        table, plan = self._table(), self._session.plan
+        data = DataReference.to_table(table)
+        method = method or plan.method
+        tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
+        experiment = plan_experiment(
+            data,
+            method,
+            plan.settings(method),
+            plan.validation,
+            plan.band,
+            tuning,
+            plan.preparation,
+        )
+        check_size(experiment, table)
+        check_groups(plan.validation, table)
+        return experiment
+
+    def run_scores(self, direction: str, column: str = "", joined: Joined | None = None) -> None:
+        """Start, or queue, the run of scores that a column or a file gave, on the plan's splits.
+
+        Parameters
+        ----------
+        direction : str
+            A choice of the method's setting of that name.
+        column : str
+            A column of the table.
+        joined : Joined, optional
+            Or the scores of a file.
+
+        Raises
+        ------
+        InputError
+            If the column cannot be a score, the plan tests on another file, or the rows cannot be
+            split so.
+        """
+        plan, table = self._session.plan, self._table()
+        if joined is not None:
+            column, table = joined.scores.name, joinable(joined.table, plan.validation)
+        data, settings = DataReference.to_table(scored_by(table, column)), {"direction": direction}
+        planned = plan_experiment(data, MARKER, settings, plan.validation, plan.band)
+        check_groups(plan.validation, table)
+        planned = dataclasses.replace(planned, name=column)
+        self.queue([planned if joined is None else planned.with_score_file(joined.scores)], table)
+
+    def why_not(self, validation: Validation | None = None) -> str:
+        """Explain why no run can succeed on the table, by a scheme if given; nothing if one may."""
+        table = self._session.table
+        if table is None:
+            return "open a table first"
+        try:
+            table.require_two_classes()
+            if validation is not None:
+                positives = table.classes[table.positive or ""]
+                negatives = sum(table.classes.values()) - positives
+                require_enough(min(positives, negatives), validation)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def why_not_combined(self) -> str:
+        """Explain why the checked runs cannot be combined; nothing if they can."""
+        if self._session.table is None:
+            return "the table of these runs is not open"
+        from aucstudio.project.combination.planning import why_not
+
+        return why_not(_named(self._session.checked_runs()))
+
+    def combine_checked(self) -> None:
+        """Start or queue the combination of the checked runs; report errors."""
+        from aucstudio.project.combination.planning import plan_combination
+
+        plan = self._session.plan
+        try:
+            experiment = plan_combination(
+                _named(self._session.checked_runs()), plan.band, plan.band
+            )
+        except InputError as error:
+            self._session.failed.emit(f"Cannot combine the runs: {error}", "")
+            return
+        self.queue([experiment])
+
+    def twin_of(self, experiment: Experiment) -> ShownRun | None:
+        """Return the run of the list whose scores an experiment would give again, if any."""
+        same = find_twin(experiment, (run.record for run in self._session.shown_runs()))
+        return None if same is None else self._session.run(same.id)
+
+    def _table(self) -> Table:
+        if self._session.table is None:
+            raise InputError("open a table first", setting="data")
+        return self._session.table
+
+    def queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
+        """Start, or queue, runs of a table, by default of the one that is open."""
+        table, study = table or self._table(), self._session.study
+        for experiment in experiments:
+            look = study.plan.free_look(experiment.title, study.runner.taken_looks())
+            study.runner.add(Waiting(experiment, look, table))
+        study.runner.start_next()
+
+    def run_at_once(self, count: int) -> None:
+        """Set how many runs train at a time, from the next one on."""
+        self._place.at_once = count
+        for study in self._session.studies:
+            study.runner.at_once = count
+            study.runner.start_next()
+
+    def stop(self) -> None:
+        """Stop all runs, those that wait too, and searches, in all studies."""
+        for study in self._session.studies:
+            study.runner.queue.clear()
+            study.runner.stop()
+            study.tournament.stop()
+
+    # ------------------------------------------------------------- beginning and ending
+
+    def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
+        if study is self._session.study:
+            self._session.keep_soon.start()  # its project may just have been made
+        return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
+
+    def _place_of(self, study: Study, experiment: Experiment) -> Place:
+        """Return the place that a run is made in."""
+        if experiment.members:
+            from aucstudio.project.combination.combining import Combining
+
+            looks, made = study.plan.looks, study.records.items()
+            return Combining([(looks[run].name, one) for run, one in made if run in looks])
+        workers = self.cluster.workers
+        return self._place if workers is None else Spread(workers)
+
+    def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
+        """Return whether a run fits in memory beside others."""
+        if self.cluster.workers is not None or waiting.experiment.members:
+            return True
+        together = [waiting.experiment, *beside]
+        try:
+            check_size_at_once(together, waiting.table, len(together))
+        except (InputError, InvalidSetting):
+            return False
+        return True
+
+    def on_moved(self, study: Study) -> None:
+        """Report that a run moved, began or ended; forget a study that was left and is done."""
+        session = self._session
+        ended = not study.busy and not study.home.unsaved  # else closing has yet to ask
+        if ended and study in session.left:
+            session.left.remove(study)
+            study.deleteLater()
+        session.tell({"live"})
+
+    def _take_in(self, study: Study, outcome: Outcome, live: LiveRun) -> None:
+        session, record = self._session, outcome.record
+        unsaved = outcome.unsaved or study.home.unsaved.get(record.id, "")
+        if record.status == FAILED:
+            session.failed.emit(f"{live.look.name} failed: {record.error}", record.traceback)
+        if unsaved:
+            session.failed.emit(unsaved, "")
+        look = dataclasses.replace(live.look, visible=record.status != FAILED)
+        study.records[record.id] = record
+        follows = study.follows
+        session.put_looks(study, {**study.plan.looks, record.id: look})
+        if study is not session.study:
+            session.told.emit(f"{look.name} ended in {study.name}")
+            return
+        if follows:
+            session.select(record.id)
+        session.told.emit(study.status if follows else f"{look.name} ended. {study.status}")

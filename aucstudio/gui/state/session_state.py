@@ -1,0 +1,414 @@
+"""The state of a session: a study, what a person changes in it, and who is told of it.
+
+Views read the session, call its verbs and listen to its fields; no view calls another view.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
+
+from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.plan import Plan, RunLook
+from aucstudio.gui.state.runner import Waiting
+from aucstudio.gui.state.stored_plans import PlanKeeper, joined_plan
+from aucstudio.gui.state.study import Focus, ShownRun, Study
+from aucstudio.gui.state.timers import Turns, delayed
+from aucstudio.project.data.table import Table
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.project.project_file import ProjectFile
+
+FIELDS = frozenset(
+    {
+        "table",  # another table, or other roles
+        "plan",  # method, settings, validation
+        "runs",  # a run came, or is shown differently
+        "selection",  # another run is chosen
+        "band",  # the FPR range moved
+        "band_rested",  # it moved, and has not moved again for a moment: a drag paused or ended
+        "focus",  # another split, threshold, row or pair is pointed at
+        "stakes",  # where scores will be used, or the threshold of every run
+        "live",  # a run in progress moved, began or ended; another one waits
+        "best",  # a search for the best model moved, began or ended
+    }
+)
+_KEEP_MILLISECONDS = 400
+_REST_MILLISECONDS = 100
+_STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
+
+
+class SessionState(QObject):
+    """The open study, the verbs that change it, and the signals that say what changed.
+
+    Parameters
+    ----------
+    parent : QObject, optional
+
+    Attributes
+    ----------
+    study : Study
+        The one that is open; swapped whole.
+    left : list of Study
+        Those that are no longer open, with runs under way.
+    watchers : list of callable
+        Told each study that is opened, to subscribe to what is its own.
+    turns : Turns
+    undo_group : QUndoGroup
+        Its active stack is that of the study.
+    """
+
+    changed = Signal(object)  # which of FIELDS changed
+    asked = Signal(str, object)  # a page to show, or a dialog, and what it is about
+    told = Signal(str)  # a sentence for the status bar
+    failed = Signal(str, str)  # a sentence and a traceback for the message bar
+
+    _plan_joined = Signal(object, object, object)  # whose; what was sent, and kept
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.turns, self.undo_group = Turns(self), QUndoGroup(self)
+        self._plan_joined.connect(self._take_over)
+        self.keeper = PlanKeeper(self._plan_joined.emit)
+        self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
+        self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.tell({"band_rested"}))
+        self.left: list[Study] = []
+        self.watchers: list[Callable[[Study], object]] = []
+        self.study = Study(Plan())
+
+    def swap(self, study: Study) -> None:
+        """Show another study."""
+        self.study = study
+        study.setParent(self)
+        for watch in self.watchers:
+            watch(study)
+        self.undo_group.setActiveStack(study.undo_stack)
+        self.tell(FIELDS)
+
+    def listen(self, answer: Callable[[], object], *fields: str) -> None:
+        """Call a method of a QObject, as long as that lives, when one of some fields changes."""
+        assert FIELDS.issuperset(fields)
+        _Listener(self, answer, frozenset(fields))
+
+    def tell(self, fields: Set[str]) -> None:
+        """Emit the fields that have changed, if any."""
+        if fields:
+            self.changed.emit(fields)
+
+    # ------------------------------------------------------------- the study
+
+    @property
+    def table(self) -> Table | None:
+        """The table, with the roles of its columns."""
+        return self.study.table
+
+    @property
+    def plan(self) -> Plan:
+        """What the form says, and how runs are shown."""
+        return self.study.plan
+
+    @property
+    def records(self) -> dict[str, RunRecord]:
+        """The finished runs by id."""
+        return self.study.records
+
+    @property
+    def focus(self) -> Focus:
+        """What is pointed at."""
+        return self.study.focus
+
+    @property
+    def stakes(self) -> Stakes:
+        """The prior and the cost that operating points are weighed by."""
+        return self.plan.stakes
+
+    @property
+    def undo_stack(self) -> QUndoStack:
+        """The edits of this study."""
+        return self.study.undo_stack
+
+    @property
+    def project(self) -> ProjectFile | None:
+        """The file that runs and plan are kept in; None before there is something to keep."""
+        return self.study.home.file
+
+    @property
+    def unsaved(self) -> Mapping[str, str]:
+        """By id, why a run could not be written into the file."""
+        return self.study.home.unsaved
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        """The study that is open, and those that were left with runs under way."""
+        return self.study, *self.left
+
+    @property
+    def trains(self) -> bool:
+        """Whether a run or a search is in progress or waits, in any of the studies."""
+        return any(study.busy for study in self.studies)
+
+    # ------------------------------------------------------------- its runs
+
+    def shown_runs(self) -> list[ShownRun]:
+        """List the runs of the list, oldest first."""
+        return self.study.shown_runs()
+
+    def checked_runs(self) -> list[ShownRun]:
+        """List the runs that the views draw: checked, with at least one finished split."""
+        return self.study.checked_runs()
+
+    def run(self, run: str | None) -> ShownRun | None:
+        """Return one run of the list by its id."""
+        return self.study.run(run)
+
+    @property
+    def selected(self) -> str | None:
+        """The run that the views are about."""
+        return self.study.selected
+
+    @property
+    def compared(self) -> str | None:
+        """The second run: the one that was chosen, else the other one if two are checked."""
+        return self.study.compared()
+
+    @property
+    def live(self) -> LiveRun | None:
+        """The run in progress, the first one if there are several."""
+        return self.study.runner.live
+
+    @property
+    def flights(self) -> list[LiveRun]:
+        """The runs in progress, the first one first."""
+        return self.study.runner.flights
+
+    @property
+    def queue(self) -> deque[Waiting]:
+        """What waits for them to end."""
+        return self.study.runner.queue
+
+    # ------------------------------------------------------------- the plan
+
+    def edit(self, plan: Plan, text: str, key: str = "") -> None:
+        """Change the plan, undoably; edits in a row with the same key become one."""
+        if plan != self.plan:
+            self.undo_stack.push(_Swap(self._put_edited, self.plan, plan, text, key))
+
+    def _put_edited(self, plan: Plan) -> None:
+        """Show the plan of an edit; runs that came later keep their look, and views their place."""
+        later = {run: look for run, look in self.plan.looks.items() if run not in plan.looks}
+        looks = {**plan.looks, **later}
+        self.put_plan(dataclasses.replace(plan, looks=looks, layout=self.plan.layout))
+
+    def put_plan(self, plan: Plan) -> None:
+        """Show another plan; not an edit."""
+        changed = self.study.put_plan(plan)
+        self.tell(changed)
+        if "band" in changed:
+            self._rest.start()
+        self.keep_soon.start()
+
+    def put_looks(self, study: Study, looks: Mapping[str, RunLook]) -> None:
+        """Show runs of a study so; not an edit: undo must never take a finished run away."""
+        plan = dataclasses.replace(study.plan, looks=looks)
+        if study is self.study:
+            self.put_plan(plan)
+        else:  # its names and colours are to be found in its own file
+            study.plan = plan
+            self.keep(study)
+
+    @property
+    def is_band_moving(self) -> bool:
+        """Whether the FPR range moved a moment ago, as it does while a person drags it."""
+        return self._rest.isActive()
+
+    def set_band(self, alpha: float, beta: float) -> None:
+        """Move the FPR range."""
+        self.edit(dataclasses.replace(self.plan, band=(alpha, beta)), "Move FPR range", "band")
+
+    def set_look(self, run: str, text: str, **changes: Any) -> None:
+        """Show a run differently."""
+        self.set_looks((run,), text, **changes)
+
+    def set_looks(self, runs: Iterable[str], text: str, key: str = "", **changes: Any) -> None:
+        """Show several runs differently, which is one step to undo."""
+        self.edit(self.plan.with_looks(runs, **changes), text, key)
+
+    def weigh(self, **changes: Any) -> None:
+        """Judge operating points for another prior or cost; see :class:`Stakes`."""
+        stakes = dataclasses.replace(self.stakes, **changes)
+        plan = dataclasses.replace(self.plan, stakes=stakes)
+        text = ", ".join(_STAKES[name] for name in changes)
+        self.edit(plan, f"Change {text}", f"stakes {text}")
+
+    def use_everywhere(self, target: Target) -> None:
+        """Ask a target of the threshold of every run, and keep it in the project."""
+        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold for all runs")
+
+    def reuse_settings(self, run: str) -> None:
+        """Put a run's settings back into the form."""
+        self.edit(self.plan.set_as(self.records[run]), "Use settings of a run")
+
+    # ------------------------------------------------------------- the table
+
+    def set_roles(self, undo: str = "", /, **changes: Any) -> None:
+        """Change label, positive class or column roles of the table, undoably.
+
+        Parameters
+        ----------
+        undo : str
+            What undo calls it, if not by what is changed.
+        **changes
+            See Table.with_roles.
+
+        Raises
+        ------
+        InputError
+            If the table cannot have these; see Table.with_roles.
+        """
+        if self.table is None:
+            return
+        words = {"label": "Change label", "positive": "Change positive class"}
+        text = undo or words.get(next(iter(changes), ""), "Change column roles")
+        new = self.table.with_roles(**changes)
+        self.undo_stack.push(_Swap(self.put_table, self.table, new, text))
+
+    def keep_from_methods(self, column: str) -> None:
+        """Exclude a column from training, with undo."""
+        if self.table is not None and self.table.column(column).role in ("number", "category"):
+            self.set_roles(f"Ignore {column}", roles={column: "ignore"})
+
+    def put_table(self, table: Table | None) -> None:
+        """Show the table with other roles; its rows are the same, a pair may be none any more."""
+        self.study.table = table
+        self.keep_soon.start()
+        self.tell({"table"} | self.study.point_at(pair=None))
+
+    # ------------------------------------------------------------- pointing
+
+    def select(self, run: str | None) -> None:
+        """Select the run that the views show, unless the user has selected an older one."""
+        self.tell(self.study.select(run))
+
+    def compare_with(self, run: str | None) -> None:
+        """Choose the second run, for comparison; with None there is none."""
+        self.tell(self.study.compare_with(run))
+
+    def point_at(self, **changes: Any) -> None:
+        """Point at another split, threshold, target, row or pair; see :class:`Focus`."""
+        self.tell(self.study.point_at(**changes))
+
+    def set_threshold(self, **changes: Any) -> None:
+        """Point at another ``threshold`` or ``target`` of the chosen run, undoably."""
+        focus, run = self.study.pointed(**changes), self.selected
+        if focus != self.focus:
+
+            def put(focus: Focus) -> None:
+                self.tell(self.study.put_threshold(run, focus))
+
+            key = f"threshold {run} {focus.split}"
+            self.undo_stack.push(_Swap(put, self.focus, focus, "Move threshold", key))
+
+    def show_rows(self, rows: Iterable[int] = (), part: str = "") -> None:
+        """Show rows of the table in the page Data.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Their numbers; of a single one all others stay in sight.
+        part : str
+            Or what the chosen run made of them; see :mod:`aucstudio.project.survey.row_scores`.
+        """
+        self.asked.emit("data", (tuple(rows), part))
+
+    @property
+    def explains_rows(self) -> bool:
+        """Whether the chosen run has a model, and the table of its rows is open."""
+        run = self.run(self.selected)
+        return (
+            self.table is not None
+            and run is not None
+            and bool(run.record.splits)
+            and run.record.experiment.data.sha256 == self.table.sha256
+        )
+
+    def explain_row(self, row: int) -> None:
+        """Show in the page Model what moved the score of a row."""
+        self.point_at(row=row)
+        self.asked.emit("row", ())
+
+    # ------------------------------------------------------------- keeping the plan
+
+    def save_plan(self) -> None:
+        """Put the plan down; returns when it is. Runs are on disk already."""
+        self.keep_plan()
+        self.keeper.wait()
+
+    def keep_plan(self) -> None:
+        """Begin to put the plan down, without holding up the window."""
+        self.keep_soon.stop()
+        if not self.keeper.is_closed:
+            self.keep(self.study)
+
+    def keep(self, study: Study) -> None:
+        """Begin to write the plan of a study into its file, if it has one."""
+        if study.home.file is not None:
+            self.keeper.write(study, study.home.file, study.document())
+
+    def _take_over(self, study: Study, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
+        """Show what another window changed in the plan of the same project."""
+        if self.keeper.is_closed or study is not self.study:
+            return
+        with contextlib.suppress(ValueError):
+            self.put_plan(joined_plan(self.plan, wanted, joined))
+            self.told.emit("Another window changed this project; its changes are shown here")
+
+
+class _Swap(QUndoCommand):
+    """A swap of plans, tables or thresholds; swaps in a row with the same key become one."""
+
+    def __init__(
+        self, put: Callable[[Any], object], old: object, new: object, text: str, key: str = ""
+    ) -> None:
+        super().__init__(text)
+        self._put, self._old, self._new, self._key = put, old, new, key
+
+    def id(self) -> int:
+        return hash(self._key) % 2**30 if self._key else -1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Swap) or other._key != self._key:
+            return False
+        self._new = other._new
+        return True
+
+    def redo(self) -> None:
+        self._put(self._new)
+
+    def undo(self) -> None:
+        self._put(self._old)
+
+
+class _Listener(QObject):
+    """Calls a method when fields of a session change, and ends with the object that has it."""
+
+    def __init__(
+        self, session: SessionState, answer: Callable[[], object], fields: frozenset[str]
+    ) -> None:
+        owner = getattr(answer, "__self__", None)
+        assert isinstance(owner, QObject)
+        super().__init__(owner)
+        self._answer, self._fields = weakref.WeakMethod(answer), fields
+        session.changed.connect(self._on_changed)
+
+    def _on_changed(self, changed: Set[str]) -> None:
+        answer = self._answer()
+        if answer is not None and self._fields & changed:
+            answer()

@@ -1,0 +1,118 @@
+"""Plans in project files: written in order, merged, validated."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.gui.state.plan import Plan
+from aucstudio.project import typed
+from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiments.experiment import DataReference, check_band
+from aucstudio.project.store.project.checksums import plain
+from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError
+
+_MERGES = 5  # with a window that writes at the very same moments
+
+
+class PlanKeeper:
+    """Writes plans into project files one after the other, without holding up the window.
+
+    Parameters
+    ----------
+    joined : callable
+        Told whose plan, what was to be written and what was, where another window had changed the
+        plan meanwhile; called on the keeper's thread.
+    """
+
+    def __init__(self, joined: Callable[[object, object, object], object]) -> None:
+        self._joined = joined
+        self.is_closed = False
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
+
+    def write(
+        self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
+    ) -> None:
+        """Write a plan; a failed write is repeated with the next change.
+
+        Parameters
+        ----------
+        owner : object
+            Whose plan it is.
+        project : ProjectFile
+        document : callable
+            Gives what is written, on the keeper's thread: that of a wide table takes a while.
+        """
+        self._thread.submit(self._put_down, owner, project, document)
+
+    def wait(self) -> None:
+        """Wait until everything is written."""
+        if not self.is_closed:
+            self._thread.submit(lambda: None).result()
+
+    def close(self) -> None:
+        """Write what is left and end the thread."""
+        self.is_closed = True
+        self._thread.shutdown(wait=True)
+
+    def _put_down(
+        self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
+    ) -> None:
+        with contextlib.suppress(InputError):
+            wanted = joined = plain(document())
+            for _ in range(_MERGES):
+                base = project.known_plan
+                try:
+                    project.set_plan(joined)
+                except StalePlanError:
+                    joined = merged(base, joined, project.plan())
+                    continue
+                break
+            if joined != wanted:
+                self._joined(owner, wanted, joined)
+
+
+def joined_plan(plan: Plan, wanted: dict[str, Any], joined: dict[str, Any]) -> Plan:
+    """Return a plan with what another window changed; ``wanted`` became ``joined`` by that."""
+    present = plain(plan.as_json())
+    return read_plan(merged(wanted.get("window"), present, joined.get("window")))
+
+
+def read_plan(document: Any) -> Plan:
+    """Read a plan that may be anybody's.
+
+    Raises
+    ------
+    ValueError
+        If it holds what no plan can.
+    """
+    try:
+        checked = typed.convert(document, Plan)
+        plan = Plan.from_json(document)
+        check_band(checked.band)
+        declared = declared_params(METHODS[checked.method])
+        for name, value in plan.params.get(plan.method, {}).items():
+            declared[name].check(value)
+    except (msgspec.ValidationError, KeyError, TypeError, InvalidSetting) as error:
+        raise ValueError(f"its content is not a valid plan: {error}") from error
+    return plan
+
+
+def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
+    """Write a plan and where its table is as plain data."""
+    document: dict[str, Any] = {"window": plan.as_json()}
+    if table is not None:
+        with contextlib.suppress(InputError):
+            data = DataReference.to_table(table)
+            document["data"] = data.as_json()
+            document["first_reading"] = FirstReading.of(table).as_json()
+    return document

@@ -1,0 +1,176 @@
+"""Preprocessing of sparse columns.
+
+What is learnt is what :func:`~aucstudio.project.data.preparing.scales.learn_number` gives, to
+rounding. Where no more than a tenth of a column's cells differ from zero, all its quantiles are
+zero, and what is left to learn are sums; the few others are learnt one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column, ColumnInfo, without
+from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.preparation_choice import (
+    MEAN,
+    MIN_MAX,
+    NONE,
+    STANDARD,
+    PreparationChoice,
+)
+from aucstudio.project.data.preparing.scales import Number, limits_of_rare, settled
+from aucstudio.project.data.preparing.stored import LEARNT, LIMITS
+from aucstudio.project.data.sparse_columns import SparseColumn, gathered
+from aucstudio.project.data.table import Table
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+
+def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.csr_array:
+    """Return what ``preparation.apply`` gives, with the zeros left out.
+
+    Raises
+    ------
+    InputError
+        If the table lacks columns, or holds text where numbers were learnt.
+    """
+    by_name = preparation.matched(table)
+    # Shares of levels come last among the numbers.
+    plain = [name for name in preparation.numbers if name not in preparation.shares]
+    X = gathered([by_name[name] for name in plain]).tocsr()[rows]
+    k, cells = X.indices, X.data
+    for name, absent in preparation.absent.items():
+        here = k == plain.index(name)
+        cells[here] = without(cells[here], absent)
+    near = (cells >= preparation.lows[k]) & (cells <= preparation.highs[k])
+    gaps = _gaps(preparation, X, ~near, plain)
+    cells[~near] = np.nan if preparation.keep_gaps else preparation.medians[k[~near]]
+    units = preparation.units
+    cells /= units[k]
+    cells /= (preparation.scales / units)[k]
+    others = [*_coded(preparation, table, by_name, rows), *gaps]
+    return scipy.sparse.hstack([X, *others], format="csr") if others else X
+
+
+def _coded(
+    preparation: Preparation, table: Table, by_name: Mapping[str, Column], rows: Rows
+) -> list[sparse.csr_array]:
+    """Return the columns that categories become, if there are any."""
+    shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
+    if not shared and not preparation.categories:
+        return []
+    learnt = {name: getattr(preparation, name)[shared] for name in (*LEARNT, *LIMITS)}
+    names = tuple(preparation.numbers[k] for k in shared)
+    rest = dataclasses.replace(preparation, numbers=names, indicated=(), absent={}, **learnt)
+    needed = tuple(by_name[name] for name in rest.columns)
+    return [
+        scipy.sparse.csr_array(
+            rest.apply(dataclasses.replace(table, columns=needed), rows, for_fit=True)
+        )
+    ]
+
+
+def _gaps(
+    preparation: Preparation, X: sparse.csr_array, gaps: Mask, names: Sequence[str]
+) -> list[sparse.csr_array]:
+    """Return the missing-value indicator columns, if any."""
+    if not preparation.indicated:
+        return []
+    at_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[gaps]
+    places = np.full(len(names), -1)
+    for place, name in enumerate(preparation.indicated):
+        places[names.index(name)] = place
+    column = places[X.indices[gaps]]
+    told = column >= 0
+    shape = (X.shape[0], len(preparation.indicated))
+    ones = np.ones(np.count_nonzero(told))
+    return [scipy.sparse.csr_array((ones, (at_row[told], column[told])), shape=shape)]
+
+
+# Between these a column is computed in its own unit, and its usual size is a double's.
+_SMALL = 1e-140
+
+
+def learn_rare(
+    columns: Sequence[ColumnInfo], rows: Rows, choice: PreparationChoice
+) -> dict[str, Number]:
+    """Fit the sparse columns that can be fitted together; return them by name."""
+    many = [c for c in columns if isinstance(c, SparseColumn) and not (c.absent or c.parts)]
+    if not many or choice.makes_ranks:
+        return {}
+    return _of_rare(many, gathered(many).tocsr()[rows].tocsc(), choice)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over the stored numbers of each column, shape (columns,)."""
+
+    matrix: sparse.csc_array
+
+    def reduced(self, by: np.ufunc, values: Array, nothing: float) -> Array:
+        found: Array = np.full(self.matrix.shape[1], nothing)
+        starts = self.matrix.indptr[:-1]
+        filled = np.diff(self.matrix.indptr) > 0
+        if filled.any():
+            found[filled] = by.reduceat(values, starts[filled])
+        return found
+
+
+def _of_rare(
+    columns: Sequence[SparseColumn], X: sparse.csc_array, choice: PreparationChoice
+) -> dict[str, Number]:
+    """Fit the columns whose quantiles are all zero and that hold nothing strange."""
+    count, sums = X.shape[0], _Sums(X)
+    stored, sizes = np.diff(X.indptr), np.abs(X.data)
+    of_column = np.repeat(np.arange(X.shape[1]), stored)
+    most, least = sums.reduced(np.maximum, sizes, 1.0), sums.reduced(np.minimum, sizes, 1.0)
+    usual = _usual_sizes(X, sizes, of_column)
+    reach = limits_of_rare(usual)
+    # NaN is less than nothing.
+    plain = (stored <= (count - 1) // 10) & (most <= reach) & (most < 1 / _SMALL)
+    plain &= least > _SMALL
+    cells = np.where(plain[of_column], X.data, 0.0)
+    means = sums.reduced(np.add, cells, 0.0) / count
+    apart = sums.reduced(np.add, (cells - means[of_column]) ** 2, 0.0)
+    spreads = np.sqrt((apart + (count - stored) * means**2) / count)
+    low = sums.reduced(np.minimum, np.minimum(cells, 0.0), 0.0)
+    ranges = sums.reduced(np.maximum, np.maximum(cells, 0.0), 0.0) - low
+    centres, scales = {
+        STANDARD: (means, spreads),
+        MIN_MAX: (low, ranges),
+        NONE: (np.zeros(len(stored)), np.ones(len(stored))),
+    }.get(choice.scale, (np.zeros(len(stored)), spreads))
+    fills = means if choice.impute == MEAN else np.zeros(len(stored))
+    learnt = zip(
+        *(part.tolist() for part in (fills, centres, scales, reach)),
+        strict=True,
+    )
+    return {
+        column.name: Number((fill, *settled(centre, scale, 1.0), -beyond, beyond))
+        for column, is_plain, (fill, centre, scale, beyond) in zip(
+            columns, plain.tolist(), learnt, strict=True
+        )
+        if is_plain
+    }
+
+
+def _usual_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
+    """Return the median stored size of each column, rounded to its leading 16 bits."""
+    usual = np.zeros(X.shape[1])
+    filled = np.flatnonzero(np.diff(X.indptr))
+    ordered = sizes[np.lexsort((sizes, of_column))]
+    middles = X.indptr[filled] + (np.diff(X.indptr)[filled] - 1) // 2
+    leading = ordered[middles].view(np.uint64) >> np.uint64(48) << np.uint64(48)
+    usual[filled] = leading.view(np.float64)
+    return usual

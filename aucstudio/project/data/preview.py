@@ -1,0 +1,379 @@
+"""Preview of the first rows of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project import scratch
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.parquet import ParquetReader, one_level
+from aucstudio.project.data.paths import CLOSED, for_duckdb, several
+from aucstudio.project.data.readers.format import (
+    MATRIX,
+    PARQUET,
+    TEXT,
+    Format,
+    ReadOptions,
+    Written,
+)
+from aucstudio.project.data.readers.reading import (
+    PACKED,
+    Plain,
+    make_plain,
+    naming,
+    read_columns,
+    write_as,
+)
+from aucstudio.project.data.readers.registry import BY_KEY, recognise
+from aucstudio.project.data.roles import guess_role
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import (
+    ReadingListener,
+    Table,
+    numbers_in,
+    parts_of,
+    settled,
+    teller,
+    with_said,
+    without_label,
+)
+from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.text.codepages import guess_encoding
+from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
+from aucstudio.project.data.wide_preview import Narrow, narrowed
+from aucstudio.project.errors import InputError
+
+ROWS = 2000
+_BYTES = 2 << 20
+# The parts of a dialect that a person may set, as far as the format leaves them open.
+SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
+# Of these the first lines are a file by themselves.
+_OF_LINES = ("csv", "svmlight")
+_MOST_TRIES = 200
+_WIDE_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Head:
+    """The first rows of a file.
+
+    Attributes
+    ----------
+    table : Table
+    whole : bool
+        Whether there are no others.
+    settings : frozenset of str
+        The parts of the dialect that mean something for this file.
+    other_encoding : str
+        The one that is nearly as likely as what was guessed; empty if none is.
+    files : int
+        How many files of one layout there are; the rows are of the first.
+    problem : str
+        Why the label is none in these rows; empty if it is. The whole file decides.
+    narrow : Narrow or None
+        Which columns of a very wide file these are; None if all are there.
+    """
+
+    table: Table
+    whole: bool
+    settings: frozenset[str]
+    other_encoding: str = ""
+    files: int = 1
+    problem: str = ""
+    narrow: Narrow | None = None
+
+
+class HeadReader:
+    """Reads the first rows of a file, again and again by other choices, on any thread.
+
+    A file that has to be written anew before it can be read, such as a workbook, is so once a
+    sheet.
+
+    Parameters
+    ----------
+    path : Path
+    folder : Path
+        For what lies on disk meanwhile.
+    """
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._path, self._folder = path, folder
+        self._made: dict[tuple[str, str], tuple[Plain, frozenset[str]]] = {}
+        self._making = threading.Lock()
+
+    def read(
+        self,
+        choices: ImportChoices,
+        progress: ReadingListener | None = None,
+        *,
+        every_column: bool = False,
+    ) -> Head:
+        """Read them; of a very wide text the columns at both ends, unless every one is wanted.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read so.
+        """
+        cuts = () if every_column else (True, False)
+        for both in cuts:
+            head = self._read(choices, progress, both)
+            if (narrow := head.narrow) is None:
+                return head
+            has_names = head.table.dialect.header
+            if narrow.named if has_names else not narrow.right:
+                return head
+            if has_names:
+                break
+        return self._read(choices, progress, None)
+
+    def _read(
+        self, choices: ImportChoices, progress: ReadingListener | None, both_ends: bool | None
+    ) -> Head:
+        files = several(self._path) or [self._path]
+        given, tell = parts_of(choices.dialect), teller(progress)
+        folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
+        try:
+            form, _ = recognise(files[0])
+            if (lines := _lines(files[0], form, given, folder, tell)) is not None:
+                form = lines.form
+                here, whole, narrow = _beginning(lines, folder / files[0].name, both_ends)
+                with naming(Plain(here, files[0], TEXT, form.key, {})):
+                    plain = make_plain(here, lines.given, folder, tell, None)
+                plain = dataclasses.replace(
+                    plain,
+                    shown=files[0],
+                    chosen=tuple(sorted(given)),
+                    notes=(*lines.notes, *plain.notes),
+                    part=lines.written.part,
+                    parts=lines.written.parts,
+                )
+                known = frozenset(SETTINGS) if form.writer else frozenset()
+            else:
+                plain, known = self._plain(files[0], given, form.encodings, tell)
+                plain, whole = _cut(plain, folder)
+            plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
+            found = read_columns(plain, tell, None)
+            other = _other_encoding(plain, given)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        table, problem = _with_choices(without_label(plain, found), plain, choices, whole)
+        settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
+        if BY_KEY[form.key].encodings and plain.kind == TEXT:
+            settings |= {"encoding"}
+        return Head(table, whole, settings, other, len(files), problem, narrow)
+
+    def _plain(
+        self, path: Path, given: Mapping[str, Any], encodings: bool, tell: Any
+    ) -> tuple[Plain, frozenset[str]]:
+        """Write the file as one that the readers take; once a sheet and an encoding."""
+        once = {part for part in ("sheet", *(["encoding"] if encodings else [])) if part in given}
+        key = str(given.get("sheet", "")), str(given.get("encoding", "")) if encodings else ""
+        with self._making:
+            if key not in self._made:
+                folder = Path(tempfile.mkdtemp(dir=self._folder))
+                plain = make_plain(path, {part: given[part] for part in once}, folder, tell, None)
+                known = frozenset(plain.given) - once
+                self._made[key] = plain, known
+            plain, known = self._made[key]
+        fixed = {part: value for part, value in plain.given.items() if part in known}
+        free = {part: value for part, value in given.items() if part != "sheet"}
+        chosen = tuple(sorted(given)) if plain.kind == TEXT else plain.chosen
+        return dataclasses.replace(plain, given={**free, **fixed}, chosen=chosen), known
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lines:
+    """A text file, or the text packed in it.
+
+    Attributes
+    ----------
+    path : Path
+    form : Format
+    given : dict of part to value
+        What a person said of it.
+    written : Written
+        What was told of the packing, the member among it.
+    notes : tuple of str
+    """
+
+    path: Path
+    form: Format
+    given: Mapping[str, Any]
+    written: Written = Written()  # noqa: RUF009  (frozen)
+    notes: tuple[str, ...] = ()
+
+
+def _lines(
+    path: Path, form: Format, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
+) -> _Lines | None:
+    """Return a file of lines, of a packed one the beginning; None if it is no such file."""
+    if form.key in _OF_LINES:
+        return _Lines(path, form, given)
+    if form.key not in PACKED:
+        return None
+    target = folder / "unpacked"
+    options = ReadOptions(part=str(given.get("sheet", "")), enough=_BYTES + 1)
+    try:
+        written = write_as(form, path, path, target, options, tell)
+        inner, _ = recognise(target, written.name)
+    except InputError:
+        return None  # the reader of the whole says what is wrong
+    if inner.key not in _OF_LINES:
+        return None
+    left = {part: value for part, value in given.items() if part != "sheet" or not written.part}
+    return _Lines(target, inner, left, written, (f"packed by {form.key}", *written.notes))
+
+
+def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
+    """Take the first rows of a converted file, and return whether these are all."""
+    if plain.kind == TEXT:
+        with naming(plain):
+            here, whole = _first_lines(plain.path, folder / plain.path.name)
+        return dataclasses.replace(plain, path=here), whole
+    if plain.kind != PARQUET:
+        return plain, True
+    here = folder / "head.parquet"
+    whole = _first_of_parquet(plain.path, here, folder)
+    return (plain, True) if whole else (dataclasses.replace(plain, path=here), False)
+
+
+def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
+    import duckdb
+
+    source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
+    try:
+        with duckdb.connect(config=CLOSED) as connection:
+            found = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
+            row = found.fetchone()
+            if row is None or row[0] <= ROWS:
+                return True
+            columns, _ = one_level(connection, source)
+            listed = ", ".join(f"{field.read} AS {quoted(field.name)}" for field in columns)
+            connection.execute(
+                f"COPY (SELECT {listed} FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
+                "(FORMAT parquet)"
+            )
+    except duckdb.Error:
+        return True  # the reader says what is wrong with it
+    return False
+
+
+def _beginning(
+    lines: _Lines, here: Path, both_ends: bool | None
+) -> tuple[Path, bool, Narrow | None]:
+    """Copy the first rows of a file of lines, of a very wide one in some columns."""
+    if both_ends is not None and lines.form.key == "csv":
+        mark = str(lines.given.get("delimiter", ""))
+        if (narrow := narrowed(lines.path, here, mark, both=both_ends)) is not None:
+            return here, narrow.whole, narrow
+    return *_first_lines(lines.path, here), None
+
+
+def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
+    """Copy the first lines of a text, whole rows of it; True if these are all."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_BYTES)
+            more = bool(file.read(1))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})", file=str(path)) from error
+    width = 4 if head.startswith(_WIDE_BOMS) else 2 if b"\0" in head[:1000] else 1
+    mark = rb"\r(?!\n)" if b"\n" not in head else rb"\n"
+    ends = [m.end() for m in itertools.islice(re.finditer(mark, head), ROWS + 1)]
+    ends = [-(-end // width) * width for end in ends]
+    if not ends or (not more and len(ends) <= ROWS):
+        if not more:
+            return path, True
+        here.write_bytes(head)  # one line without an end in sight
+        return here, False
+    here.write_bytes(head[: _outside_quotes(head, ends)])
+    return here, False
+
+
+def _outside_quotes(head: bytes, ends: list[int]) -> int:
+    """Return the last line end outside quoted cells, as far as known."""
+    for end in reversed(ends[-_MOST_TRIES:]):
+        if head.count(b'"', 0, end) % 2 == 0:
+            return end
+    return ends[-1]
+
+
+def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
+    if plain.kind != TEXT or ("encoding" in plain.given and "encoding" not in given):
+        return ""
+    content = plain.path.read_bytes()[:_BYTES]
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in content[:1000]:
+            return ""
+        lines = [line for line in content.splitlines() if not line.isascii()]
+        guess = guess_encoding(b"\n".join(lines)[:65536])
+        return guess.other if given.get("encoding") != guess.other else guess.encoding
+    return ""
+
+
+def _with_choices(
+    bare: Table, plain: Plain, choices: ImportChoices, whole: bool
+) -> tuple[Table, str]:
+    """Assign roles; a label that is none in the first rows may be one in the whole file."""
+    bare = dataclasses.replace(bare, columns=tuple(guess_role(column) for column in bare.columns))
+    choices = choices.among(column.name for column in bare.columns)
+    label, roles = with_said(plain.roles, None, choices.roles, bare.columns)
+    merge = choices.merge or None
+    try:
+        table = settled(bare, bare.columns, label, None, roles, None, merge, need_label=True)
+        return choices.finish(table), ""
+    except InputError as error:
+        if whole or error.setting not in ("label", "merge"):
+            raise
+        others = {name: role for name, role in roles.items() if role != "label"}
+        return bare.with_roles(label=False, roles=others), str(error)
+
+
+def heading(
+    path: str | Path, schema: Schema, progress: ReadingListener | None = None
+) -> tuple[str, ...]:
+    """Return the names of the columns of a file that is to be read by a schema.
+
+    Parameters
+    ----------
+    path : str or Path
+    schema : Schema
+    progress : callable, optional
+        Told the fraction done and what is being done; returning True stops it.
+
+    Raises
+    ------
+    InputError
+        If it is no table.
+    Cancelled
+        If ``progress`` asked to stop.
+    """
+    path, tell = Path(path), teller(progress)
+    with scratch.folder() as folder:
+        plain = make_plain(path, {}, folder, tell, schema)
+        with naming(plain):
+            return tuple(_names(plain, folder, tell, schema))
+
+
+def _names(
+    plain: Plain, folder: Path, tell: Callable[[float, str], None], schema: Schema
+) -> Iterable[str]:
+    if plain.kind == MATRIX:
+        return [column.name for column in read_columns(plain, tell, schema).columns]
+    if plain.kind != PARQUET:
+        return open_delimited(plain.path, plain.given, folder, tell, schema).source.names
+    with ParquetReader(
+        plain.path, folder, lambda part: tell(part, "looking at the file"), schema=schema
+    ) as reader:
+        return reader.shape.names

@@ -1,0 +1,170 @@
+"""Read foreign formats in a child process.
+
+Libraries that read what others wrote may hold the interpreter, take any amount of memory, or end
+the process over damaged bytes. Here each of these becomes a sentence about the file, under the
+limits of :mod:`aucstudio.project.inputs`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import importlib
+import signal
+import sys
+from pathlib import Path
+
+from aucstudio.project.child_process import CallReporter, ChildEndedError, call
+from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
+from aucstudio.project.data.readers.rows import brief
+from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import InputLimits, limits_of
+from aucstudio.project.words import bytes_words
+
+# What libraries call running out of memory; DuckDB has a class of its own.
+_NO_MEMORY = ("MemoryError", "OutOfMemoryException")
+
+
+class _DamagedError(Exception):
+    """A library failed over the file; its message says how."""
+
+
+class _TooLargeError(Exception):
+    """The file unpacks to more than the limit."""
+
+
+_ANSWERS = (Written, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
+
+
+def write_apart(
+    form: Format, path: Path, target: Path, options: ReadOptions, tell: Advance
+) -> Written:
+    """Write a file in another process; an exception of ``tell`` ends the process.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or reading it exceeded a limit or ended the process.
+    """
+    limits = limits_of(path.stat().st_size)
+    last = 0.0
+
+    def advance(share: float) -> None:
+        nonlocal last
+        last = share
+
+    def poll() -> bool:
+        tell(last)
+        return False
+
+    arguments = form.writer, path, target, options, limits.written
+    prepare = functools.partial(_limit, limits)
+    try:
+        written: Written = call(
+            _write, arguments, advance, poll, prepare=prepare, quiet=True, allowed=_ANSWERS
+        )
+    except _DamagedError as error:
+        raise damaged(path, form, str(error)) from error
+    except (ChildEndedError, MemoryError, _TooLargeError) as error:
+        why = _why_ended(error, limits)
+        raise InputError(f"{path} cannot be read as {form.title}: {why}", file=str(path)) from error
+    return written
+
+
+def _why_ended(error: Exception, limits: InputLimits) -> str:
+    """Return why a reader ended without a result."""
+    status = error.code or 0 if isinstance(error, ChildEndedError) else 0
+    if isinstance(error, MemoryError) or (isinstance(error, ChildEndedError) and error.no_memory):
+        return (
+            f"reading it takes more than {bytes_words(limits.memory)} of memory, too much for "
+            "a table of its size; it may be damaged"
+        )
+    if isinstance(error, _TooLargeError):
+        return f"it unpacks to {bytes_words(limits.written)} or more, too much for a table"
+    if status == -getattr(signal, "SIGXCPU", 0):
+        return (
+            f"reading it takes more than {limits.seconds} s of processor time, too much for a "
+            "table of its size; it may be damaged, or hold an endless view"
+        )
+    if status == -getattr(signal, "SIGKILL", 0):
+        return "the process that read it was killed; there may not be enough memory"
+    return "it is damaged: the library that reads it failed"
+
+
+def damaged(path: Path, form: Format, reason: str) -> InputError:
+    """Return the error for a file over which a library failed."""
+    return InputError(
+        f"{path} cannot be read as {form.title}; it may be damaged ({brief(reason)})",
+        file=str(path),
+    )
+
+
+# ------------------------------------------------------------------ in the child process
+
+
+def _write(
+    writer: str, path: Path, target: Path, options: ReadOptions, most: int, report: CallReporter
+) -> Written:
+    """Write a file; what a library raises becomes one of a few errors."""
+    last = 0.0
+
+    def tell(share: float) -> None:
+        nonlocal last
+        if share >= last + 0.01:
+            last = share
+            report(share)
+
+    try:
+        module, function = writer.split(":")
+        write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+        written: Written = write(path, target, options, tell)
+        _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
+    except InputError as error:
+        about = {name: getattr(error, name) for name in ("line", "column", "setting")}
+        sentence = str(error).replace(str(target), str(path))
+        raise InputError(sentence, file=str(path), **about) from None
+    except EOFError:
+        raise _DamagedError("its end is missing") from None
+    except LookupError as error:
+        if not options.encoding:
+            raise _DamagedError(str(error)) from None
+        raise InputError(
+            f"unknown encoding {options.encoding!r}; use a name such as utf-8 or cp1252",
+            setting="encoding",
+        ) from None
+    except RecursionError:
+        raise _DamagedError("it is nested too deeply") from None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _TooLargeError from None
+        raise _DamagedError(str(error)) from None
+    except BaseException as error:  # noqa: BLE001  (also what a library raises as its panic)
+        if type(error).__name__ in _NO_MEMORY:
+            raise MemoryError from None
+        raise _DamagedError(f"{error}" or type(error).__name__) from None
+    return written
+
+
+def _refuse_long_texts(written: Written, path: Path, folder: Path, most: int) -> None:
+    """Raise InputError if a file is Parquet and holds texts that would fill the memory."""
+    if written.kind == PARQUET:
+        from aucstudio.project.data.readers.parquet_file import refuse_long_texts
+
+        refuse_long_texts(path, folder, most)
+
+
+def _limit(limits: InputLimits) -> None:
+    if sys.platform != "win32":
+        import resource
+
+        for limit, most in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_AS, limits.memory),
+            (resource.RLIMIT_FSIZE, limits.written),
+        ):
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(limit, (most, most))
+        with contextlib.suppress(ValueError, OSError):
+            # The first limit ends the process by a signal of its own, which tells why.
+            resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 5))

@@ -1,0 +1,106 @@
+"""Select the sheet, table or member of a file."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.readers.format import ReadOptions
+from aucstudio.project.data.readers.rows import first_parts
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+# Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
+WIDE = 3
+# No list of what columns mean has more rows.
+MOST_CODES = 5_000
+_MOST_OF = 0.6
+
+
+def pick_part(
+    path: Path,
+    what: str,
+    names: Sequence[str],
+    options: ReadOptions,
+    holds_table: Callable[[str], bool],
+    is_narrow: Callable[[str], bool] = lambda _name: False,
+) -> str:
+    """Choose a part of a file: the one that was named, the usual one, or the first with a table.
+
+    One that is narrow is chosen where there is no other.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        "sheet", "table" or "member".
+    names : sequence of str
+        All parts.
+    options : ReadOptions
+    holds_table : callable
+        Given a name, tells whether there is a table.
+    is_narrow : callable
+        Given the name of a table, tells whether it is hardly what is meant.
+
+    Raises
+    ------
+    InputError
+        If there is no such part, or none with a table.
+    """
+    if options.part:
+        if options.part in names:
+            return options.part
+        raise InputError(
+            f"{path} has no {what} {options.part!r}; it has {listed([*map(repr, names)]) or 'none'}"
+            + suggestion(options.part, names),
+            file=str(path),
+            setting="sheet",
+        )
+    if options.usual in names:
+        return options.usual
+    tables = filter(holds_table, names)
+    found = next(tables, None)
+    if found is not None and is_narrow(found):
+        found = next(itertools.filterfalse(is_narrow, tables), found)
+    if found is None:
+        raise InputError(
+            f"{path} has no {what} with a table of at least two columns and a row below their "
+            "names; choose another file",
+            file=str(path),
+        )
+    return found
+
+
+def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
+    """Return whether a part lists the columns of another one, as a code book does.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+    names : collection
+        Of the columns of the other one; what is no text is no name.
+    """
+    wanted = {name.strip().lower() for name in names if isinstance(name, str) and name.strip()}
+    if len(wanted) < WIDE:
+        return False
+    listed = itertools.zip_longest(*rows[1:])
+    return any(
+        len(wanted & {cell.strip().lower() for cell in column if isinstance(cell, str)})
+        >= max(WIDE, _MOST_OF * len(wanted))
+        for column in listed
+    )
+
+
+def note_of_parts(what: str, part: str, parts: Sequence[str]) -> list[str]:
+    """Report which part was read if the file has several."""
+    others = [name for name in parts if name != part]
+    if not others:
+        return []
+    kinds = f"{what}s" if len(others) > 1 else what
+    return [
+        f"{what} {part!r} is read; there {'are' if len(others) > 1 else 'is'} also the {kinds} "
+        f"{first_parts(others)}"
+    ]

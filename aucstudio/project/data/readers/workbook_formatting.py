@@ -1,0 +1,213 @@
+"""Hidden rows and columns, and leading zeros of workbooks."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import html
+import io
+import itertools
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from xml.etree import ElementTree
+
+from aucstudio.project.words import counted
+
+_STYLES = "xl/styles.xml"
+_CHUNK = 1 << 20
+# How files of Excel 97 to 2003 begin.
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
+_HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
+# A text may be computed to be empty.
+_UNCOMPUTED = re.compile(
+    rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
+    rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
+)
+_STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
+# Of an OpenDocument spreadsheet.
+_CONTENT = "content.xml"
+_PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
+_UNSEEN = "collapse", "filter"
+_MOST = 1 << 20
+_ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
+_PLACE = re.compile("([A-Z]+)([0-9]+)")
+# Of two digits are months and hours.
+_ZEROS = re.compile("(0{3,})(?:;@)?")
+
+
+@dataclasses.dataclass
+class Looks:
+    """How a sheet is shown.
+
+    Attributes
+    ----------
+    rows : set of int
+        Those that are hidden, from 0.
+    columns : set of int
+        Likewise.
+    widths : dict of row and column to int
+        To how many digits numbers are filled up with zeros.
+    """
+
+    rows: set[int] = dataclasses.field(default_factory=set)
+    columns: set[int] = dataclasses.field(default_factory=set)
+    widths: dict[tuple[int, int], int] = dataclasses.field(default_factory=dict)
+
+    def fill(self, rows: list[list[Any]]) -> None:
+        """Write numbers as codes where they are shown with leading zeros."""
+        for (row, column), width in self.widths.items():
+            cell = rows[row][column] if row < len(rows) and column < len(rows[row]) else ""
+            if isinstance(cell, (int, float)) and cell >= 0 and cell == int(cell):
+                rows[row][column] = f"{int(cell):0{width}}"
+
+    def notes(self, height: int, width: int) -> Iterator[str]:
+        """Report rows and columns that are read although the workbook hides them."""
+        for what, hidden, most in (("row", self.rows, height), ("column", self.columns, width)):
+            if count := sum(k < most for k in hidden):
+                are = "is" if count == 1 else "are"
+                yield f"{counted(count, what)} of the sheet {are} hidden and {are} also read"
+
+
+def looks(path: Path, sheet: str) -> Looks:
+    """Find how a sheet is shown; of a binary workbook of today (xlsb) it is not known."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_COMPOUND)) == _COMPOUND:
+                return _old_workbook(path, sheet)
+        with zipfile.ZipFile(path) as archive:
+            if _CONTENT in archive.namelist():
+                return _opendocument(archive, sheet)
+            return _workbook(archive, sheet)
+    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
+        return Looks()
+
+
+def _old_workbook(path: Path, sheet: str) -> Looks:
+    import xlrd
+
+    try:
+        with xlrd.open_workbook(
+            str(path), logfile=io.StringIO(), formatting_info=True, on_demand=True
+        ) as book:
+            found = book.sheet_by_name(sheet)
+            rows = {place for place, info in found.rowinfo_map.items() if info.hidden}
+            columns = {place for place, info in found.colinfo_map.items() if info.hidden}
+            digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
+            places = itertools.product(range(found.nrows), range(found.ncols if any(digits) else 0))
+            widths = {
+                (row, column): width
+                for row, column in places
+                if column < found.row_len(row)
+                and (width := digits[found.cell_xf_index(row, column)])
+            }
+            return Looks(rows, columns, widths)
+    except Exception:  # noqa: BLE001  whatever xlrd meets in a damaged file
+        return Looks()
+
+
+def columns_never_computed(path: Path, sheet: str) -> set[int]:
+    """Find the columns of a workbook of XML that hold formulas whose values were not stored."""
+    found, rest = set[int](), b""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(_member(archive, sheet)) as file:
+            while chunk := file.read(_CHUNK):
+                *cells, rest = (rest + chunk).split(b"</c>")
+                uncomputed = map(_UNCOMPUTED.search, cells)
+                found.update(_column(cell[1].decode()) for cell in uncomputed if cell)
+    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
+        return set()
+    return found
+
+
+def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
+    found = Looks()
+    padded = _padded_styles(archive)
+    with archive.open(_member(archive, sheet)) as file:
+        for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
+            _look(found, kind, said, padded)
+    return found
+
+
+def _opendocument(archive: zipfile.ZipFile, sheet: str) -> Looks:
+    """Count the rows and columns of a sheet, and keep those that are not shown."""
+    found = Looks()
+    within, row, column = False, 0, 0
+    with archive.open(_CONTENT) as file:
+        for kind, said in _tags(file, (_PARTS,)):
+            unseen = said.get("table:visibility") in _UNSEEN
+            if kind == b"table":
+                within = html.unescape(said.get("table:name", "")) == sheet
+            elif within and kind == b"table-row":
+                start, row = row, row + _repeated(said, "rows")
+                found.rows.update(range(start, row) if unseen else ())
+            elif within:
+                start, column = column, column + _repeated(said, "columns")
+                found.columns.update(range(start, column) if unseen else ())
+    return found
+
+
+def _repeated(said: dict[str, str], what: str) -> int:
+    return min(int(said.get(f"table:number-{what}-repeated", 1)), _MOST)
+
+
+def _look(found: Looks, kind: bytes, said: dict[str, str], padded: dict[int, int]) -> None:
+    if kind == b"row":
+        found.rows.add(int(said["r"]) - 1)
+    elif kind == b"col":
+        found.columns.update(range(int(said["min"]) - 1, int(said["max"])))
+    elif width := padded.get(int(said["s"])):
+        place = _PLACE.fullmatch(said["r"])
+        if place:
+            found.widths[int(place[2]) - 1, _column(place[1])] = width
+
+
+def _column(letters: str) -> int:
+    return functools.reduce(lambda k, letter: 26 * k + ord(letter) - ord("@"), letters, 0) - 1
+
+
+def _tags(
+    file: IO[bytes], patterns: Iterable[re.Pattern[bytes]]
+) -> Iterator[tuple[bytes, dict[str, str]]]:
+    """Return the tags of a document that fit, each with its attributes."""
+    rest = b""
+    while chunk := file.read(_CHUNK):
+        text = rest + chunk
+        end = max(text.rfind(b"<"), 0)
+        rest = text[end:]
+        for pattern in patterns:
+            for tag in pattern.finditer(text, 0, end):
+                said = _ATTRIBUTE.findall(tag[2].decode("utf-8", "replace"))
+                yield tag[1], dict(said)
+
+
+def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
+    """Return the styles of cells that show leading zeros, with how many digits there are."""
+    if _STYLES not in archive.namelist():
+        return {}
+    styles = ElementTree.fromstring(archive.read(_STYLES))
+    codes = {f.get("numFmtId"): f.get("formatCode", "") for f in styles.iterfind(".//{*}numFmt")}
+    zeros = {key: digits for key, code in codes.items() if (digits := _digits(code))}
+    used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
+    return {k: zeros[key] for k, key in enumerate(used) if key in zeros}
+
+
+def _digits(code: str) -> int:
+    """Return to how many digits a number format pads with zeros, 0 if it does not."""
+    found = _ZEROS.fullmatch(code)
+    return len(found[1]) if found else 0
+
+
+def _member(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Find the file of a sheet in its workbook."""
+    book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+    links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    (keys,) = (one.attrib for one in book.iterfind(".//{*}sheet") if one.get("name") == sheet)
+    (link,) = (value for key, value in keys.items() if key.endswith("}id"))
+    (target,) = (one.get("Target", "") for one in links if one.get("Id") == link)
+    return posixpath.join("xl", target).lstrip("/")

@@ -1,0 +1,282 @@
+"""Read a later file by a known schema.
+
+Only its header is looked at, so that a part of a file is read as the whole. Where a column is
+written in another notation, a person shows a cell of it, or a factor.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.column_types import guess_form, is_ambiguous
+from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
+from aucstudio.project.data.text.header import joined_names
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    PER_CENT,
+    NumberFormat,
+    guess_format,
+    other_mark,
+)
+from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.data.text.separators import is_value, uncommented
+from aucstudio.project.errors import InputError
+
+# Lines among which the header is looked for.
+_TITLE_LINES = 30
+
+
+def later_dialect(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Dialect:
+    """Find the dialect of a later file: the schema's, but for marks under which more names fit.
+
+    Parameters
+    ----------
+    text : str
+        The first lines of the file.
+    schema : Schema
+        Whose dialect is known.
+    encoding : str
+    given : mapping of part to value
+        The parts of the dialect that a person set.
+    """
+    assert schema.dialect is not None
+    known = dataclasses.replace(schema.dialect, **{**given, "encoding": encoding})
+    known.check()
+    fits = _held(text, schema, known)
+    if fits < len(schema.columns):
+        best = max(_candidates(text, known, given), key=lambda other: _held(text, schema, other))
+        known = best if _held(text, schema, best) > fits else known
+    known = known if "skip" in given else _past_blank_lines(text, known)
+    return known if not known.lower_rows else _without_rows_as_units(text, known)
+
+
+def _without_rows_as_units(text: str, dialect: Dialect) -> Dialect:
+    """Correct the number of unit rows if data rows are among them."""
+    count = dialect.upper_rows + 1
+    below = _first_rows(text, dialect, count + dialect.lower_rows)[count:]
+    are_rows = any(is_value(cell) for row in below for cell in row)
+    return dataclasses.replace(dialect, lower_rows=0) if are_rows else dialect
+
+
+def _past_blank_lines(text: str, dialect: Dialect) -> Dialect:
+    lines = text.split("\n")
+    skip = dialect.skip
+    while skip < len(lines) - 1 and not lines[skip].strip():
+        skip += 1
+    return dataclasses.replace(dialect, skip=skip)
+
+
+def later_sample(text: str, dialect: Dialect) -> TextSample:
+    """Return the header of a later file as a sample without rows; its width is the header's."""
+    first = _first_row(text, dialect)
+    width = len(first) + bool(dialect.header and dialect.short_header)
+    # One row stands for those of a file whose rows begin with their name.
+    body = [["name"] * width] if dialect.short_header == "first" else []
+    return TextSample(first, body, width)
+
+
+def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> dict[int, Any]:
+    """Return how the numbers of each column are written; None for text, and for columns not known.
+
+    A decimal mark that a person set holds for all columns; the other one then groups thousands.
+    """
+    known = schema.by_name
+    forms: dict[int, NumberFormat | None] = {}
+    for k, name in enumerate(names):
+        column = known.get(name, ColumnSchema(name, kind="text"))
+        form = None
+        if column.kind == "number":
+            mark = schema.dialect.decimal if schema.dialect else "."
+            form = column.number or NumberFormat(mark)
+            if "decimal" in given and not form.layout:
+                form = dataclasses.replace(form, decimal=given["decimal"], grouped=True)
+        forms[k] = form
+    return forms
+
+
+def guessed_forms(
+    names: list[str], schema: Schema, sample: TextSample, decimal: str
+) -> dict[int, NumberFormat | None]:
+    """Return how numbers are written where the schema knows kinds at most, and no formats.
+
+    That is all there is of an earlier program: formats are guessed as that program did.
+    """
+    kinds = {column.name: column.kind for column in schema.columns}
+    forms: dict[int, NumberFormat | None] = {}
+    for k, name in enumerate(names):
+        kind = kinds.get(name)
+        form = None if kind == "text" else guess_format(sample.column(k), decimal)
+        forms[k] = NumberFormat(decimal) if form is None and kind == "number" else form
+    return forms
+
+
+def _candidates(text: str, known: Dialect, given: Mapping[str, Any]) -> Iterator[Dialect]:
+    """List other ways to write the same columns, the likelier ones first."""
+    marks = "".join(dict.fromkeys(known.delimiter + DELIMITERS))
+    quotes = dict.fromkeys([known.quote, '"', "'"])
+    lines = range(min(text.count("\n") + 1, _TITLE_LINES)) if known.header else []
+    delimiters = [given["delimiter"]] if "delimiter" in given else [*marks]
+    quoted = [given["quote"]] if "quote" in given else [*quotes]
+    skips = [given["skip"]] if "skip" in given else [*dict.fromkeys([known.skip, *lines])]
+    for skip, delimiter, quote in itertools.product(skips, delimiters, quoted):
+        yield dataclasses.replace(known, skip=skip, delimiter=delimiter, quote=quote)
+
+
+def _held(text: str, schema: Schema, dialect: Dialect) -> int:
+    """Count the names of the schema that the header holds, read in a dialect."""
+    sample = later_sample(text, dialect)
+    if not dialect.header:
+        return len(schema.columns) if sample.width == len(schema.columns) else 0
+    names, _ = column_names(sample, dataclasses.replace(dialect, header=True))
+    return len(set(names) & set(schema.names))
+
+
+def _first_row(text: str, dialect: Dialect) -> list[str]:
+    """Return the names as in the header."""
+    rows = _first_rows(text, dialect, dialect.upper_rows + 1)
+    names = rows[-1] if rows else []
+    for upper in reversed(rows[:-1]):
+        names = joined_names(upper, names)
+    return names
+
+
+def _first_rows(text: str, dialect: Dialect, count: int) -> list[list[str]]:
+    lines = text.split("\n")[dialect.skip :]
+    if dialect.comment and lines and lines[0].lstrip().startswith(dialect.comment):
+        lines[0] = uncommented(lines[0], dialect.comment)
+    rows = Cutter(dialect).rows(lines)
+    return [[cell.strip(BLANKS) for cell in row] for _, row in itertools.islice(rows, count)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Remedy:
+    """What a person can say of a later file to make a column readable.
+
+    Attributes
+    ----------
+    setting : {"decimal", "missing", "written", "scale"}
+    value : str
+        The decimal mark, a word for a missing value, a cell as an example, or a factor.
+    """
+
+    setting: str
+    value: str
+
+    def of_column(self, name: str) -> str:
+        """Return the value with the name of the column, where the setting is of one column."""
+        return f"{name}={self.value}" if self.is_of_column else self.value
+
+    @property
+    def is_of_column(self) -> bool:
+        """Whether it is said of one column, not of the whole table."""
+        return self.setting in ("written", "scale")
+
+
+def remedy_for(
+    texts: Sequence[str], column: ColumnSchema, dialect: Dialect | None, *, some_known: bool
+) -> Remedy | None:
+    """Return what makes unreadable cells of a column readable; None if that is not known.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Some of the cells.
+    column : ColumnSchema
+        As it was in training.
+    dialect : Dialect or None
+        Of the training file.
+    some_known : bool
+        Whether other cells of the column could be read.
+    """
+    mark = "." if dialect is None else dialect.decimal
+    trained = column.number or NumberFormat(mark)
+    if not trained.layout:
+        for decimal in (trained.decimal, other_mark(trained.decimal)):
+            if dataclasses.replace(trained, decimal=decimal, grouped=True).matches_all(texts):
+                return Remedy("decimal", decimal)
+    if not any(c.isdigit() for text in texts for c in text):
+        return Remedy("missing", texts[0]) if len(texts) == 1 and some_known else None
+    for example in sorted(texts, key=len, reverse=True):
+        try:
+            made = form_like(example, column, (trained.decimal, other_mark(trained.decimal)))
+        except InputError:
+            continue
+        if sum(map(made.matches, texts)) > len(texts) / 2:
+            return Remedy("written", example)
+    return None
+
+
+def form_like(example: str, column: ColumnSchema, marks: Sequence[str]) -> NumberFormat:
+    """Return the format of a later column, some cell of which is given.
+
+    Where its marks or a sign of per cent leave a choice, the number that lies nearest to the range
+    of training decides.
+
+    Parameters
+    ----------
+    example : str
+        A cell of the later column.
+    column : ColumnSchema
+        As it was in training.
+    marks : sequence of str
+        The decimal marks that are possible.
+
+    Raises
+    ------
+    InputError
+        If the cell is no number or date as those of training, has another unit, or can be read in
+        several ways.
+    """
+    example, trained = example.strip(), column.number or NumberFormat(marks[0])
+    forms = [form for mark in marks for form in _forms_of(example, trained, mark)]
+    if not forms:
+        what = "a date" if trained.dated else "a number"
+        beside = f" in {trained.affix!r}" if trained.affix else ""
+        raise _unfit(column, f"{example!r} is not {what}{beside}")
+    near = [_distance(column, form.read(example)) for form in forms]
+    nearest = [form for form, far in zip(forms, near, strict=True) if far == min(near)]
+    if len({form.read(example) for form in nearest}) > 1:
+        raise _unfit(column, f"{example!r} can be read in several ways; use another cell")
+    return nearest[0]
+
+
+def _forms_of(example: str, trained: NumberFormat, mark: str) -> list[NumberFormat]:
+    """Return the formats that a cell may have, given the decimal mark."""
+    if trained.dated:
+        layouts = [dates.DIGITS.get(len(example), ""), *dates.LAYOUTS]
+        forms = [NumberFormat(mark, layout=layout) for layout in layouts if layout]
+        matching = [form for form in forms if form.matches(example)]
+        likeliest = matching[:1]
+        # Days and months may be the other way round.
+        return [*likeliest, *(f for f in matching if is_ambiguous(likeliest[0], [example]))]
+    made = guess_form([example], mark)
+    if made is None or made.dated or (trained.affix and made.affix not in ("", trained.affix)):
+        return []
+    scales = [_PER.get(trained.affix, 1.0) / _PER.get(made.affix, 1.0), 1.0]
+    return [dataclasses.replace(made, grouped=True, scale=s) for s in dict.fromkeys(scales)]
+
+
+def _distance(column: ColumnSchema, value: float) -> float:
+    """Return the distance of a number from the training range, in widths of the range."""
+    if column.range is None:
+        return 0.0
+    low, high = column.range.low, column.range.high
+    width = (high - low) or abs(high) or 1.0
+    return round(max(low - value, value - high, 0.0) / width, 9)
+
+
+# What 1 is written as.
+_PER = dict(zip(PER_CENT, (100.0, 1000.0), strict=True))
+
+
+def _unfit(column: ColumnSchema, what: str) -> InputError:
+    return InputError(
+        f"column {column.name!r} cannot be read in this notation: {what}",
+        column=column.name,
+        setting="written",
+    )

@@ -1,0 +1,257 @@
+"""Choose a threshold by a rule, with its uncertainty.
+
+A case is called positive where its score is greater than the threshold.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from aucstudio.engine import roc
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.distribution import Confusion, WeightedRates
+from aucstudio.project.results.operating_points import (
+    binomial_interval,
+    curve_of,
+    point_measures,
+    vertex_of,
+)
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.record import RunRecord
+
+OWN, TYPED, ALERTS = "own", "typed", "alerts"
+BOUNDED = ("fpr", "tpr", "precision", ALERTS)
+_FEW_CALLED = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """Requirement of a threshold.
+
+    Attributes
+    ----------
+    rule : str
+        "own" is the model's own, "typed" a number that somebody chose; else one of
+        :data:`roc.RULES`.
+    value : float
+        The bound of the FPR, the TPR, the precision or the alerts of a day; or the number.
+    run : str
+    split : int
+        On whose scale that number is.
+    fpr : float
+        What it has there, which is what other scales are asked for.
+    """
+
+    rule: str = OWN
+    value: float = 0.0
+    run: str = ""
+    split: int = 0
+    fpr: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.rule not in (OWN, TYPED, *roc.RULES):
+            raise ValueError(f"unknown threshold rule {self.rule!r}")
+        if not math.isfinite(self.value):
+            raise ValueError(f"the threshold or its bound must be a number; it is {self.value}")
+
+    @classmethod
+    def typed(cls, record: RunRecord, split: int, value: float) -> Target:
+        """Ask for a number on the scale of a split; 0 is the model's own."""
+        if value == 0:
+            return cls()
+        curve = curve_of(record.splits[split])
+        return cls(TYPED, value, record.id, split, float(curve.fpr[vertex_of(curve, value)]))
+
+    def is_typed_on(self, record: RunRecord, split: int) -> bool:
+        """Return whether it is a number on the scale of a split."""
+        return self.rule == TYPED and (self.run, self.split) == (record.id, split)
+
+    def as_rule(self, stakes: Stakes) -> roc.ThresholdRule | None:
+        """Return the rule that any scores can be asked for; None leaves a threshold as it is.
+
+        Raises
+        ------
+        InputError
+            If alerts are counted by the day and nobody said how many cases that has.
+        """
+        if self.rule == OWN:
+            return None
+        if self.rule == TYPED:
+            return roc.ThresholdRule("fpr", fpr=self.fpr)
+        if self.rule == ALERTS:
+            if stakes.cases is None:
+                raise InputError("enter the number of cases per day", setting="cases")
+            share = min(1.0, self.value / stakes.cases)
+            return roc.ThresholdRule(ALERTS, alerts=share, prior=stakes.prior)
+        bound = {self.rule: self.value} if self.rule in BOUNDED else {}
+        return roc.ThresholdRule(self.rule, cost_fn=stakes.miss, prior=stakes.prior, **bound)
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """The threshold that a target comes to; 0 with a problem where there is none."""
+
+    threshold: float
+    problem: str = ""
+
+
+def choose(
+    record: RunRecord, split: int, target: Target, stakes: Stakes, curve: roc.Curve | None = None
+) -> Choice:
+    """Find the threshold of a target on the held-out scores of a split, or on another curve."""
+    if curve is None and target.is_typed_on(record, split):
+        return Choice(target.value)
+    try:
+        rule = target.as_rule(stakes)
+        if rule is None:
+            return Choice(0.0)
+        return Choice(rule.place(curve_of(record.splits[split]) if curve is None else curve))
+    except ValueError as error:
+        sentence = str(error).rstrip(".")
+        return Choice(0.0, f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
+    """Count what lies on which side of a threshold."""
+    vertex = vertex_of(curve, threshold)
+    rows, weighted = curve.behind or curve, None
+    (m, n), tp, fp = curve.rows, int(rows.tp[vertex]), int(rows.fp[vertex])
+    if curve.behind is not None or curve.trials is not None:
+        sizes = roc.reflect(curve).effective(), curve.effective()
+        if curve.trials is not None:
+            sizes = float(curve.trials[0][vertex]), float(curve.trials[1][vertex])
+        weighted = WeightedRates(
+            float(curve.tpr[vertex]),
+            float(curve.fpr[vertex]),
+            *sizes,
+            curve.positives / (curve.positives + curve.negatives),
+        )
+    return Confusion(tp, m - tp, fp, n - fp, weighted)
+
+
+# ----------------------------------------------------------------- what it does
+
+
+@dataclasses.dataclass(frozen=True)
+class Rate:
+    """A share with its interval of 95 %; NaN where no row decides it."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @classmethod
+    def of(cls, count: float, rows: float) -> Rate:
+        """Bound a share of rows (Clopper and Pearson), of weighted ones by what they say."""
+        if not rows:
+            return cls(math.nan, math.nan, math.nan)
+        return cls(count / rows, *binomial_interval(count, rows))
+
+
+@dataclasses.dataclass(frozen=True)
+class ThresholdFigures:
+    """What a threshold does.
+
+    Attributes
+    ----------
+    counts : Confusion
+    prior : float
+        Share of positives that precision and alerts are of.
+    tpr, fpr, precision, alerts : Rate
+        Alerts are the share of all cases that is called positive.
+    """
+
+    counts: Confusion
+    prior: float
+    tpr: Rate
+    fpr: Rate
+    precision: Rate
+    alerts: Rate
+
+    @classmethod
+    def of(cls, counts: Confusion, prior: float | None = None) -> ThresholdFigures:
+        """Compute them; without a prior for the share of positives among the rows.
+
+        At another prior the interval of precision and alerts is that of the rectangle of both
+        rates' intervals at 97.5 %, which holds 95 % at least.
+        """
+        m: float = counts.tp + counts.fn
+        n: float = counts.fp + counts.tn
+        tp: float = counts.tp
+        fp: float = counts.fp
+        called = tp + fp
+        if (weighted := counts.weighted) is not None:
+            m, n = weighted.positives, weighted.negatives
+            tp, fp = m * weighted.tpr, n * weighted.fpr
+            prior = weighted.prior if prior is None else prior
+        rates = Rate.of(tp, m), Rate.of(fp, n)
+        if prior is None or not (m and n):
+            precision, alerts = Rate.of(tp, called), Rate.of(called, m + n)
+            return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
+        level = 1 - (1 - LEVEL) / 2
+        up = binomial_interval(tp, m, level)
+        along = binomial_interval(fp, n, level)
+        points = [(counts.tpr, counts.fpr), (up[0], along[1]), (up[1], along[0])]
+        measured = [point_measures(*point, prior)["precision"] for point in points]
+        precision = Rate(*measured) if called else Rate.of(0, 0)
+        pairs = [points[0], (up[0], along[0]), (up[1], along[1])]
+        alerts = Rate(*(prior * tpr + (1 - prior) * fpr for tpr, fpr in pairs))
+        return cls(counts, prior, *rates, precision, alerts)
+
+
+def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
+    """Describe the limits of a threshold choice on these rows."""
+    counts = figures.counts
+    if target.rule == OWN:
+        return []
+    if not counts.tp + counts.fp:
+        return ["No row is predicted positive.", *_resolution(target, stakes, figures)]
+    said = _resolution(target, stakes, figures)
+    if target.rule == "precision" and counts.tp + counts.fp < _FEW_CALLED:
+        said.append(
+            f"Only {counts.tp + counts.fp} of the rows are predicted positive, so their "
+            "precision is very uncertain."
+        )
+    return [*said, _caveat(target, stakes)]
+
+
+def _resolution(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
+    """State whether a single row is more than what a bound allows."""
+    counts = figures.counts
+    m, n = counts.tp + counts.fn, counts.fp + counts.tn
+    allowed = {"fpr": target.value, "tpr": 1 - target.value}
+    if target.rule == ALERTS and stakes.cases:
+        allowed[ALERTS] = target.value / stakes.cases
+    rows, what = {
+        "fpr": (n, "negatives"),
+        "tpr": (m, "positives"),
+        ALERTS: (m + n, "rows"),
+    }.get(target.rule, (0, ""))
+    share = allowed.get(target.rule, 0.0)
+    if not rows or not 0 < share < (1 - 1e-9) / rows:
+        return []
+    return [f"Too few {what}: one of {rows:,} is {1 / rows:.2g}."]
+
+
+def _caveat(target: Target, stakes: Stakes) -> str:
+    # With k negatives above it, a threshold put among the negatives has a true FPR between the
+    # k-th and the next uniform order statistic: their quantiles are Clopper and Pearson's bounds.
+    known = {"fpr": "FPR", "tpr": "TPR"}
+    if stakes.prior is None:
+        known[ALERTS] = "alerts"
+    if target.rule in known:
+        return (
+            f"The interval of the {known[target.rule]} accounts for the choice on these rows; "
+            "on new data the other figures may be slightly worse."
+        )
+    if target.rule == TYPED:
+        return (
+            "If the threshold was tuned on these rows, expect slightly worse results on new data."
+        )
+    return "This threshold was tuned on these rows; expect slightly worse results on new data."

@@ -1,0 +1,383 @@
+"""Progress of a run: steps and evaluations."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine.monitor import Step
+from aucstudio.engine.scorers import EnsembleScorer, Scorer
+from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.runs.record import SplitResult, TrainingCurve
+from aucstudio.project.runs.trajectory import (
+    ScoresOnTheWay,
+    StageLog,
+    Thinned,
+    Trajectory,
+    sample_rows,
+)
+from aucstudio.project.runs.tuning import Search
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# The course of a fit is evaluated at fixed iterations: the first ones, then each a quarter further
+# on, which makes 39 for 10,000 iterations and 60 for a million. It is the same in every run of the
+# same fit, on every machine.
+_GROWTH = 1.25
+# Live pictures are looks in between that nothing is kept of. Each costs a pass over some rows: at
+# most 1/26 of the time goes there. Within that they come 15 times a second, so that a look of less
+# than 3.8 ms is passed on ten times a second or more.
+_LOOK_EVERY = 1 / 15
+_LOOK_SHARE = 25.0
+_HELD_ROWS, _TRAIN_ROWS = 2_000, 1_000
+# Of thousands of steps a second most go untold; the curve keeps them all.
+_TELL_EVERY = 1 / 500
+_MOST_LOOKS = 64
+_RECORD_BYTES = 16_000_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Look:
+    """Scores of the current scorer on (a sample of) the held-out rows.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray of float
+    scorer : Scorer
+    iteration : int
+    seconds : float
+        Time in this fit so far, without watching it.
+    train_positive, train_scores : ndarray
+        The same of a sample of the training rows.
+    weights, train_weights : ndarray or None
+        What these rows weigh, if they do not all count once.
+    """
+
+    positive: Mask
+    scores: Array
+    scorer: Scorer
+    iteration: int = 0
+    seconds: float = 0.0
+    train_positive: Mask = dataclasses.field(default_factory=lambda: np.empty(0, dtype=bool))
+    train_scores: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    weights: Array | None = None
+    train_weights: Array | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Elsewhere:
+    """How far a run is whose fits are done by workers, several at a time.
+
+    Attributes
+    ----------
+    fraction : float
+        Share of its tasks that have ended.
+    finished : int
+        Splits that have.
+    where : str
+        Such as "on 2 workers of tcp://…".
+    doing : str
+        What the first split that has not ended is at, in a few words; empty if its search or its
+        fit says enough.
+    """
+
+    fraction: float
+    finished: int
+    where: str
+    doing: str = ""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Progress:
+    """Progress messages of a run.
+
+    Attributes
+    ----------
+    split, splits : int
+        Which fit is under way (from 0), and how many there are.
+    step : Step or None
+        The engine's step, without its scorer.
+    seconds : float
+        Time in this fit so far, without watching it.
+    look : Look or None
+        Present now and then.
+    finished : SplitResult or None
+        Present once at the end of each fit.
+    preparation : Preparation or None
+        None where fits are under way elsewhere.
+    search : Search or None
+        Present while settings are searched: what was found so far.
+    elsewhere : Elsewhere or None
+        Present where the fits are spread over workers.
+    """
+
+    split: int
+    splits: int
+    step: Step | None
+    seconds: float
+    preparation: Preparation | None
+    look: Look | None = None
+    finished: SplitResult | None = None
+    search: Search | None = None
+    elsewhere: Elsewhere | None = None
+
+    def describe(self, names: Mapping[str, str] | None = None) -> tuple[float | None, str]:
+        """Return the fraction of the run that is done, and what it is doing.
+
+        ``names`` are other words for the settings.
+        """
+        search, step, several = self.search, self.step, self.splits > 1
+        if self.elsewhere is not None:
+            far = self.elsewhere
+            done = f"{far.finished} of {self.splits} splits" if several else ""
+            tuning = search.describe_progress(names) if search and search.judged < 1.0 else ""
+            doing = ", ".join(filter(None, (done, tuning, far.doing))) or "training"
+            return far.fraction, f"{doing} {far.where}"
+        place = f"split {self.split + 1} of {self.splits}" if several else ""
+        if search is not None:
+            inside, words = search.judged, search.describe_progress(names)
+        elif step is None:
+            inside, words = 1.0, ""
+        else:
+            known = step.fraction is not None and step.iteration > 0
+            inside = (step.fraction or 0.0) if known else 0.0
+            words = f"iteration {step.iteration}" if step.iteration else step.stage
+            if not (known or several):
+                return None, words
+        return (self.split + inside) / self.splits, ", ".join(filter(None, (place, words)))
+
+
+Listener = Callable[[Progress], object]
+ProgressCallback = Callable[[Progress], bool]
+
+
+class Rows(Protocol):
+    """Rows of a fit, in memory or not, some of which can be had by their numbers."""
+
+    def __getitem__(self, numbers: NDArray[np.intp], /) -> Any:
+        """Return some rows."""
+
+
+Weights = tuple[Array | None, Array | None]
+
+
+class Watch:
+    """The engine's callback: keeps the course, looks at the scorer, passes a stop on.
+
+    The course is every step, and the scores of the same rows at fixed iterations (see
+    :func:`following`), no more than 64: of at most 2,000 held-out rows and 1,000 training rows in
+    single precision, 0.8 MB a fit. A run of many fits keeps fewer looks at each, so that its record
+    holds 16 MB of scores at most (beyond some 650 fits two looks each).
+
+    Parameters
+    ----------
+    tell : callable
+        Passes a :class:`Progress` on; answers whether to stop.
+    k, count : int
+        Which fit of how many.
+    preparation : Preparation
+    train : (X, positive)
+        Rows of the fit.
+    held : (X, positive) or None
+        Held-out rows; None where every row trains: no look is then passed on, for it would
+        flatter.
+    weights : (ndarray or None, ndarray or None)
+        Of both, where the rows do not all count once.
+    """
+
+    def __init__(
+        self,
+        tell: ProgressCallback,
+        k: int,
+        count: int,
+        preparation: Preparation,
+        train: tuple[Rows, Mask],
+        held: tuple[Rows, Mask] | None,
+        weights: Weights = (None, None),
+    ) -> None:
+        self._say, self._k, self._count, self._preparation = tell, k, count, preparation
+        self._samples = _Samples(train, held, weights)
+        self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
+        self._stages = StageLog()
+        self._steps: list[tuple[int, float, float, float]] = []
+        self._due = 1
+        self._kept: tuple[Scorer, Array] | None = None
+        self._began = time.perf_counter()
+        self._watching = 0.0
+        self._next_look = self._next_tell = 0.0
+
+    def __call__(self, step: Step) -> bool:
+        entered = time.perf_counter()
+        seconds = self.seconds()
+        self._stages.hear(step, seconds)
+        if step.iteration > 0 and step.objective is not None and not step.is_partial:
+            gap = np.nan if step.gap is None else step.gap
+            self._steps.append((step.iteration, seconds, step.objective, gap))
+        look = self._look(step, seconds, is_frame=entered >= self._next_look)
+        stop = False
+        if look is not None or step.iteration == 0 or entered >= self._next_tell:
+            self._next_tell = entered + _TELL_EVERY
+            stop = self._tell(dataclasses.replace(step, scorer=None), seconds, look)
+        self._watching += time.perf_counter() - entered
+        return stop
+
+    def _look(self, step: Step, seconds: float, *, is_frame: bool) -> Look | None:
+        """Look at the scorer where the course wants it, or for a picture; return the picture."""
+        is_kept = step.iteration >= self._due and not step.is_partial
+        if step.scorer is None or not (is_frame or is_kept):
+            return None
+        began = time.perf_counter()
+        scorer, samples = step.scorer(), self._samples
+        scores = self._score(scorer)
+        held, train = samples.split(scores)
+        if is_kept:
+            self._kept = scorer, scores
+            self._looks.add(_Scored(step.iteration, seconds, _single(train), _single(held)))
+            self._due = following(step.iteration)
+        if not is_frame:
+            return None
+        took = time.perf_counter() - began
+        self._next_look = began + max(_LOOK_EVERY, (_LOOK_SHARE + 1.0) * took)
+        if not len(held):
+            return None
+        shown = samples.held_positive, held, scorer, step.iteration, seconds
+        weights = samples.held_weights, samples.train_weights
+        return Look(*shown, samples.train_positive, train, *weights)
+
+    def _score(self, scorer: Scorer) -> Array:
+        """Score the evaluated rows; for an ensemble, by the trees added since the last time."""
+        if self._kept is not None and isinstance(scorer, EnsembleScorer):
+            before, scores = self._kept
+            if isinstance(before, EnsembleScorer):
+                extended = scorer.extended(before, scores, self._samples.rows)
+                if extended is not None:
+                    return extended
+        return scorer(self._samples.rows)
+
+    def _tell(
+        self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
+    ) -> bool:
+        message = Progress(self._k, self._count, step, seconds, self._preparation, look, done)
+        return self._say(message)
+
+    def pulse(self, stage: str, fraction: float) -> None:
+        """Report the scoring that follows the fit."""
+        self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
+
+    def tell_finished(self, result: SplitResult) -> None:
+        """Report the end of the fit."""
+        self._tell(None, result.fit_seconds, None, result)
+
+    def seconds(self) -> float:
+        """Time since the fit began, without the time spent watching it."""
+        return time.perf_counter() - self._began - self._watching
+
+    def curve(self) -> TrainingCurve:
+        """Return the steps so far."""
+        columns = np.array(self._steps, dtype=np.float64).reshape(-1, 4)
+        iteration = columns[:, 0].astype(np.int64)
+        stages = self._stages.stages()
+        return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3], stages)
+
+    def trajectory(self, train_scores: Array, held_scores: Array) -> Trajectory:
+        """Return the looks, and last the scorer that came out, whose scores are known.
+
+        Parameters
+        ----------
+        train_scores, held_scores : ndarray
+            Of all rows.
+        """
+        samples = self._samples
+        iteration, seconds = self._steps[-1][:2] if self._steps else (1, self.seconds())
+        scored = [look for look in self._looks if look.iteration < iteration]
+        train, held = train_scores[samples.train], held_scores[samples.held]
+        scored.append(_Scored(iteration, seconds, _single(train), _single(held)))
+        return Trajectory(
+            np.array([look.iteration for look in scored], dtype=np.int64),
+            np.array([look.seconds for look in scored]),
+            ScoresOnTheWay(
+                samples.train_positive,
+                np.stack([look.train for look in scored]),
+                samples.train_weights,
+            ),
+            ScoresOnTheWay(
+                samples.held_positive,
+                np.stack([look.held for look in scored]),
+                samples.held_weights,
+            ),
+        )
+
+
+def following(iteration: int) -> int:
+    """Return the iteration at which a course is evaluated next, after one at which it was."""
+    return max(iteration + 1, math.ceil(_GROWTH * iteration))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Scored:
+    """What is kept of a look."""
+
+    iteration: int
+    seconds: float
+    train: NDArray[np.float32]
+    held: NDArray[np.float32]
+
+
+class _Samples:
+    """Rows on which a scorer is evaluated during training, held-out rows first.
+
+    ``train`` and ``held`` are their places among all rows of either part.
+    """
+
+    def __init__(
+        self, train: tuple[Rows, Mask], held: tuple[Rows, Mask] | None, weights: Weights
+    ) -> None:
+        X, positive = train
+        of_train, of_held = weights
+        self.train = sample_rows(positive, _TRAIN_ROWS)
+        self.train_positive = positive[self.train]
+        self.train_weights = None if of_train is None else of_train[self.train]
+        self.held_weights: Array | None = None
+        self.held = np.empty(0, dtype=np.intp)
+        self.held_positive = np.empty(0, dtype=bool)
+        self.rows = X[self.train]
+        if held is not None:
+            Z, outcome = held
+            self.held = held_sample(outcome)
+            self.held_weights = None if of_held is None else of_held[self.held]
+            self.held_positive = outcome[self.held]
+            self.rows = _beneath(Z[self.held], self.rows)
+
+    def split(self, scores: Array) -> tuple[Array, Array]:
+        """Split the scores of ``rows`` into those of the held-out rows and of training rows."""
+        return scores[: len(self.held)], scores[len(self.held) :]
+
+    def most_looks(self, fits: int) -> int:
+        """Return how many looks one of so many fits may keep."""
+        each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
+        return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
+
+
+def held_sample(positive: Mask) -> NDArray[np.intp]:
+    """Choose the held-out rows to evaluate during training, as indices."""
+    return sample_rows(positive, _HELD_ROWS)
+
+
+def _beneath(above: Any, below: Any) -> Any:
+    if isinstance(above, np.ndarray):
+        return np.concatenate([above, below])
+    return scipy.sparse.vstack([above, below], format="csr")
+
+
+def _single(scores: Array) -> NDArray[np.float32]:
+    largest = np.finfo(np.float32).max
+    return np.clip(scores, -largest, largest).astype(np.float32)
