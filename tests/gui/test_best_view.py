@@ -259,7 +259,7 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     assert "one class only" in dialog.problem.text()
     assert dialog.isVisible()
     assert not window.session.busy
-    dialog.low.setValue(0.5)
+    dialog.band.low.setValue(0.5)
     press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
     assert "range" in dialog.problem.text()
     dialog.reject()
@@ -369,7 +369,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     session = window.session
     press(qtbot, window.findChild(QPushButton, "find_best_button"))
     dialog = window.findChild(FindBestDialog)
-    dialog.high.setValue(0.3)
+    dialog.band.high.setValue(0.3)
     dialog.minutes.setValue(0.1)
     press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
     page = window.deck.active()

@@ -383,13 +383,13 @@ def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_t
 
 def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
     window.open_data(table_file)
-    scheme, metric = window.validation_panel.scheme, window.method_panel.tune_by
+    scheme, metric = window.validation_panel.fields["scheme"], window.method_panel.tune_by
     choose_method(window, "auc-svm")
     for combo in (scheme, metric):
         assert not combo.model().item(combo.findData("leave-pair-out")).isEnabled()
     choose_method(window, "auc-rls")
     pick(scheme, "leave-pair-out")
-    assert not window.validation_panel.seed.isVisibleTo(window)
+    assert not window.validation_panel.fields["seed"].isVisibleTo(window)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     X = shown.record.splits[0]

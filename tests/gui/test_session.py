@@ -403,7 +403,6 @@ def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, tabl
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
     session._plan_joined.emit(old, *documents)
-    session.files._damage_found.emit(old, {record.id: "it is damaged"})
     assert session.plan == plan
     assert told == []
     assert session.records == {}

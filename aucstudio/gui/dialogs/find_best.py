@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
+from aucstudio.gui.common.form import Form, RangeBox, number_box
 from aucstudio.gui.common.layouts import STRETCH, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
@@ -49,10 +49,9 @@ class FindBestDialog(Dialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("find_best_dialog", "Find the best", parent)
         self._session = session
-        self.low = edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
-        self.high = edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
-        for box, edge in zip((self.low, self.high), session.plan.band, strict=True):
-            box.setValue(edge)
+        ends = "Lowest false-positive rate", "Highest false-positive rate"
+        self.band = RangeBox("best", *ends)
+        self.band.setValue(session.plan.band)
         minutes, most = preferences().now.best_minutes, _MOST_MINUTES
         self.minutes = number_box(
             "best_minutes", "Time limit in minutes", _LEAST_MINUTES, most, value=minutes
@@ -69,7 +68,7 @@ class FindBestDialog(Dialog):
     def _lay_out(self) -> None:
         about = label(_ABOUT, "muted", wrap=True, name="best_about")
         form = Form(
-            ("FPR &range", range_row(self.low, self.high)),
+            ("FPR &range", self.band),
             ("&Minutes", self.minutes, "Time limit; Stop ends the search at any time"),
         )
         told = (self.rows, self.caution, self.problem)
@@ -96,7 +95,7 @@ class FindBestDialog(Dialog):
     def _on_begin(self) -> None:
         minutes = self.minutes.value()
         try:
-            self._session.best.begin((self.low.value(), self.high.value()), minutes)
+            self._session.best.begin(self.band.value(), minutes)
         except (InputError, InvalidSetting) as error:
             words = str(error)
             tell(self.problem, f"{words[0].upper()}{words[1:]}.", "error")

@@ -64,7 +64,7 @@ class LiveRun:
     began: float = dataclasses.field(default_factory=time.monotonic)
     _latest: Progress | None = None
 
-    def hear(self, progress: Progress) -> None:
+    def update(self, progress: Progress) -> None:
         """Handle one message of the job."""
         if progress.split != self.split:
             self.split, self.points, self.picture = progress.split, [], None
@@ -85,16 +85,16 @@ class LiveRun:
 
     @property
     def fraction(self) -> float | None:
-        """Share of the whole run that is done."""
-        return self._told()[0]
+        """Share of the run that is done."""
+        return self._progress()[0]
 
     @property
     def words(self) -> str:
-        """What it is doing."""
-        return self._told()[1]
+        """What the run is doing."""
+        return self._progress()[1]
 
-    def _told(self) -> tuple[float | None, str]:
-        # Of thousands of messages a second only the last one is put into words.
+    def _progress(self) -> tuple[float | None, str]:
+        # Only the last of thousands of messages a second is worded.
         if self._latest is None:
             return None, "starting"
         return self._latest.describe(symbols(self.experiment.method))

@@ -9,6 +9,7 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.deployment import Stakes
@@ -19,8 +20,6 @@ from aucstudio.project.runs.tuning import PAUC
 
 RANGE = "fpr_range"
 """The setting of methods that train for a range of false-positive rates."""
-
-_LINKS = "linked"  # says in a document that ranges which are not given follow the band
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,10 +83,6 @@ class Plan:
     stakes: Stakes = dataclasses.field(default_factory=Stakes)
     target: Target = dataclasses.field(default_factory=Target)
     preparation: PreparationChoice = USUAL
-
-    def with_look(self, run: str, **changes: Any) -> Plan:
-        """Return the plan with one run shown differently."""
-        return self.with_looks((run,), **changes)
 
     def with_looks(self, runs: Iterable[str], **changes: Any) -> Plan:
         """Return the plan with several runs shown differently."""
@@ -159,36 +154,30 @@ class Plan:
         return candidate
 
     def as_json(self) -> dict[str, Any]:
+        """Return the plan as plain data."""
         document = dataclasses.asdict(self)
         document["params"] = {
             method: {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
             for method, values in self.params.items()
         }
         document["preparation"] = self.preparation.given()
-        document[_LINKS] = True
         return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Plan:
+        """Read a plan.
+
+        Raises
+        ------
+        msgspec.ValidationError
+            If a value has another type, or is one that no plan can have.
+        """
+        plan = typed.convert(document, cls)
         params = {
             method: {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-            for method, values in document["params"].items()
+            for method, values in plan.params.items()
         }
-        band = (float(document["band"][0]), float(document["band"][1]))
-        if not document.get(_LINKS):
-            params = _unlinked(params, document["method"], band)
-        return cls(
-            Validation.from_json(document["validation"]),
-            document["method"],
-            params,
-            band,
-            {run: RunLook(**look) for run, look in document["looks"].items()},
-            document.get("tune_by", PAUC),
-            document.get("layout", {}),
-            Stakes(**document.get("stakes", {})),
-            Target(**document.get("target", {})),
-            PreparationChoice.of(document.get("preparation", {})),
-        )
+        return dataclasses.replace(plan, params=params)
 
 
 def linked_settings(settings: Mapping[str, Any], band: Band) -> dict[str, Any]:
@@ -197,15 +186,3 @@ def linked_settings(settings: Mapping[str, Any], band: Band) -> dict[str, Any]:
     if RANGE in kept and tuple(kept[RANGE]) == tuple(band):
         del kept[RANGE]
     return kept
-
-
-def _unlinked(
-    params: Mapping[str, Mapping[str, Any]], chosen: str, band: Band
-) -> dict[str, dict[str, Any]]:
-    """Read settings of earlier programs, where a range that is not given was the default one."""
-    found: dict[str, dict[str, Any]] = {}
-    for method in dict.fromkeys((*params, chosen)):
-        declared = declared_params(METHODS[method]).get(RANGE) if method in METHODS else None
-        usual = {} if declared is None else {RANGE: declared.default}
-        found[method] = linked_settings({**usual, **params.get(method, {})}, band)
-    return {method: settings for method, settings in found.items() if settings or method in params}

@@ -19,7 +19,7 @@ from aucstudio.project.store.project.project_file import ProjectFile, free_id, w
 from aucstudio.project.store.workspace import new_unsaved_project
 from aucstudio.project.tournament.standings import Standings
 
-Listen = Callable[[float], object]
+Progress = Callable[[float], object]
 
 
 class ProjectHandle:
@@ -133,13 +133,23 @@ class ProjectHandle:
     def keep_verification(self, verification: Verification) -> str:
         """Store the verification of a run; return why it could not be written."""
         with self._lock:
-            # Another dictionary: the window may be reading this one.
+            # A new dictionary: the window may be reading this one.
             self.verified = {**self.verified, verification.run: verification}
-            try:
-                if self.file is not None:
-                    self.file.keep_verification(verification)
-            except InputError as error:
-                return str(error)
+            return self._write(lambda file: file.keep_verification(verification))
+
+    def keep_standings(self, standings: Standings) -> str:
+        """Store the standings of a search; return why they could not be written."""
+        with self._lock:
+            self.standings = {**self.standings, standings.key: standings}
+            key, document = standings.key, standings.as_json()
+            return self._write(lambda file: file.keep_standings(key, document))
+
+    def _write(self, write: Callable[[ProjectFile], object]) -> str:
+        try:
+            if self.file is not None:
+                write(self.file)
+        except InputError as error:
+            return str(error)
         return ""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
@@ -148,18 +158,6 @@ class ProjectHandle:
             twin = find_twin(record.experiment, self._ended.values())
         return self.add_run(record) if twin is None else twin
 
-    def keep_standings(self, standings: Standings) -> str:
-        """Store the standings of a search; return why they could not be written."""
-        with self._lock:
-            # Another dictionary: the window may be reading this one.
-            self.standings = {**self.standings, standings.key: standings}
-            try:
-                if self.file is not None:
-                    self.file.keep_standings(standings.key, standings.as_json())
-            except InputError as error:
-                return str(error)
-        return ""
-
     def leave_out(self, runs: Iterable[str]) -> None:
         """Drop runs that cannot be read, so that the others can be saved."""
         with self._lock:
@@ -167,7 +165,7 @@ class ProjectHandle:
                 self._ended.pop(run, None)
 
     def move_to(
-        self, path: Path, document: Mapping[str, Any], progress: Listen = lambda _share: None
+        self, path: Path, document: Mapping[str, Any], progress: Progress = lambda _share: None
     ) -> None:
         """Write all runs and a plan into a new file, and go on there.
 
@@ -180,7 +178,7 @@ class ProjectHandle:
         """
         with self._lock:
             old = self.file
-            runs = _told(list(self._ended.values()), progress)
+            runs = _reported(list(self._ended.values()), progress)
             verified = [one for run, one in self.verified.items() if run in self._ended]
             standings = {name: one.as_json() for name, one in self.standings.items()}
             self.file = write_project(path, runs, document, verified, standings)
@@ -192,7 +190,7 @@ class ProjectHandle:
                         old.forget_run(experiment)
 
 
-def _told(records: list[RunRecord], progress: Listen) -> Iterator[RunRecord]:
+def _reported(records: list[RunRecord], progress: Progress) -> Iterator[RunRecord]:
     for k, record in enumerate(records):
         progress(k / len(records))
         yield record

@@ -168,7 +168,7 @@ class Runner(QObject):
                 landed.append(live)
             for message in job.drain():
                 if message is not None:  # what prepares a run only asks whether it is wanted
-                    live.hear(message)
+                    live.update(message)
                     moved = True
         for live in landed:
             self._land(live, self._flights[live])

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.opening import OpenedStudy, Opener, read_file
 from aucstudio.gui.state.saving import Save, SaveAgain, Saver
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
-from aucstudio.gui.state.stored_study import RunReader
+from aucstudio.gui.state.stored_study import find_damaged
 from aucstudio.gui.state.study import Study
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.words import runs_words
+from aucstudio.project.work.job import Job
 
 _MOST_TOLD = 5
 
@@ -34,14 +35,12 @@ class StudyFiles(QObject):
     saver : Saver
     """
 
-    opened = Signal(object)  # what was read; the study is open
-    _damage_found = Signal(object, object)  # whose; sentences by run
+    opened = Signal(object)  # OpenedStudy, whose study is open
 
     def __init__(self, session: SessionState, runs: Runs) -> None:
         super().__init__(session)
         self._session, self._runs = session, runs
-        self._reader: RunReader | None = None
-        self._damage_found.connect(self._on_damage)
+        self._reading = Background(self, self._on_read, patience=0.0)
         self.opener, self.saver = Opener(self), Saver(self)
         self.opener.opened.connect(self._on_opened)
         self.saver.saved.connect(self._on_saved)
@@ -78,8 +77,7 @@ class StudyFiles(QObject):
                 "under File ▸ Open recent",
                 "",
             )
-        if self._reader is not None:
-            self._reader.stop()
+        self._reading.drop()
         if old.busy:
             session.left.append(old)
         else:
@@ -120,11 +118,15 @@ class StudyFiles(QObject):
     def _on_opened(self, found: OpenedStudy) -> None:
         study = found.study(self._session.plan)
         self._leave_for(study)
-        self._reader = RunReader(functools.partial(self._damage_found.emit, study))
-        self._reader.start(found.unread)
+        if unread := found.unread:
+            self._reading.start(study, lambda post: find_damaged(unread, stop=lambda: post(None)))
         if found.experiments is not None:
             self._runs.queue(found.experiments.experiments)
         self.opened.emit(found)
+
+    def _on_read(self, study: Study, job: Job[None, tuple[dict[str, str], object]]) -> None:
+        if job.result is not None:
+            self._on_damage(study, job.result[0])
 
     def leave_out(self, damaged: Mapping[str, str]) -> None:
         """Take runs out of the list that proved to be damaged, and say so."""
@@ -193,7 +195,6 @@ class StudyFiles(QObject):
 
     def close(self) -> None:
         """Finish saves, and try once more to write what could not be written."""
-        if self._reader is not None:
-            self._reader.stop()
+        self._reading.drop()
         self.saver.finish()
-        self.unsaved_words()  # which tries once more
+        self.unsaved_words()  # writes them again

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,7 +117,15 @@ def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[s
 def find_damaged(
     records: Sequence[RunRecord], seconds: float = math.inf, stop: Callable[[], bool] | None = None
 ) -> tuple[dict[str, str], list[RunRecord]]:
-    """Read runs through, the last first; give what is wrong by id, and those not come to."""
+    """Check the content of runs, newest first.
+
+    Returns
+    -------
+    damaged : dict of str to str
+        What is wrong, by run.
+    unread : list of RunRecord
+        Runs that were not reached.
+    """
     began = time.monotonic()
     broken: dict[str, str] = {}
     for k in reversed(range(len(records))):
@@ -129,36 +136,6 @@ def find_damaged(
         except DamagedError as error:
             broken[records[k].id] = str(error)
     return broken, []
-
-
-class RunReader:
-    """Reads stored runs in the background.
-
-    Parameters
-    ----------
-    found : callable
-        Told what is damaged, by run, if anything is; on the reader's thread.
-    """
-
-    def __init__(self, found: Callable[[object], object]) -> None:
-        self._found, self._stop = found, threading.Event()
-
-    def start(self, records: Sequence[RunRecord]) -> None:
-        """Begin with these, and leave what was begun before."""
-        self._stop.set()
-        stop = self._stop = threading.Event()
-
-        def read() -> None:
-            broken, _ = find_damaged(records, stop=stop.is_set)
-            if broken and not stop.is_set():
-                self._found(broken)
-
-        if records:
-            threading.Thread(target=read, name="aucstudio-reader", daemon=True).start()
-
-    def stop(self) -> None:
-        """Leave what was begun."""
-        self._stop.set()
 
 
 def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:

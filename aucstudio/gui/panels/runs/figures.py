@@ -84,7 +84,9 @@ class RunValues(QObject):
         self._known: WeakKeyDictionary[RunRecord, tuple[Band, Any]] = WeakKeyDictionary()
         self._wanted: dict[RunRecord, None] = {}  # the last is the first to be computed
         self._done: deque[tuple[RunRecord, Band, Any]] = deque()
-        self._work = Background(self, lambda *_: self._take_in(), lambda _post: self._take_in())
+        # Several of these start in one turn of the event loop: none may wait for its first result.
+        finished, report = (lambda *_: self._take_in()), (lambda _message: self._take_in())
+        self._work = Background(self, finished, report, patience=0.0)
         self._begin = delayed(self, 0, self._start)
 
     @property
