@@ -89,8 +89,7 @@ def wait(qtbot, panel):
     """Wait until every figure that is in view is there."""
     qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
     panel.view.viewport().repaint()
-    values = (panel.model.figures, panel.details.figures)
-    qtbot.waitUntil(lambda: not any(one.busy for one in values), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
 
 
 def names(panel):

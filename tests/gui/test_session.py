@@ -393,7 +393,7 @@ def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_fil
 
 def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
     session.files.open_now(table_file, "table")
-    record = run("auc-rls")
+    run("auc-rls")
     old = session.study
     session.files.save_as(tmp_path / "old.aucproj")
     session.files.open_now(table_file, "table")

@@ -57,6 +57,16 @@ class ColumnSpec:
     is_figure: bool = False
 
 
+def sorted_by(
+    column: ColumnSpec, rows: Sequence[Any], item: Callable[[Any], Any], backwards: bool
+) -> list[Any]:
+    """Sort rows by a column of their items; rows without a value come last in both directions."""
+    keys = [((column.order or column.text)(item(row)), row) for row in rows]
+    known = [pair for pair in keys if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=backwards)
+    return [row for _, row in known] + [row for key, row in keys if key is None]
+
+
 class TableModel(QAbstractTableModel):
     """Table model of items, sorted and filtered by an array of positions.
 
@@ -87,23 +97,25 @@ class TableModel(QAbstractTableModel):
         self.endResetModel()
 
     def filter(self, keep: Callable[[Any], bool] | None) -> None:
-        """Show only items for which a function is true."""
-        self.beginResetModel()
+        """Show only items for which a function is true; selected rows that stay keep selected."""
         self._keep = keep
-        self.shown = self._arranged()
-        self.endResetModel()
+        self.replace(self.items, id)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column, items without a value last; by -1 as the items were given.
-
-        A row that is selected stays so wherever it goes.
-        """
+        """Sort by a column, items without a value last; by -1 as the items were given."""
         self.by, self.backwards = column, order == Qt.SortOrder.DescendingOrder
+        self.replace(self.items, id)
+
+    def replace(self, items: Sequence[Any], key: Callable[[Any], Any]) -> None:
+        """Show other items; rows whose item has the same key keep selection and editor."""
         self.layoutAboutToBeChanged.emit()
-        before, old = self.persistentIndexList(), self.shown
+        before = self.persistentIndexList()
+        keys = [key(self.item(index.row())) for index in before]
+        self.items = list(items)
         self.shown = self._arranged()
-        rows = {item: row for row, item in enumerate(self.shown)}
-        after = [self.index(rows[old[index.row()]], index.column()) for index in before]
+        rows = {key(self.item(row)): row for row in range(len(self.shown))}
+        places = zip(before, keys, strict=True)
+        after = [self.index(rows.get(same, -1), index.column()) for index, same in places]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 
@@ -123,11 +135,8 @@ class TableModel(QAbstractTableModel):
         found = [k for k, item in enumerate(self.items) if keep is None or keep(item)]
         if not 0 <= self.by < len(self.columns):
             return found
-        column = self.columns[self.by]
-        keys = {k: (column.order or column.text)(self.items[k]) for k in found}
-        known = [k for k in found if keys[k] is not None]
-        known.sort(key=keys.__getitem__, reverse=self.backwards)
-        return known + [k for k in found if keys[k] is None]
+        column, items = self.columns[self.by], self.items
+        return sorted_by(column, found, items.__getitem__, self.backwards)
 
     # ------------------------------------------------------------- Qt
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -108,28 +108,18 @@ class ColumnsModel(TableModel):
         """Return the roles that were changed, by column."""
         return {one.column.name: one.role for one in self.items if one.role != one.column.role}
 
-    def columns_at(self, rows: Iterable[int]) -> list[int]:
-        """Return the table columns of the listed rows."""
-        return [self.shown[row] for row in rows]
-
-    def rows_of(self, columns: Iterable[int]) -> list[int]:
-        """Return the list rows of table columns, if any."""
-        wanted = set(columns)
-        return [row for row, column in enumerate(self.shown) if column in wanted]
-
-    def can_be(self, column: int, role: str) -> bool:
-        """Return whether a column of the table can be given a role here."""
-        one = self.items[column]
+    def can_be(self, one: Listed, role: str) -> bool:
+        """Return whether a column can have a role."""
         if one.role == "label":
             return False
         return role not in NUMERIC_ROLES or one.column.kind == "number"
 
-    def give(self, columns: Iterable[int], role: str) -> int:
-        """Return columns of the table a role; return how many cannot have it."""
+    def set_role(self, listed: Iterable[Listed], role: str) -> int:
+        """Set the role of columns; return how many cannot have it."""
         refused = 0
-        for column in columns:
-            if self.can_be(column, role):
-                self.items[column].role = role
+        for one in listed:
+            if self.can_be(one, role):
+                one.role = role
             else:
                 refused += 1
         self.touch()
@@ -196,9 +186,8 @@ class ColumnsDialog(Dialog):
         self.told = label("", "muted", wrap=True, name="columns_told")
         self._lay_out(table)
         self.search.textChanged.connect(self._on_search)
-        self.grid.horizontalHeader().sortIndicatorChanged.connect(self._on_sort)
+        self.grid.horizontalHeader().sortIndicatorChanged.connect(self._columns.sort)
         self.grid.selectionModel().selectionChanged.connect(self._on_selected)
-        self._columns.modelReset.connect(self._on_selected)
         self._on_selected()
         self.resize(_SIZE if parent is None else _within(parent.window().size()))
 
@@ -246,15 +235,13 @@ class ColumnsDialog(Dialog):
         self.chosen.emit(self.roles())
         super().accept()
 
-    def _selected(self) -> list[int]:
-        """Return the columns of the table whose rows are selected."""
-        selection = self.grid.selectionModel().selection()
-        parts = [selection.at(k) for k in range(selection.count())]
-        rows = {row for part in parts for row in range(part.top(), part.bottom() + 1)}
-        return self._columns.columns_at(sorted(rows))
+    def _selected(self) -> list[Listed]:
+        selection = self.grid.selectionModel().selection().toList()
+        rows = {row for part in selection for row in range(part.top(), part.bottom() + 1)}
+        return [self._columns.item(row) for row in sorted(rows)]
 
     def _on_role(self, role: str) -> None:
-        refused = self._columns.give(self._selected(), role)
+        refused = self._columns.set_role(self._selected(), role)
         self._on_selected()
         if refused:
             one = f"{refused:,} column{'s' if refused > 1 else ''}"
@@ -264,25 +251,13 @@ class ColumnsDialog(Dialog):
             tell(self.told, f"{one} {why} and cannot be {_NAMES[role]}", "error")
 
     def _on_search(self, text: str) -> None:
-        self._keep_selection(partial(self._columns.search, text))
-
-    def _on_sort(self, column: int, order: Qt.SortOrder) -> None:
-        self._keep_selection(partial(self._columns.sort, column, order))
-
-    def _keep_selection(self, arrange: partial[None]) -> None:
-        """Rearrange the list; keep the selection where possible."""
-        before = self._selected()
-        arrange()
-        chosen = QItemSelection()
-        for first, last in _stretches(self._columns.rows_of(before)):
-            chosen.select(self._columns.index(first, 0), self._columns.index(last, len(HEADS) - 1))
-        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
-        self.grid.selectionModel().select(chosen, how)
+        self._columns.search(text)
+        self._on_selected()
 
     def _on_selected(self) -> None:
         selected = self._selected()
         for role, button in self.buttons.items():
-            button.setEnabled(any(self._columns.can_be(column, role) for column in selected))
+            button.setEnabled(any(self._columns.can_be(one, role) for one in selected))
         shown, changed = self._columns.rowCount(), len(self.roles())
         parts = [
             f"{shown:,} column{'' if shown == 1 else 's'} shown",
@@ -301,17 +276,6 @@ _NAMES = {
     "frequency": "the frequency of rows",
     "ignore": "ignored: choose another label in the Data card first",
 }
-
-
-def _stretches(rows: list[int]) -> list[tuple[int, int]]:
-    """Join rows that follow each other, so that selecting a thousand is one step."""
-    found: list[tuple[int, int]] = []
-    for row in rows:
-        if found and row == found[-1][1] + 1:
-            found[-1] = (found[-1][0], row)
-        else:
-            found.append((row, row))
-    return found
 
 
 def _notes(notes: Sequence[str]) -> QScrollArea:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from aucstudio.gui.common.table import ColumnSpec
-from aucstudio.gui.panels.runs.figures import RowFigures
+from aucstudio.gui.panels.runs.figures import RunFigures
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
@@ -36,7 +36,7 @@ class RowContent:
     Attributes
     ----------
     run : ShownRun
-    figures : RowFigures or None
+    figures : RunFigures or None
         None where they are still to come.
     band : (float, float)
         The range that is shown.
@@ -45,7 +45,7 @@ class RowContent:
     """
 
     run: ShownRun
-    figures: RowFigures | None
+    figures: RunFigures | None
     band: Band
     failed_to_load: bool = False
 
@@ -74,7 +74,7 @@ class ListColumn(ColumnSpec):
 
 
 def _figure(
-    value: Callable[[RowFigures], float], write: Callable[[float], str] = figure_words
+    value: Callable[[RunFigures], float], write: Callable[[float], str] = figure_words
 ) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
     """Return how a figure is written and what it is sorted by."""
 
@@ -92,7 +92,7 @@ def _figure(
     return words, order
 
 
-def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+def _interval(of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
     """Return how an interval is written in a narrow column: ``.000–.618``."""
 
     def below(row: RowContent) -> str:
@@ -104,7 +104,7 @@ def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str
     return below
 
 
-def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+def _about(name: str, of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
     def about(row: RowContent) -> str:
         if row.figures is None or math.isnan(of(row.figures).value):
             return ""
@@ -163,7 +163,7 @@ def _area(row: RowContent) -> str:
 _AUC = _figure(lambda f: f.area.value)
 _PART = _figure(lambda f: f.part.value)
 _GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
-_TPR = _figure(lambda f: f.tpr)
+_TPR = _figure(lambda f: f.tpr.value)
 
 NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
 

@@ -3,59 +3,80 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from aucstudio.engine import roc
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.summary import (
+    WHOLE,
     Summary,
     auc_summary,
+    band_negatives,
+    measures,
     pauc_summary,
-    ranking,
+    tpr_summary,
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
-_NOTHING = Summary(math.nan, math.nan, math.nan, ())
-
 
 @dataclasses.dataclass(frozen=True)
-class RowFigures:
-    """What the list shows of a run's results.
+class RunFigures:
+    """The held-out figures of one run for one range.
 
     Attributes
     ----------
-    area, part : Summary
-        Held-out AUC, and normalised partial AUC in the range.
-    gap : float
-        By how much the AUC is higher on the training rows.
-    tpr : float
-        Held-out TPR at the end of the range, the mean over splits.
+    band : (float, float)
+    area, part, tpr : Summary
+        AUC, normalised partial AUC in the range, and TPR at the end of the range.
+    training : float
+        AUC on the training rows.
+    measures : mapping of str to float
+    negatives : int
+        Number in the range, in the smallest split.
     """
 
-    area: Summary = _NOTHING
-    part: Summary = _NOTHING
-    gap: float = math.nan
-    tpr: float = math.nan
+    band: Band
+    area: Summary
+    part: Summary
+    tpr: Summary
+    training: float
+    measures: Mapping[str, float]
+    negatives: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the AUC is higher on the training rows."""
+        return self.training - self.area.value
+
+    @property
+    def has_range(self) -> bool:
+        """Whether the range is only a part of the curve."""
+        return self.band != WHOLE
+
+    @property
+    def headline(self) -> Summary:
+        """The main figure: the partial AUC if a range is set."""
+        return self.part if self.has_range else self.area
 
 
-def row_figures(record: RunRecord, band: Band) -> RowFigures:
-    """Compute what the list shows of a run."""
-    if not record.splits:
-        return RowFigures()
-    area = auc_summary(record)
-    tpr = [float(roc.tpr_at(ranking(split).curve, band[1])) for split in record.splits]
-    gap = train_auc(record) - area.value
-    return RowFigures(area, pauc_summary(record, band), gap, float(np.mean(tpr)))
+def run_figures(record: RunRecord, band: Band) -> RunFigures:
+    """Compute the figures of a run with at least one finished split."""
+    return RunFigures(
+        band,
+        auc_summary(record),
+        pauc_summary(record, band),
+        tpr_summary(record, band[1]),
+        train_auc(record),
+        measures(record, WHOLE),
+        band_negatives(record, band),
+    )
 
 
 class RunValues(QObject):

@@ -20,17 +20,15 @@ from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, sc
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
 from aucstudio.gui.panels.runs.card_figures import (
-    CardFigures,
     FigureTable,
     TableLine,
-    card_figures,
     headline_words,
     key_lines,
     other_lines,
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
-from aucstudio.gui.panels.runs.figures import RunValues
+from aucstudio.gui.panels.runs.figures import RunFigures, RunValues
 from aucstudio.gui.panels.runs.run_texts import facts_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -45,6 +43,7 @@ from aucstudio.project.results.cautions import (
 )
 from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import symbols
 from aucstudio.project.words import counted, figure_words
 
@@ -56,18 +55,18 @@ _LEAST, _USUAL = 200, 420  # pixels of height
 class RunDetails(Card):
     """What the chosen run found, and what it is made from."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, session: Session, figures: RunValues, parent: QWidget) -> None:
         super().__init__("")
         self.setParent(parent)  # without one, a run that is chosen already shows it as a window
         self.session = session
-        self.figures = RunValues(self, card_figures, session.plan.band)
+        self._figures = figures
         self.rows.setContentsMargins(16, 12, 8, 12)
         self._add_head()
         self._add_body()
         self._add_buttons()
-        self.figures.arrived.connect(lambda _records: self._show_figures())
+        figures.arrived.connect(self._on_figures)
         session.listen(self.refresh, "selection", "runs")
-        session.listen(self._on_band, "band_rested")
+        session.listen(self._show_figures, "band_rested")
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -151,21 +150,21 @@ class RunDetails(Card):
         has_figures = bool(record.splits)
         for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
             widget.setVisible(has_figures)
-        found = self.figures.of(record) if has_figures else None
-        if not self.figures.is_current(record):
+        found = self._figures.of(record) if has_figures else None
+        if not self._figures.is_current(record):
             found = None  # a figure of another range would be read as one of this
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
         mark = f" {ELSEWHERE}" if trained_elsewhere_words(record, band) else ""
-        lost = NONE if self.figures.is_current(record) else COMING
+        lost = NONE if self._figures.is_current(record) else COMING
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
         self.sure.setText("" if found is None else under_headline(found))
         self.table.show_lines(key_lines(record, found, band))
         self.others.show_lines(other_lines(record, found))
 
-    def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
+    def _cautions(self, shown: ShownRun, found: RunFigures | None) -> list[str]:
         record = shown.record
         told = list(filter(None, [stopped_words(record)]))
         if record.id in self.session.unsaved:
@@ -192,9 +191,9 @@ class RunDetails(Card):
         self.area.ensureWidgetVisible(self.notes)
         self.notes.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_band(self) -> None:
-        self.figures.set_band(self.session.plan.band)
-        self._show_figures()
+    def _on_figures(self, records: list[RunRecord]) -> None:
+        if any(record.id == self.session.selected for record in records):
+            self._show_figures()
 
     def _on_trace(self) -> None:
         shown = self.session.run(self.session.selected)

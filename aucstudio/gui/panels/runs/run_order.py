@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from aucstudio.gui.common.table import sorted_by
 from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, RowContent
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of, known_facts
 from aucstudio.gui.state.session import ShownRun
@@ -69,9 +69,11 @@ class RunOrder:
         """List the rows: runs, and the heads of their groups."""
         words = self.needle.casefold().split()
         kept = [run for run in runs if not words or _is_found(run, words)]
-        kept = self._sorted(kept, content)
+        if self.column in KEYS:
+            column = COLUMNS[KEYS.index(self.column)]
+            kept = sorted_by(column, kept, content, self.descending)
         if not self.group:
-            return list(kept)
+            return list[Row](kept)
         groups: dict[str, list[Row]] = {}
         for run in kept:
             groups.setdefault(GROUPS[self.group][1](facts_of(run.record)), []).append(run)
@@ -82,19 +84,6 @@ class RunOrder:
     def _group(self, key: str, rows: list[Row]) -> list[Row]:
         is_open = key not in self.closed
         return [Section(key, len(rows), is_open), *(rows if is_open else [])]
-
-    def _sorted(
-        self, runs: list[ShownRun], content: Callable[[ShownRun], RowContent]
-    ) -> list[ShownRun]:
-        if self.column not in KEYS:
-            return runs
-        column = COLUMNS[KEYS.index(self.column)]
-        order = column.order or column.text
-        keys: list[tuple[Any, ShownRun]] = [(order(content(run)), run) for run in runs]
-        known = [pair for pair in keys if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=self.descending)
-        # What has no value stands last, whichever way the others are sorted.
-        return [run for _, run in known] + [run for key, run in keys if key is None]
 
 
 def _is_found(run: ShownRun, words: Sequence[str]) -> bool:

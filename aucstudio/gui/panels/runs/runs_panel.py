@@ -44,7 +44,7 @@ class RunsPanel(QWidget):
         self.session = session
         self.model = RunsModel(session)
         self.view = RunsTable(self.model)
-        self.details = RunDetails(session, self)
+        self.details = RunDetails(session, self.model.figures, self)
         self.verbs = RunsVerbs(session, self.model, self.view, self.details.edit_notes)
         self._lay_out()
         self.view.take_look(preferences().now.tables.get(_LOOK, TableLook()))
@@ -148,8 +148,7 @@ class RunsPanel(QWidget):
 
     def _on_current(self, current: QModelIndex) -> None:
         shown = self.model.run_at(current.row())
-        # Rows that come and go move the mark as well, which is nobody's choice.
-        if shown is not None and not self.model.changing:
+        if shown is not None:
             self.session.select(shown.record.id)
 
     def _show_selection(self) -> None:
