@@ -7,20 +7,18 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QMessageBox,
     QProgressBar,
-    QPushButton,
     QWidget,
 )
 
 from aucstudio.gui.common.layouts import across
 from aucstudio.gui.common.plain_text import message_box
-from aucstudio.gui.common.widgets import label, name_buttons, named
+from aucstudio.gui.common.widgets import label, name_buttons, named, push_button
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError
@@ -29,11 +27,11 @@ TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
 
 _STEPS = 1000  # of a bar
-_BUTTON = QDialogButtonBox.StandardButton
+_MARGIN = 40  # pixels of the window beside a dialog
 
 
 class Dialog(QDialog):
-    """A dialog of the window: named, titled, and gone once it is closed.
+    """A dialog of the window, deleted when it is closed.
 
     Parameters
     ----------
@@ -46,8 +44,14 @@ class Dialog(QDialog):
         self.setObjectName(name)
         self.setWindowTitle(title)
 
+    def fit(self, size: QSize) -> None:
+        """Set the size, at most a little less than the window behind the dialog."""
+        behind = self.parentWidget()
+        room = size if behind is None else behind.window().size() - QSize(_MARGIN, _MARGIN)
+        self.resize(size.boundedTo(room))
+
     def ask(self, *, modal: bool = True) -> None:
-        """Open it and return at once."""
+        """Open the dialog and return at once."""
         self.finished.connect(self.deleteLater)
         if modal:
             self.open()
@@ -56,7 +60,7 @@ class Dialog(QDialog):
 
 
 class WorkRow(QWidget):
-    """What a dialog does, how far it is, and Cancel.
+    """Progress of the work of a dialog, and Cancel.
 
     Parameters
     ----------
@@ -72,9 +76,9 @@ class WorkRow(QWidget):
         self.bar = named(QProgressBar(), f"{name}_progress", f"Progress of {work}")
         self.bar.setTextVisible(False)
         self.doing = label("", "muted", name=f"{name}_doing")
-        self.cancel = named(QPushButton("Ca&ncel"), f"{name}_cancel", f"Cancel {work}")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(cancel)
+        self.cancel = push_button(
+            f"{name}_cancel", "Ca&ncel", "", cancel, accessible=f"Cancel {work}", enter=False
+        )
         self.setLayout(across((self.bar, 1), self.doing, self.cancel))
 
     def show_work(self, fraction: float | None, words: str) -> None:

@@ -9,18 +9,19 @@ from typing import Any
 from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
+    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
 )
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
 
 Index = QModelIndex | QPersistentModelIndex
@@ -262,7 +263,7 @@ def in_columns(heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> dict[str
 
 
 class TableView(QTableView):
-    """A list of rows, which are chosen whole and copied as text.
+    """A list whose rows are selected whole and copied as text.
 
     Parameters
     ----------
@@ -287,11 +288,27 @@ class TableView(QTableView):
         if model.parent() is None:
             model.setParent(self)
         self.setModel(model)
-        list_rows(self, height)
+        self._height = height
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().setVisible(False)
+        self.verticalHeader().setDefaultSectionSize(scaled(height))
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
         if stretched is not None:
-            fit_columns(self, stretched)
+            header.setResizeContentsPrecision(0)  # measures only the visible rows
+            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.verticalHeader().setDefaultSectionSize(scaled(self._height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -342,7 +359,6 @@ class SheetTable(TableView):
     ) -> None:
         self.sheet = SheetModel(heads, tips or {}, words, None)
         super().__init__(name, accessible, self.sheet, height, stretched)
-        self._line = height
 
     def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
         """Show other rows, under other heads if there are any."""
@@ -353,4 +369,4 @@ class SheetTable(TableView):
         head, scroll = self.horizontalHeader().sizeHint().height(), self.horizontalScrollBar()
         bar = scroll.sizeHint().height() if scroll.maximum() else 0
         lines = min(max(self.sheet.rowCount(), least), most)
-        self.setFixedHeight(head + lines * scaled(self._line) + bar + scaled(_EDGE))
+        self.setFixedHeight(head + lines * scaled(self._height) + bar + scaled(_EDGE))

@@ -18,13 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHeaderView,
     QLabel,
     QLayout,
     QLineEdit,
@@ -34,7 +32,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -226,43 +223,6 @@ def field_label(text: str) -> QLabel:
     return _FieldLabel(text)
 
 
-class _RowHeight(QObject):
-    """Keeps the rows of a table as high as the present text size asks for."""
-
-    def __init__(self, table: QTableView, height: int) -> None:
-        super().__init__(table)
-        self._table, self._height = table, height
-        self._apply()
-
-    def _apply(self) -> None:
-        self._table.verticalHeader().setDefaultSectionSize(scaled(self._height))
-
-    def eventFilter(self, _table: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.FontChange:
-            self._apply()
-        return False
-
-
-def list_rows(table: QTableView, height: int) -> None:
-    """Style a table as a list: whole rows are chosen, one at a time, without grid or numbers."""
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().setVisible(False)
-    table.installEventFilter(_RowHeight(table, height))
-    table.horizontalHeader().setHighlightSections(False)
-
-
-def fit_columns(table: QTableView, stretched: int) -> None:
-    """Fit column widths to their visible cells; one column takes the rest."""
-    header = table.horizontalHeader()
-    header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
-
-
 class Fold(QWidget):
     """A heading that shows or hides what is below it.
 
@@ -331,11 +291,49 @@ def clearable(field: QLineEdit) -> QLineEdit:
     return field
 
 
-def push_button(name: str, words: str, tip: str, verb: Callable[[], object]) -> QPushButton:
-    """Make a button that does something."""
-    made = named(QPushButton(words), name, words.replace("&", "").rstrip("…"))
-    plain_tooltip(made, tip)
-    made.clicked.connect(lambda _on: verb())
+def push_button(
+    name: str,
+    words: str,
+    tip: str = "",
+    verb: Callable[[], object] | None = None,
+    *,
+    accessible: str = "",
+    enter: bool = True,
+) -> QPushButton:
+    """Make a button.
+
+    Parameters
+    ----------
+    name, words, tip : str
+    verb : callable, optional
+        Called when the button is clicked.
+    accessible : str
+        The accessible name, if it is not the words.
+    enter : bool
+        Whether Enter presses it in a dialog, as Space does.
+    """
+    made = named(QPushButton(words), name, accessible or words.replace("&", "").rstrip("…"))
+    if not enter:
+        made.setAutoDefault(False)
+    if tip:
+        plain_tooltip(made, tip)
+    if verb is not None:
+        made.clicked.connect(lambda _on: verb())
+    return made
+
+
+def check_box(name: str, words: str, tip: str = "", *, accessible: str = "") -> QCheckBox:
+    """Make a check box."""
+    made = named(QCheckBox(words), name, accessible or words.replace("&", ""))
+    if tip:
+        plain_tooltip(made, tip)
+    return made
+
+
+def search_field(name: str, accessible: str, placeholder: str = "") -> QLineEdit:
+    """Make a field for words to search for."""
+    made = clearable(named(QLineEdit(), name, accessible))
+    made.setPlaceholderText(placeholder)
     return made
 
 
@@ -358,9 +356,9 @@ def explain_button(name: str, verb: Callable[[], object]) -> QPushButton:
 
 
 def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the run in progress and the chosen one."""
-    check = named(QCheckBox("Follow the runnin&g method"), name, "Follow the running method")
-    plain_tooltip(check, "Off: the selected run stays shown while another trains")
+    """Make the choice between the running method and the selected run."""
+    tip = "Off: the selected run stays shown while another trains"
+    check = check_box(name, "Follow the runnin&g method", tip)
     check.setChecked(True)
     check.setVisible(False)
     return check

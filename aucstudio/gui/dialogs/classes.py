@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QCheckBox,
     QDialogButtonBox,
     QLineEdit,
     QListWidget,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.widgets import answers, label, make_combo, named, tell
+from aucstudio.gui.common.widgets import answers, check_box, label, make_combo, named, tell
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
 from aucstudio.project.data.table import Table
@@ -57,11 +56,8 @@ class ClassesDialog(Dialog):
         self.by_number = named(
             QRadioButton("Numbers above or be&low"), "by_number", "By a threshold"
         )
-        self.merge = named(
-            QCheckBox("&Merge spellings that differ in capitals and blanks"),
-            "merge_spellings",
-            "Merge spellings",
-        )
+        words = "&Merge spellings that differ in capitals and blanks"
+        self.merge = check_box("merge_spellings", words)
         self.classes = named(QListWidget(), "classes_list", "Classes")
         self.sign = make_combo("threshold_sign", "Sign of the threshold")
         self.at = named(QLineEdit(), "threshold_value", "Threshold")
@@ -119,15 +115,14 @@ class ClassesDialog(Dialog):
     def _fill(self, positive: set[str]) -> None:
         """List the classes, checked where one of their values is positive."""
         rule = self._same(self.merge.isChecked())
-        self.classes.blockSignals(True)
-        self.classes.clear()
-        for name, count in rule.classes(self._values or {}).items():
-            item = QListWidgetItem(f"{name} · {count:,}")
-            item.setData(Qt.ItemDataRole.UserRole, name)
-            checked = not positive.isdisjoint(rule.values_of(name))
-            item.setCheckState(_CHECKED if checked else _UNCHECKED)
-            self.classes.addItem(item)
-        self.classes.blockSignals(False)
+        with QSignalBlocker(self.classes):
+            self.classes.clear()
+            for name, count in rule.classes(self._values or {}).items():
+                item = QListWidgetItem(f"{name} · {count:,}")
+                item.setData(Qt.ItemDataRole.UserRole, name)
+                checked = not positive.isdisjoint(rule.values_of(name))
+                item.setCheckState(_CHECKED if checked else _UNCHECKED)
+                self.classes.addItem(item)
 
     def _checked(self) -> list[str]:
         items = [self.classes.item(row) for row in range(self.classes.count())]

@@ -9,23 +9,15 @@ from functools import partial
 from PySide6.QtCore import QItemSelectionModel, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLineEdit,
     QPushButton,
     QScrollArea,
     QWidget,
 )
 
 from aucstudio.gui.common.layouts import STRETCH, across, down, scrolled
-from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
-from aucstudio.gui.common.widgets import (
-    answers,
-    clearable,
-    label,
-    named,
-    tell,
-)
+from aucstudio.gui.common.widgets import answers, label, push_button, search_field, tell
 from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
@@ -149,7 +141,7 @@ def _examples(column: TableColumn) -> str:
     return ", ".join(text or "·" for text in shown)
 
 
-_SIZE, _MARGIN = QSize(880, 600), 40
+_SIZE = QSize(880, 600)
 _ROW_HEIGHT = 28
 _WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
 _AIR, _ARROW = 24, 12  # pixels
@@ -179,8 +171,8 @@ class ColumnsDialog(Dialog):
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__("columns_dialog", f"Columns of {table.path.name}", parent)
         self._columns = ColumnsModel(table, self)
-        self.search = clearable(named(QLineEdit(), "columns_search", "Search columns"))
-        self.search.setPlaceholderText("Search by name, role, kind or reason")
+        hint = "Search by name, role, kind or reason"
+        self.search = search_field("columns_search", "Search columns", hint)
         self.grid = self._make_grid()
         self.buttons = {role: self._make_button(role) for role in _GIVEN}
         self.told = label("", "muted", wrap=True, name="columns_told")
@@ -189,7 +181,7 @@ class ColumnsDialog(Dialog):
         self.grid.horizontalHeader().sortIndicatorChanged.connect(self._columns.sort)
         self.grid.selectionModel().selectionChanged.connect(self._on_selected)
         self._on_selected()
-        self.resize(_SIZE if parent is None else _within(parent.window().size()))
+        self.fit(_SIZE)
 
     def _make_grid(self) -> TableView:
         grid = TableView("columns_table", "Columns", self._columns, _ROW_HEIGHT)
@@ -212,11 +204,9 @@ class ColumnsDialog(Dialog):
 
     def _make_button(self, role: str) -> QPushButton:
         words, tip = _GIVEN[role]
-        made = named(QPushButton(words), f"role_{role}_button", f"Make the selection {role}")
-        plain_tooltip(made, tip)
-        made.setAutoDefault(False)
-        made.clicked.connect(partial(self._on_role, role))
-        return made
+        verb, accessible = partial(self._on_role, role), f"Make the selection {role}"
+        name = f"role_{role}_button"
+        return push_button(name, words, tip, verb, accessible=accessible, enter=False)
 
     def _lay_out(self, table: Table) -> None:
         words = label("Use the selected columns as")
@@ -301,7 +291,3 @@ def _facts(table: Table) -> str:
 
 def _spelled(delimiter: str) -> str:
     return "tab" if delimiter == "\t" else f"“{delimiter}”"
-
-
-def _within(size: QSize) -> QSize:
-    return _SIZE.boundedTo(size - QSize(_MARGIN, _MARGIN))

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.widgets import answers, label, named, tell
+from aucstudio.gui.common.widgets import answers, label, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.background import Background
@@ -84,17 +85,14 @@ class ExportModelDialog(prompts.Dialog):
         return made
 
     def _make_format(self) -> QComboBox:
-        self.format = named(QComboBox(), "format_combo", "Format")
-        for made in (NATIVE, *FORMATS.values()):
-            self.format.addItem(made.title, made.key)
+        formats = {made.key: made.title for made in (NATIVE, *FORMATS.values())}
+        self.format = choice_box("format_combo", "Format", formats)
         self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
-        self.calibration = named(QComboBox(), "calibration_combo", "Calibration")
-        self.calibration.addItem("No, scores only", None)
-        for kind in KINDS:
-            self.calibration.addItem(f"{TITLES[kind]} calibration", kind)
+        kinds = {None: "No, scores only"} | {k: f"{TITLES[k]} calibration" for k in KINDS}
+        self.calibration = choice_box("calibration_combo", "Calibration", kinds)
         scheme = self._run.record.experiment.validation.scheme
         self.calibration.setEnabled(scheme != LEAVE_PAIR_OUT)
         self.calibration.currentIndexChanged.connect(self._on_calibration)

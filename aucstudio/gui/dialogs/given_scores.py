@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.gui.common import prompts
@@ -16,9 +16,10 @@ from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     answers,
+    check_box,
     label,
     make_combo,
-    named,
+    push_button,
     tell,
 )
 from aucstudio.gui.state.background import Background
@@ -69,27 +70,20 @@ class ScoreFileFields(QObject):
         self._scores: Table | None = None
         self.joined: Joined | None = None
         self.problem = ""
-        self.choose = named(QPushButton("C&hoose…"), "score_file_button", "Choose the score file")
+        self.choose = push_button(
+            *("score_file_button", "C&hoose…", "", self._on_choose),
+            accessible="Choose the score file",
+        )
         self.file_name = label("none chosen", "muted", wrap=True, name="score_file_name")
         self.key = make_combo("score_key", "Row identifier in the file")
         self.identifier = make_combo("score_identifier", "Row identifier in the table")
         self.identifier.addItems(
             [column.name for column in table.columns if column.role != "label"]
         )
-        self.choose.clicked.connect(self._on_choose)
         for combo in (columns, self.key, self.identifier):
             combo.activated.connect(lambda _at: self.join())
         self._background = Background(self, self._on_landed)
         self.destroyed.connect(self._background.stop)
-
-    def file_row(self) -> QWidget:
-        """Make the row with the file's name and the button."""
-        return holding(across((self.file_name, 1), self.choose))
-
-    @property
-    def has_file(self) -> bool:
-        """Whether a file was read."""
-        return self._scores is not None
 
     def fill(self) -> None:
         """List the columns of the file that can be scores."""
@@ -99,7 +93,8 @@ class ScoreFileFields(QObject):
 
     def take(self, path: str) -> None:
         """Begin to read a file."""
-        self._forget()
+        self._scores, self.joined, self.problem = None, None, ""
+        self.changed.emit()
         self.file_name.setText(path.rpartition("/")[2])
         plain_tooltip(self.file_name, path)
         self._background.start(_Asked(path), lambda _post: read_score_file(path))
@@ -129,11 +124,6 @@ class ScoreFileFields(QObject):
         path = prompts.ask_open_path(self._parent, "Scores to add", dialog_filter())
         if path:
             self.take(path)
-
-    def _forget(self) -> None:
-        self._scores = self.joined = None
-        self.problem = ""
-        self.changed.emit()
 
     def _on_landed(self, asked: _Asked, job: Job[Any, Table | Joined]) -> None:
         if job.error is not None:
@@ -187,11 +177,7 @@ class GivenScoresDialog(prompts.Dialog):
         assert session.table is not None
         self.file = ScoreFileFields(session.table, self.column, self)
         self.direction = make_combo("score_direction", "Direction of the scores")
-        self.learnt = named(
-            QCheckBox("&Also use it as a feature of other methods"),
-            "score_learnt",
-            "Also use the column as a feature of other methods",
-        )
+        self.learnt = check_box("score_learnt", "&Also use it as a feature of other methods")
         self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")
         self.ends = answers(self, "given_scores", self._on_add, "&Add")
@@ -234,7 +220,7 @@ class GivenScoresDialog(prompts.Dialog):
         self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(ready)
 
     def _lay_out(self) -> None:
-        self._file_row = self.file.file_row()
+        self._file_row = holding(across((self.file.file_name, 1), self.file.choose))
         self._form = Form(
             ("Scores are in", self.source),
             ("File", self._file_row),

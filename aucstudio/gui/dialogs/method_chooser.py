@@ -8,8 +8,6 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QHeaderView,
-    QLineEdit,
-    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -21,7 +19,7 @@ from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
+from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, tell
 from aucstudio.project.runs.method_advice import Outlook
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
@@ -35,7 +33,6 @@ _TIPS = {
 }
 _KEY = Qt.ItemDataRole.UserRole
 _SIZE = QSize(920, 640)
-_MARGIN = 40
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
@@ -90,11 +87,11 @@ class MethodChooser(Dialog):
         self._fill()
         self._go_to(chosen)
         self.search.setFocus()
-        self.resize(_SIZE if parent is None else _within(parent.window().size()))
+        self.fit(_SIZE)
 
     def _make_parts(self) -> None:
-        self.search = clearable(named(QLineEdit(), "method_search", "Search methods"))
-        self.search.setPlaceholderText("Search by name, family or words")
+        hint = "Search by name, family or words"
+        self.search = search_field("method_search", "Search methods", hint)
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
         self.tree = named(QTreeWidget(), "method_tree", "Methods")
@@ -117,14 +114,10 @@ class MethodChooser(Dialog):
         self.facts = label("", "muted", wrap=True, name="method_chosen_facts")
         self.problem = label("", "error", wrap=True, name="method_chooser_problem")
         self.problem.hide()
-        self.run = named(QPushButton(), "run_methods_button", "Run")
-        self.tune = named(QPushButton(), "tune_methods_button", "Tune and run")
-        self.close_button = named(QPushButton("Close"), "close_methods_button", "Close")
-        self.choose = primary(named(QPushButton(), "choose_method_button", "Choose"))
-        self.run.clicked.connect(lambda: self.runs_asked.emit(self.asked(), False))
-        self.tune.clicked.connect(lambda: self.runs_asked.emit(self.asked(), True))
-        self.choose.clicked.connect(self._choose)
-        self.close_button.clicked.connect(self.reject)
+        self.run = push_button("run_methods_button", "", "", lambda: self._run(tuned=False))
+        self.tune = push_button("tune_methods_button", "", "", lambda: self._run(tuned=True))
+        self.close_button = push_button("close_methods_button", "Close", "", self.reject)
+        self.choose = primary(push_button("choose_method_button", "Choose", "", self._choose))
         for button in (self.run, self.tune, self.choose, self.close_button):
             button.setAutoDefault(False)
 
@@ -143,7 +136,7 @@ class MethodChooser(Dialog):
         families: list[Group] = [
             (
                 title,
-                {k: "" for k, m in METHODS.items() if m.family == family and _speaks_of(k, wanted)},
+                {k: "" for k, m in METHODS.items() if m.family == family and _matches(k, wanted)},
             )
             for family, title in FAMILIES.items()
         ]
@@ -280,30 +273,22 @@ class MethodChooser(Dialog):
         # Ticked methods are run together: one of them chosen for the form would not be all.
         self.choose.setEnabled(key is not None and not self.ticked)
 
+    def _run(self, *, tuned: bool) -> None:
+        self.runs_asked.emit(self.asked(), tuned)
+
     def _choose(self) -> None:
         if (key := self.current()) is not None and self.choose.isEnabled():
             self.chosen.emit(key)
             self.accept()
 
 
-def _speaks_of(key: str, wanted: Sequence[str]) -> bool:
-    """Return whether a method's words hold all that was typed."""
+def _matches(key: str, wanted: Sequence[str]) -> bool:
+    """Return whether the description of a method contains all words."""
     method = METHODS[key]
-    text = " ".join(
-        (
-            key,
-            method.title,
-            method.in_words,
-            method.family,
-            FAMILIES[method.family],
-            method.trains_for,
-            AIMS[method.trains_for],
-            shape_words(method),
-            method.use_when,
-            method.summary,
-            method.source,
-        )
-    ).casefold()
+    aim, family = AIMS[method.trains_for], FAMILIES[method.family]
+    parts = [key, method.title, method.in_words, method.family, family, method.trains_for, aim]
+    parts += [shape_words(method), method.use_when, method.summary, method.source]
+    text = " ".join(parts).casefold()
     return all(word in text for word in wanted)
 
 
@@ -317,7 +302,3 @@ def _check(on: bool) -> Qt.CheckState:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
-
-
-def _within(size: QSize) -> QSize:
-    return _SIZE.boundedTo(size - QSize(_MARGIN, _MARGIN))

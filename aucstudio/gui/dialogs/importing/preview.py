@@ -12,7 +12,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QPushButton,
     QSplitter,
     QWidget,
 )
@@ -28,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     primary,
+    push_button,
     tell,
 )
 from aucstudio.gui.dialogs.importing.controls import ImportControls
@@ -45,8 +45,9 @@ from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job, describe_failure
 
-_SIZE, _MARGIN = QSize(1180, 760), 40
+_SIZE = QSize(1180, 760)
 _SIDE = 300
+_OPEN, _DETECT = "Open with these settings", "Discard all choices and detect the settings"
 
 Post = Callable[[tuple[float | None, str]], bool]
 
@@ -103,37 +104,33 @@ class ImportPreview(Dialog):
         self.words = label("", "error", wrap=True, name="import_words")
         self._make_buttons()
         self._lay_out()
-        self.controls.changed.connect(self._on_control)
+        self.controls.changed.connect(lambda: self._read())
         self.sheet.role_chosen.connect(self._on_role)
         self.sheet.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
         session.files.opener.changed.connect(self._on_opener)
-        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(_MARGIN, _MARGIN)))
+        self.fit(_SIZE)
         self._begin()
 
     # ------------------------------------------------------------- assembly
 
     def _make_buttons(self) -> None:
         self.open_button = primary(
-            named(QPushButton("&Open"), "import_open", ("Open with these settings"))
+            push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
         )
-        self.guess_button = named(
-            QPushButton("&Detect everything"),
-            "import_guess",
-            ("Discard all choices and detect the settings"),
+        self.guess_button = push_button(
+            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_DETECT
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
-        self.columns_button = named(
-            QPushButton("Show &all columns"), "import_all_columns", "Show all columns of the file"
+        self.columns_button = push_button(
+            *("import_all_columns", "Show &all columns", "", self._on_every_column),
+            accessible="Show all columns of the file",
         )
-        self.columns_button.setAutoDefault(False)
-        self.columns_button.clicked.connect(self._on_every_column)
+        for button in (self.guess_button, self.columns_button):
+            button.setAutoDefault(False)
         self.columns_button.hide()
-        self.guess_button.setAutoDefault(False)
-        self.open_button.clicked.connect(self._on_open)
-        self.guess_button.clicked.connect(self._on_guess)
         self.buttons.rejected.connect(self.reject)
         self.progress = WorkRow("import", "the import", self._on_cancel)
 
@@ -151,12 +148,8 @@ class ImportPreview(Dialog):
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
         about = across((self.facts, 1), self.columns_button)
         split = (self.split, 1)
-        self.setLayout(
-            down(
-                *(self.title, about, self.controls, split, self.words, self.progress, self.buttons),
-                around=16,
-            )
-        )
+        parts = (self.title, about, self.controls, split, self.words, self.progress, self.buttons)
+        self.setLayout(down(*parts, around=16))
         self._order_keys()
 
     def _order_keys(self) -> None:
@@ -261,13 +254,13 @@ class ImportPreview(Dialog):
 
     # ------------------------------------------------------------- choices
 
-    def _on_control(self) -> None:
-        self._read()
-
     def _on_role(self, name: str, role: str | None) -> None:
-        roles = {one: given for one, given in self._choices.roles.items() if one != name}
-        if role == "label":  # there is one only
-            roles = {one: given for one, given in roles.items() if given != "label"}
+        only = role == "label"  # there is one label
+        roles = {
+            one: given
+            for one, given in self._choices.roles.items()
+            if one != name and not (only and given == "label")
+        }
         if role is not None:
             roles[name] = role
         is_same_label = self._seen is not None and name != self._seen.head.table.label
@@ -357,10 +350,7 @@ class ImportPreview(Dialog):
 def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: bool) -> _Seen:
     from aucstudio.project.data.findings.find import find
 
-    def tell_reading(share: float, words: str) -> bool:
-        return post((share, words))
-
-    head = reader.read(choices, tell_reading, every_column=every_column)
+    head = reader.read(choices, lambda *done: post(done), every_column=every_column)
 
     def go_on(share: float) -> None:
         if post((share, "checking the table")):

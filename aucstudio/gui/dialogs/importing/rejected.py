@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.layouts import LEFT, down
-from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, named, push_button, tell
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
@@ -22,6 +21,7 @@ from aucstudio.project.work.job import Job, describe_failure
 
 _CSV = "CSV (*.csv)"
 _MOST_LINES = 8
+_TIP = "Line, reason and text of all such rows of the file, as CSV"
 
 
 class RejectedRows(QWidget):
@@ -36,13 +36,12 @@ class RejectedRows(QWidget):
         self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
         self.rows.setWordWrap(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.export = named(
-            QPushButton("E&xport…"), "import_rejected_export", "Export the rows that are left out"
+        self.export = push_button(
+            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
+            accessible="Export the rows that are left out",
+            enter=False,
         )
-        self.export.setAutoDefault(False)
-        plain_tooltip(self.export, "Line, reason and text of all such rows of the file, as CSV")
         self.told = label("", "muted", wrap=True, name="import_rejected_told")
-        self.export.clicked.connect(self._on_export)
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.told))
 
     @property

@@ -12,16 +12,22 @@ from typing import Any
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialogButtonBox,
-    QPushButton,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import across, down, holding, scrolled
-from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
+from aucstudio.gui.common.widgets import (
+    dialog_buttons,
+    hint_label,
+    label,
+    primary,
+    push_button,
+    tell,
+)
 from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
 from aucstudio.gui.dialogs.scoring.form import ScoreForm, ScoringChoices
 from aucstudio.gui.dialogs.scoring.report import ScoreReport, TableRanking
@@ -97,11 +103,6 @@ def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post]
     return work
 
 
-def copied(file: Path, target: Path) -> Path:
-    copy_file(file, target)
-    return target
-
-
 _SIZE = QSize(840, 820)
 _FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
@@ -145,16 +146,14 @@ class ScoreTableDialog(prompts.Dialog):
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
-        self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
-        self.save = named(QPushButton("Sa&ve scores…"), "score_save_button", "Save the scores")
-        self.format = named(QComboBox(), "score_format_combo", "Format of the scores")
-        for ending, words in _FORMATS.items():
-            self.format.addItem(words, ending)
+        self.score = primary(
+            push_button("score_button", "&Score", "", self._on_score, accessible="Score the table")
+        )
+        self.save = push_button("score_save_button", "Sa&ve scores…", "", self._on_save)
+        self.format = choice_box("score_format_combo", "Format of the scores", _FORMATS)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
-        self.score.clicked.connect(self._on_score)
-        self.save.clicked.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
 
     # ------------------------------------------------------------- state
@@ -287,15 +286,15 @@ class ScoreTableDialog(prompts.Dialog):
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(target, lambda _post: copied(scored.files[ending], target))
+        self._saving.start(target, lambda _post: copy_file(scored.files[ending], target))
         self._refresh()
 
-    def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
-        if job.result is None:
+    def _on_saved(self, target: Path, job: Job[Any, None]) -> None:
+        if job.error is not None:
             self._complain(job.error)
         else:
-            tell(self.words, f"Saved {job.result}")
-            self._session.told.emit(f"Saved {job.result}")
+            tell(self.words, f"Saved {target}")
+            self._session.told.emit(f"Saved {target}")
         self._refresh()
 
     # ------------------------------------------------------------- Qt

@@ -8,22 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QPushButton,
-    QRadioButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QObject, QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QRadioButton, QSizePolicy, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import Form
-from aucstudio.gui.common.layouts import across
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named
+from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named, push_button
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
 from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
 from aucstudio.gui.state.session import Session, ShownRun
@@ -101,9 +93,11 @@ class ScoreForm(QObject):
     def _add_table(self) -> None:
         self.table_name = ElidedLabel(_NONE)
         self.table_name.setObjectName("score_table_name")
-        self.choose_table = named(QPushButton("&Choose…"), "score_table_button", "Choose the table")
-        self.choose_table.clicked.connect(self._on_choose_table)
-        self.layout.add("Table", _with_button(self.table_name, self.choose_table))
+        self.choose_table = push_button(
+            *("score_table_button", "&Choose…", "", self._on_choose_table),
+            accessible="Choose the table",
+        )
+        self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
         text = "From a file"
@@ -111,18 +105,15 @@ class ScoreForm(QObject):
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
-        self.choose_model = named(QPushButton("C&hoose…"), "score_model_button", "Choose the model")
-        self.choose_model.clicked.connect(self._on_choose_model)
-        kinds = QVBoxLayout()
-        kinds.setSpacing(0)
-        for button in self.choice.kinds.buttons():
+        self.choose_model = push_button(
+            *("score_model_button", "C&hoose…", "", self._on_choose_model),
+            accessible="Choose the model",
+        )
+        *kinds, _file = buttons = self.choice.kinds.buttons()
+        for button in buttons:
             button.setMinimumHeight(_KIND_HEIGHT)
-            if button is not self.from_file:
-                kinds.addWidget(button)
-        file = _with_button(self.file_name, self.choose_model)
-        file.insertWidget(0, self.from_file)
-        kinds.addLayout(file)
-        self.layout.add("Model", kinds)
+        file = across(self.from_file, (self.file_name, 1), self.choose_model)
+        self.layout.add("Model", down(*kinds, file, gap=0))
 
     def order_tabs(self) -> None:
         """Set the tab order to reading order; focus the first step."""
@@ -245,10 +236,6 @@ def _combo(name: str) -> QComboBox:
     return combo
 
 
-def _with_button(name: ElidedLabel, button: QPushButton) -> QHBoxLayout:
-    return across((name, 1), button)
-
-
 def _show_path(target: ElidedLabel, path: Path) -> None:
     target.setText(path.name)
     plain_tooltip(target, str(path))
@@ -257,11 +244,10 @@ def _show_path(target: ElidedLabel, path: Path) -> None:
 def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
     """List names after a placeholder; keep the selection if possible."""
     before = combo.currentData()
-    combo.blockSignals(True)
-    combo.clear()
-    combo.addItem(first, None)
-    for name in names:
-        combo.addItem(name, name)
-    combo.setCurrentIndex(max(0, combo.findData(before)))
+    with QSignalBlocker(combo):
+        combo.clear()
+        combo.addItem(first, None)
+        for name in names:
+            combo.addItem(name, name)
+        combo.setCurrentIndex(max(0, combo.findData(before)))
     combo.setEnabled(bool(names))
-    combo.blockSignals(False)
