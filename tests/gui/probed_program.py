@@ -75,7 +75,9 @@ class Probe(QObject):
             "moves": self._moves,
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
             "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
-            "page": window.tabs.tabText(window.tabs.currentIndex()) if window.is_furnished else "",
+            "page": window.deck.tiles[0].tabText(window.deck.tiles[0].currentIndex())
+            if window.has_workplace
+            else "",
             "settled": is_settled(window),
             "title": window.windowTitle(),
             "status": window.statusBar().currentMessage(),
@@ -108,7 +110,7 @@ class Probe(QObject):
 
     def tabs(self):
         """Where each page's tab is."""
-        bar = main_window().tabs.tabBar()
+        bar = main_window().deck.tiles[0].tabBar()
         shown = [k for k in range(bar.count()) if bar.isTabVisible(k)]
         return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in shown}
 
@@ -184,7 +186,7 @@ def is_settled(window):
     session = window.session
     if session.busy or session.turns._waiting:
         return False
-    pages = window.deck.visible_views() if window.is_furnished else ()
+    pages = window.deck.visible_views() if window.has_workplace else ()
     return not any(page._stale or page.busy() for page in pages)
 
 

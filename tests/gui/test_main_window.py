@@ -146,10 +146,10 @@ def stop_a_long_run(window, qtbot):
 
 
 def look_at_every_view(window, qtbot):
-    for index in range(window.tabs.count()):
-        window.tabs.setCurrentIndex(index)
-        qtbot.waitUntil(lambda: not window.current_view().busy(), timeout=PATIENCE)
-        assert window.current_view().sentence.text()
+    for index in range(window.deck.tiles[0].count()):
+        window.deck.tiles[0].setCurrentIndex(index)
+        qtbot.waitUntil(lambda: not window.deck.active().busy(), timeout=PATIENCE)
+        assert window.deck.active().sentence.text()
 
 
 @pytest.mark.slow
@@ -505,7 +505,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
     compare = next(view for view in window.views if view.title == "Compare")
-    window.tabs.setCurrentWidget(compare)
+    window.deck.tiles[0].setCurrentWidget(compare)
     compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100

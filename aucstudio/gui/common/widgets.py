@@ -111,6 +111,14 @@ class Card(QFrame):
             self.rows.addWidget(label(title.upper(), "heading"))
 
 
+def card_around(widget: QWidget) -> Card:
+    """Return a card that holds one widget."""
+    card = Card("")
+    card.rows.setContentsMargins(8, 4, 8, 8)
+    card.rows.addWidget(widget)
+    return card
+
+
 def order_tabs(layout: QLayout) -> None:
     """Make Tab visit the controls in the order of a layout, also those added later."""
     for one, following in itertools.pairwise(_controls(layout)):

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.desk.tiles import room_of_current
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import delayed
 
@@ -22,18 +23,14 @@ _NAME = "sides"
 
 
 class _Pages(QTabWidget):
-    """Pages of which the one in front alone asks for room: a low screen has none for the others."""
+    """Pages of which only the one in front asks for room, as a low screen has none for others."""
 
     def __init__(self) -> None:
         super().__init__()
         self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
-        if not self.count():
-            return super().minimumSizeHint()
-        page = self.currentWidget()
-        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-        return needed + QSize(0, self.tabBar().sizeHint().height())
+        return room_of_current(self) or super().minimumSizeHint()
 
 
 class Sides(QSplitter):

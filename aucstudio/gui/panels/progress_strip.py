@@ -53,8 +53,8 @@ class ProgressStrip(QWidget):
         session.listen(self.refresh, "live")
         self.refresh()
 
-    def stand_beside(self, menus: QMenuBar) -> None:
-        """Take all the room that a menu bar leaves in its line."""
+    def place_beside(self, menus: QMenuBar) -> None:
+        """Place the strip in the corner of a menu bar, as wide as the menus leave room."""
         menus.ensurePolished()
         last = menus.actionGeometry(menus.actions()[-1]).right()
         self._padding = math.ceil((last - _text_width(menus)) / len(menus.actions()))

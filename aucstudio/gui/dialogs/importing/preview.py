@@ -320,15 +320,15 @@ class ImportPreview(Dialog):
 
     def _on_cancel(self) -> None:
         self._session.files.opener.cancel()
-        self.stay()
+        self.continue_choosing()
 
     def refuse(self, error: Exception) -> None:
         """Show why the whole file could not be opened so."""
-        self.stay()
+        self.continue_choosing()
         self._complain(error)
 
-    def stay(self) -> None:
-        """Go on choosing: the file is not opened after all."""
+    def continue_choosing(self) -> None:
+        """Offer the options again; the file is not opened."""
         self.imports = False
         self._refresh()
 

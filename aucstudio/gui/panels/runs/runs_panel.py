@@ -189,8 +189,8 @@ class RunsPanel(QWidget):
             self.filter.clear()
             self.model.set_order(needle="", closed=frozenset())
 
-    def retheme(self) -> None:
-        """Take on the present theme."""
+    def apply_style(self) -> None:
+        """Apply the present theme."""
         self.setMinimumWidth(scaled(_WIDTH))
         self.view.refresh_font()
         self.queue.refresh()
