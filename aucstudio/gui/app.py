@@ -122,8 +122,8 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
             one.leave()
         application.exit(status)  # even if a dialog is open
 
-    # Ctrl+C in a shell closes the windows. A signal interrupts between any two lines of Python, even
-    # while painting, so the windows close in a later turn of the event loop.
+    # Ctrl+C in a shell closes the windows. A signal interrupts Python anywhere, even while painting,
+    # so the windows close in a later turn of the event loop.
     signals.call(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
     awake = ticking(application, 200, lambda: None)
     awake.start()
@@ -159,7 +159,7 @@ def get_ready(window: MainWindow) -> None:
 
 @functools.cache
 def _load_the_rest() -> Job[None, None]:
-    """Load the methods and the compiler on a thread; nothing of Qt, which belongs to the main one."""
+    """Load the methods and the compiler on a thread; Qt may be loaded on the main one only."""
 
     def load(_post: object) -> None:
         from aucstudio.engine import METHODS, inference

@@ -74,6 +74,15 @@ class Actions(QObject):
         super().__init__(window)
         self._window = window
         self.theme = "system"
+        self._make_file_actions()
+        self._make_run_actions()
+        self._make_view_actions()
+        self._disable_study_actions()
+        for name, drawn in _ICONS.items():
+            set_icon(getattr(self, name), drawn)
+        self._fill_menus(window)
+
+    def _make_file_actions(self) -> None:
         make = self._make
         self.new_window = make("new_window", "&New window", Standard.New)
         self.open_data = make("open_data", "&Open table…", Standard.Open)
@@ -94,6 +103,12 @@ class Actions(QObject):
         self.export_report = make("export_report", "Sa&ve report…", "Ctrl+Shift+R")
         self.model_card = make("model_card", "Save model card…")
         self.export_script = make("export_script", "Save as experim&ent…", "Ctrl+Shift+E")
+        self.preferences = make("preferences", "&Preferences…", "Ctrl+,")
+        self.close = make("close", "C&lose", "Ctrl+W")
+        self.quit = make("quit", "&Quit", "Ctrl+Q")
+
+    def _make_run_actions(self) -> None:
+        make = self._make
         self.run = make("run", "&Run", "Ctrl+R")
         self.tune = make("tune", "&Tune and run", "Ctrl+T")
         self.stop = make("stop", "&Stop", "Ctrl+.")
@@ -101,9 +116,9 @@ class Actions(QObject):
         self.add_scores = make("add_scores", "Add scor&es…")
         self.combine = make("combine", "Co&mbine checked runs")
         self.cluster = make("cluster", "&Cluster…")
-        self.preferences = make("preferences", "&Preferences…", "Ctrl+,")
-        self.close = make("close", "C&lose", "Ctrl+W")
-        self.quit = make("quit", "&Quit", "Ctrl+Q")
+
+    def _make_view_actions(self) -> None:
+        make = self._make
         self.next_page = make("next_page", "Ne&xt page", "Ctrl+PgDown")
         self.previous_page = make("previous_page", "Previous pa&ge", "Ctrl+PgUp")
         self.back = make("back", "Bac&k", "Alt+Left")
@@ -120,10 +135,6 @@ class Actions(QObject):
             self._page_action(k, view) for k, page in enumerate(PAGES, 1) for view in page.views
         ]
         self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
-        self._disable_study_actions()
-        for name, drawn in _ICONS.items():
-            set_icon(getattr(self, name), drawn)
-        self._fill_menus(window)
 
     def _make(self, name: str, text: str, shortcut: QKeySequence.StandardKey | str = "") -> QAction:
         action = QAction(text, self._window)
