@@ -122,7 +122,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
             one.leave()
         application.exit(status)  # even if a dialog is open
 
-    # Ctrl+C in a shell closes the windows. A signal interrupts Python anywhere, even while painting,
+    # Ctrl+C in a shell closes the windows. A signal interrupts Python even while it is painting,
     # so the windows close in a later turn of the event loop.
     signals.call(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
     awake = ticking(application, 200, lambda: None)
