@@ -174,7 +174,7 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     (dialog,) = window.findChildren(ExportModelDialog)
     qtbot.waitUntil(dialog.isVisible)
     window.session.weigh(miss=7.0)
-    dialog.choice.chooser.choose_rule("cost")
+    choose(dialog.choice.chooser.rule, "cost")
     assert dialog.choice.chooser.miss.text() == "7"
     there = tmp_path / "m.aucmodel"
     there.write_text("somebody's")

@@ -40,7 +40,7 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words
 from aucstudio.project.work import submit
-from tests.gui.conftest import on
+from tests.gui.conftest import choose, on
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -216,7 +216,7 @@ def test_a_threshold_is_chosen_with_the_model(
     chooser = dialog.choice.chooser
     assert chooser.bound.isHidden()
     before = chooser.card.rates["fpr"].text()
-    chooser.choose_rule("fpr")
+    choose(chooser.rule, "fpr")
     chooser.bound.setText("0.05")
     chooser.bound.editingFinished.emit()
     assert not chooser.bound.isHidden()

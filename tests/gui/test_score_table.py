@@ -266,7 +266,7 @@ def test_after_several_splits_a_model_of_all_rows_scores(
     choose_table(dialog, path)
     press(dialog, dialog.score)
     assert "all 160 labelled rows" in dialog._scored.model.trained_on
-    dialog.form.choice.chooser.choose_rule("fpr")
+    choose(dialog.form.choice.chooser.rule, "fpr")
     dialog.form.choice.chooser.bound.setText("20 %")
     dialog.form.choice.chooser.bound.editingFinished.emit()
     assert not dialog.save.isEnabled()
@@ -592,7 +592,7 @@ def test_what_was_scored_stays_until_its_threshold_moves(dialog_of, later, choos
     press(dialog, dialog.score)
     dialog._session.weigh(miss=9.0)
     assert dialog._scored is not None
-    dialog.form.choice.chooser.choose_rule("cost")
+    choose(dialog.form.choice.chooser.rule, "cost")
     assert dialog._scored is None
     press(dialog, dialog.score)
     dialog._session.weigh(miss=0.001)
