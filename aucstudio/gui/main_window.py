@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.conditional_actions import offer_combination
+from aucstudio.gui.common.actions import offer_combination
 from aucstudio.gui.common.layouts import down, holding
 from aucstudio.gui.common.widgets import card_around
 from aucstudio.gui.dialogs.cluster import ClusterDialog

@@ -203,7 +203,7 @@ def describe_work(sessions: Sequence[Session]) -> str:
 
 
 def _study_words(study: Study) -> str:
-    running = [live.look.name for live in study.runner.flights]
+    running = [live.look.name for live in study.runner.running]
     waiting, kept = len(study.runner.queue), len(study.records)
     parts = []
     if running:

@@ -168,8 +168,8 @@ def on(session, field, answer):
 
 def put_in_flight(session, live):
     """Have a run in progress as far as the pages know, or none; they have followed it on return."""
-    session.study.runner._flights = {} if live is None else {live: _Resting()}
-    session.tell({"live"})
+    session.study.runner._running = {} if live is None else {live: _Resting()}
+    session.notify({"live"})
     while session.turns._waiting:
         session.turns._take()
 

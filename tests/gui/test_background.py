@@ -55,5 +55,5 @@ def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot)
     before = page.stale
     session.point_at(row=3)
     assert (page.moved, page.stale) == (1, before)
-    session.tell({"selection"})
+    session.notify({"selection"})
     assert page.stale == before + 1

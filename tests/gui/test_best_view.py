@@ -79,7 +79,7 @@ class Ended:
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)
-        session.tell({"best"})
+        session.notify({"best"})
         return standings
 
 
@@ -181,7 +181,7 @@ def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
 
 def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
     view.session.study.tournament.live = RUNNING
-    view.session.tell({"best"})
+    view.session.notify({"best"})
     assert "RankBoost leads with 0.700" in shown(view, qtbot)
     assert [row.cells[-1] for row in view.board.sheet.rows] == [
         "ready, 3 tried",

@@ -179,10 +179,10 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, 
     for page in opened.views:
         name = page.objectName()
         monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
-    opened.session.tell({"live"})
+    opened.session.notify({"live"})
     qtbot.waitUntil(lambda: len(heard) > 2)
     assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
-    opened.session.tell({"runs"})
+    opened.session.notify({"runs"})
     assert all(page._stale for page in opened.views)
     qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
     assert {page.objectName() for page in opened.views if not page._stale} == set(heard)

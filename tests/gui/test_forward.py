@@ -89,9 +89,9 @@ def test_a_column_that_is_gone_is_still_named(panel, session):
     turn_to(panel, FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))
-    session.tell({"table"})
+    session.notify({"table"})
     assert panel.fields["time"].currentText() == "visit"
     assert time_columns(session.table) == ["x"]
     session.study.table = None
-    session.tell({"table"})
+    session.notify({"table"})
     assert time_columns(None) == []

@@ -285,7 +285,7 @@ def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, 
 
 def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     held.release.set()
-    (task,) = session.study.runner._flights.values()
+    (task,) = session.study.runner._running.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
     session.files.save_as(tmp_path / "named.aucproj")
@@ -366,7 +366,7 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     session.told.connect(told.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
-    assert session.flights == []
+    assert session.running == []
     assert list(session.queue) == []
     assert session.busy
     held.release.set()

@@ -280,7 +280,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     )
     assert choices == ["wait", "stop"]
     assert window.isVisible()
-    assert len(window.session.flights) == 1
+    assert len(window.session.running) == 1
     answers.choice = "stop"
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
@@ -330,8 +330,8 @@ def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held,
     qtbot.waitUntil(lambda: second.shows_study, timeout=PATIENCE)
     assert second.session.table.path == other
     assert window.session.table.path.name == "study.csv"
-    assert len(window.session.flights) == 1
-    assert second.session.flights == []
+    assert len(window.session.running) == 1
+    assert second.session.running == []
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ class ProgressStrip(QWidget):
         for widget in (self.bar, self.left):
             widget.setVisible(session.busy)
         live = session.live or next(
-            (one for left in session.left for one in left.runner.flights), None
+            (one for left in session.left for one in left.runner.running), None
         )
         busy = [one for one in (session.files.opener, session.files.saver) if one.busy]
         if busy:
@@ -103,7 +103,7 @@ class ProgressStrip(QWidget):
     def _sentence(self, live: LiveRun) -> str:
         study = self.session.runs.study_of(live)
         runner = study.runner
-        beside, waiting = len(runner.flights) - 1, len(runner.queue)
+        beside, waiting = len(runner.running) - 1, len(runner.queue)
         queue = f" · {beside} more in training" if beside else ""
         queue += f" · {waiting} waiting" if waiting else ""
         doing = "stopping; finished splits are kept" if live.stopping else live.words

@@ -1,4 +1,4 @@
-"""The run in progress."""
+"""A running run."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def _no_looks() -> Thinned[Look]:
 
 @dataclasses.dataclass(eq=False)
 class LiveRun:
-    """The run in progress, as far as the window knows it.
+    """A running run, as reported so far.
 
     Attributes
     ----------
     experiment : Experiment
     look : RunLook
-        Name and colour it will keep.
+        Its name and colour.
     home : ProjectHandle or None
-        Where it will be kept.
+        Where it will be stored.
     split, splits : int
     points : list of (iteration, seconds, objective, gap)
-        Of the fit under way.
+        Of the present fit.
     picture : Look or None
-        The latest look at the scorer.
+        Latest picture of the scorer.
     looks : Thinned of Look
-        Looks at the fit under way, a bounded number of them.
+        A bounded number of pictures of the present fit.
     stages : StageLog
-        Of the fit under way.
+        Of the present fit.
     preparation : Preparation or None
-        Of the fit under way.
+        Of the present fit.
     search : Search or None
-        The search for settings under way, or the last one.
+        The present or the last search for settings.
     stopping : bool
     """
 

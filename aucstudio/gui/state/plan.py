@@ -24,7 +24,7 @@ RANGE = "fpr_range"
 
 @dataclasses.dataclass(frozen=True)
 class RunLook:
-    """How one run is shown.
+    """Name, colour, check mark and notes of a run.
 
     Attributes
     ----------
@@ -32,11 +32,10 @@ class RunLook:
     colour : int
         Index into the theme's run colours, the dashes and the markers.
     visible : bool
-        Whether its check mark is set: the views draw the checked runs.
+        Whether it is checked; views draw the checked runs.
     removed : bool
-        Taken out of the list; the record stays in the project file.
+        Whether it was removed from the list; the record stays in the project file.
     notes : str
-        What a person wrote down about the run.
     """
 
     name: str
@@ -48,29 +47,28 @@ class RunLook:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What the window is set to.
+    """The settings of the window.
 
     Attributes
     ----------
     validation : Validation
     method : str
     params : mapping of method id to its settings
-        Only what differs from the defaults. A method that trains for an FPR range trains for
-        the band, unless a range of its own stands here.
+        Only settings that differ from the defaults. A method that trains for an FPR range trains
+        for the band, unless it has a range here.
     band : (float, float)
     tune_by : str
         Key into :data:`aucstudio.project.runs.tuning.METRICS`.
     looks : mapping of run id to RunLook
         In the order of the list.
     layout : mapping
-        Where the views are, as ``Deck.arrangement`` writes it; empty for
-        all in one. Plain data.
+        Arrangement of the views as ``Deck.arrangement`` returns it; empty for a single tile.
     stakes : Stakes
-        What operating points are weighed by.
+        Prior and costs of operating points.
     target : Target
-        What is asked of the threshold of every run.
+        Target of the threshold of every run.
     preparation : PreparationChoice
-        What is done with columns before the fit.
+        Preprocessing of the columns.
     """
 
     validation: Validation = dataclasses.field(default_factory=Validation)
@@ -90,11 +88,11 @@ class Plan:
         return dataclasses.replace(self, looks={**self.looks, **changed})
 
     def fresh(self) -> Plan:
-        """Return the plan of another study: the form stays, what is about runs goes."""
+        """Return the plan for another study: the settings of the form stay."""
         return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target())
 
     def set_as(self, record: RunRecord) -> Plan:
-        """Return the plan with the form set to what a run was made with."""
+        """Return the plan with the settings of a run."""
         experiment = record.experiment
         settings = linked_settings(record.params, self.band)
         return dataclasses.replace(
@@ -108,7 +106,7 @@ class Plan:
     # ------------------------------------------------------------- settings
 
     def settings(self, method: str) -> dict[str, Any]:
-        """Return what a run of a method is to be made with, where it is not the default."""
+        """Return the settings of a method that differ from its defaults."""
         linked = {RANGE: self.band} if RANGE in declared_params(METHODS[method]) else {}
         return {**linked, **self.params.get(method, {})}
 
@@ -118,14 +116,14 @@ class Plan:
         return takes_range and RANGE not in self.params.get(method, {})
 
     def with_setting(self, method: str, name: str, value: Any) -> Plan:
-        """Return the plan with one setting changed; a range of its own unlinks the method."""
+        """Return the plan with one setting changed; a range unlinks the method from the band."""
         settings = {**self.params.get(method, {}), name: value}
         if name != RANGE and value == declared_params(METHODS[method])[name].default:
             del settings[name]
         return dataclasses.replace(self, params={**self.params, method: settings})
 
     def with_link(self, method: str, linked: bool) -> Plan:
-        """Return the plan with a method that trains for the band, or for a range of its own."""
+        """Return the plan with a method that trains for the band, or for its own range."""
         if not linked:
             return self.with_setting(method, RANGE, self.band)
         settings = {k: v for k, v in self.params.get(method, {}).items() if k != RANGE}
@@ -133,24 +131,24 @@ class Plan:
 
     # ------------------------------------------------------------- looks
 
-    def free_look(self, wanted: str, waiting: Iterable[RunLook] = ()) -> RunLook:
-        """Return a look whose name and colour neither a listed nor a waiting run has."""
+    def free_look(self, name: str, waiting: Iterable[RunLook] = ()) -> RunLook:
+        """Return a look with a name and a colour that no listed or waiting run has."""
         queued = {f"waiting {k}": look for k, look in enumerate(waiting)}
         plan = dataclasses.replace(self, looks={**self.looks, **queued})
-        return RunLook(plan.free_name(wanted), plan.free_colour())
+        return RunLook(plan.free_name(name), plan.free_colour())
 
     def free_colour(self) -> int:
         """Return the first colour that no listed run has."""
         used = {look.colour for look in self.looks.values() if not look.removed}
         return next(k for k in itertools.count() if k not in used)
 
-    def free_name(self, wanted: str) -> str:
-        """Return ``wanted``, with a number if a listed run has that name already."""
+    def free_name(self, name: str) -> str:
+        """Return a name, with a number if a listed run has it already."""
         taken = {look.name for look in self.looks.values() if not look.removed}
-        candidate, count = wanted, 1
+        candidate, count = name, 1
         while candidate in taken:
             count += 1
-            candidate = f"{wanted} ({count})"
+            candidate = f"{name} ({count})"
         return candidate
 
     def as_json(self) -> dict[str, Any]:
@@ -181,7 +179,7 @@ class Plan:
 
 
 def linked_settings(settings: Mapping[str, Any], band: Band) -> dict[str, Any]:
-    """Return settings without the range to train for where that is the band: it then follows it."""
+    """Return settings without the range if it is the band, so that it follows the band."""
     kept = dict(settings)
     if RANGE in kept and tuple(kept[RANGE]) == tuple(band):
         del kept[RANGE]

@@ -39,7 +39,7 @@ class QueueModel(TableModel):
 
     def refresh(self) -> None:
         """Show the running and waiting runs of the session."""
-        entries: list[Entry] = [*self.session.flights, *self.session.queue]
+        entries: list[Entry] = [*self.session.running, *self.session.queue]
         if [id(one) for one in entries] == [id(one) for one in self.items]:
             self.touch()
         else:

@@ -8,8 +8,7 @@ from functools import partial
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from aucstudio.gui.common.actions import make_action
-from aucstudio.gui.common.conditional_actions import offer_combination
+from aucstudio.gui.common.actions import make_action, offer_combination
 from aucstudio.gui.common.plotting import MARKER, swatch
 from aucstudio.gui.panels.runs.run_order import GROUPS
 from aucstudio.gui.panels.runs.runs_model import RunsModel
