@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
+from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.windows import what_is_under_way
@@ -384,7 +384,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     qtbot.waitUntil(export.isVisible)
     refit = session.study.home.refits.get(standings.best)
     kinds = export.choice.kinds
-    assert kinds.checkedId() == (VALIDATED if refit is None else ANEW)
+    assert kinds.checkedId() == (VALIDATED if refit is None else REFIT)
     kinds.button(VALIDATED).setChecked(True)
     answers.save_path = str(tmp_path / "best.aucmodel")
     press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
@@ -402,7 +402,7 @@ def test_the_model_of_all_rows_is_the_one_to_export(view, ended, tmp_path, answe
     session.study.home.refits[end.best] = ended.board.model
     dialog = ExportModelDialog(session, session.run(end.best), view)
     qtbot.addWidget(dialog)
-    assert dialog.choice.kinds.checkedId() == ANEW
+    assert dialog.choice.kinds.checkedId() == REFIT
     model = dialog.choice.making()(lambda _message: False)
     assert model.trained_on.startswith("all ")
     called = model.score(session.table) > 0

@@ -90,7 +90,7 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
     assert dialog.learnt.isHidden()
-    dialog.file.take(str(scores))
+    dialog.file.read(str(scores))
     qtbot.waitUntil(lambda: dialog.file.key.count() > 0, timeout=PATIENCE)
     assert [dialog.column.itemText(k) for k in range(dialog.column.count())] == ["risk"]
     choose(dialog.file.identifier, "x")
@@ -120,11 +120,11 @@ def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot)
     dialog, scores = named_rows
     lines = scores.read_text().splitlines()
     scores.write_text("\n".join([*lines, lines[1]]) + "\n")
-    dialog.file.take(str(scores))
+    dialog.file.read(str(scores))
     qtbot.waitUntil(lambda: dialog.file.key.count() > 0, timeout=PATIENCE)
     choose(dialog.file.identifier, "who")
     qtbot.waitUntil(lambda: "in rows 1 and 58" in dialog.problem.text(), timeout=PATIENCE)
-    dialog.file.take(str(scores.with_name("gone.csv")))
+    dialog.file.read(str(scores.with_name("gone.csv")))
     qtbot.waitUntil(lambda: "gone.csv" in dialog.problem.text(), timeout=PATIENCE)
     assert dialog.file.joined is None
     dialog.source.setCurrentIndex(dialog.source.findData("table"))

@@ -240,7 +240,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.reader(file))
     assert [(row[0], row[2]) for row in written[1:]] == [("4", "2,2,0,more"), ("4001", "short")]
-    assert "2 rows of the whole file" in dialog.left_out.told.text()
+    assert "2 rows of the whole file" in dialog.left_out.status.text()
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.help import help_page
+from aucstudio.project import guide
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study
@@ -449,11 +449,11 @@ def test_the_columns_dialog_changes_roles(window, table_file, qtbot):
 
 @pytest.mark.parametrize("name", ["manual", "methods", "whatsnew", "about"])
 def test_help_pages_are_there(name):
-    assert len(help_page(name)) > 100
+    assert len(guide.page(name)) > 100
 
 
 def test_the_methods_page_lists_every_setting():
-    page = help_page("methods")
+    page = guide.page("methods")
     for method in METHODS.values():
         assert f"## {method.title}" in page
     assert "[α, β]" in page

@@ -33,7 +33,7 @@ _AT_WORK = " A run is in progress: stop it or wait for it to finish before you d
 
 
 class ClusterDialog(Dialog):
-    """Connects to a scheduler and disconnects, and reports the outcome."""
+    """Connects to a scheduler, and disconnects from it."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("cluster_dialog", "Cluster", parent)

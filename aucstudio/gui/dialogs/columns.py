@@ -22,7 +22,7 @@ from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import as_sentence
+from aucstudio.project.words import as_sentence, counted
 
 ROLES = {
     "number": "Number",
@@ -39,14 +39,14 @@ _EXAMPLES = 3
 
 @dataclasses.dataclass
 class Listed:
-    """A column of the table, and the role it has in the list."""
+    """A column of the table, and its role in the list."""
 
     column: TableColumn
     role: str
 
     @property
     def decided(self) -> str:
-        """Who chose the role."""
+        """Origin of the role."""
         if self.role != self.column.role:
             return "you, now"
         return "a guess" if self.column.guessed else "you"
@@ -90,14 +90,14 @@ HEADS = tuple(column.head for column in COLUMNS)
 
 
 class ColumnsModel(TableModel):
-    """One row a column of the table; nothing is made of a row before it is seen."""
+    """One row for each column of the table; cells are made when they are shown."""
 
     def __init__(self, table: Table, parent: QObject | None) -> None:
         super().__init__(COLUMNS, parent)
         self.show_items([Listed(column, column.role) for column in table.columns])
 
     def chosen(self) -> dict[str, str]:
-        """Return the roles that were changed, by column."""
+        """Return the changed roles, by column."""
         return {one.column.name: one.role for one in self.items if one.role != one.column.role}
 
     def can_be(self, one: Listed, role: str) -> bool:
@@ -118,7 +118,7 @@ class ColumnsModel(TableModel):
         return refused
 
     def search(self, text: str) -> None:
-        """Show the columns whose name, role, kind or reason holds the text."""
+        """Show the columns whose name, role, kind or reason contains the text."""
         needle = text.strip().casefold()
 
         def found(one: Listed) -> bool:
@@ -146,7 +146,7 @@ _ROW_HEIGHT = 28
 _WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
-_GIVEN = {
+_ROLE_BUTTONS = {
     "number": ("&Number", "Used in training as a number"),
     "category": ("Cate&gory", "Used in training as a category"),
     "id": ("I&dentifier", "Row identifier: kept with scores, not used in training"),
@@ -158,12 +158,12 @@ _GIVEN = {
 
 
 class ColumnsDialog(Dialog):
-    """Lists the columns; ``roles`` gives what was chosen.
+    """Lists the columns and changes their roles.
 
     Signals
     -------
     chosen(dict)
-        The roles that were changed, by column, when the list is accepted.
+        The changed roles, by column, when the dialog is accepted.
     """
 
     chosen = Signal(dict)
@@ -174,8 +174,8 @@ class ColumnsDialog(Dialog):
         hint = "Search by name, role, kind or reason"
         self.search = search_field("columns_search", "Search columns", hint)
         self.grid = self._make_grid()
-        self.buttons = {role: self._make_button(role) for role in _GIVEN}
-        self.told = label("", "muted", wrap=True, name="columns_told")
+        self.buttons = {role: self._make_button(role) for role in _ROLE_BUTTONS}
+        self.status = label("", "muted", wrap=True, name="columns_told")
         self._lay_out(table)
         self.search.textChanged.connect(self._on_search)
         self.grid.horizontalHeader().sortIndicatorChanged.connect(self._columns.sort)
@@ -187,14 +187,14 @@ class ColumnsDialog(Dialog):
         grid = TableView("columns_table", "Columns", self._columns, _ROW_HEIGHT)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         header = grid.horizontalHeader()
-        # Widths that fit their contents would be asked of every row before the list is shown.
+        # Measuring the contents would read every row before the list is shown.
         grid.ensurePolished()
         room = grid.fontMetrics().horizontalAdvance
         for place, (head, widest) in enumerate(zip(HEADS, _WIDEST, strict=True)):
             header.resizeSection(place, max(room(head) + _ARROW, room(widest)) + _AIR)
         header.setStretchLastSection(True)
-        # A selection of its own, and an empty one: the header asks at each painting of every cell
-        # whether its column is selected whole.
+        # The header gets an empty selection, as it asks at each painting whether all cells of a
+        # column are selected.
         header.setSelectionModel(QItemSelectionModel(self._columns, header))
         header.setSortIndicatorShown(True)
         header.setSortIndicatorClearable(True)
@@ -203,22 +203,22 @@ class ColumnsDialog(Dialog):
         return grid
 
     def _make_button(self, role: str) -> QPushButton:
-        words, tip = _GIVEN[role]
+        words, tip = _ROLE_BUTTONS[role]
         verb, accessible = partial(self._on_role, role), f"Make the selection {role}"
         name = f"role_{role}_button"
         return push_button(name, words, tip, verb, accessible=accessible, enter=False)
 
     def _lay_out(self, table: Table) -> None:
         words = label("Use the selected columns as")
-        giving = across(words, *self.buttons.values(), STRETCH)
+        roles = across(words, *self.buttons.values(), STRETCH)
         ends = answers(self, "columns", self.accept)
         facts = label(_facts(table), "muted", wrap=True)
         notes = [_notes(table.notes)] if table.notes else []
         above = (facts, self.search, (self.grid, 1))
-        self.setLayout(down(*above, giving, self.told, *notes, ends, around=16))
+        self.setLayout(down(*above, roles, self.status, *notes, ends, around=16))
 
     def roles(self) -> dict[str, str]:
-        """Return the roles that were changed, by column."""
+        """Return the changed roles, by column."""
         return self._columns.chosen()
 
     def accept(self) -> None:
@@ -234,11 +234,12 @@ class ColumnsDialog(Dialog):
         refused = self._columns.set_role(self._selected(), role)
         self._on_selected()
         if refused:
-            one = f"{refused:,} column{'s' if refused > 1 else ''}"
-            why = "hold text, or the label," if refused > 1 else "holds text, or the label,"
+            several = refused > 1
+            why = "hold text, or the label," if several else "holds text, or the label,"
             if role not in NUMERIC_ROLES:
-                why = "are the label" if refused > 1 else "is the label"
-            tell(self.told, f"{one} {why} and cannot be {_NAMES[role]}", "error")
+                why = "are the label" if several else "is the label"
+            words = f"{counted(refused, 'column')} {why} and cannot be {_NAMES[role]}"
+            tell(self.status, words, "error")
 
     def _on_search(self, text: str) -> None:
         self._columns.search(text)
@@ -249,12 +250,9 @@ class ColumnsDialog(Dialog):
         for role, button in self.buttons.items():
             button.setEnabled(any(self._columns.can_be(one, role) for one in selected))
         shown, changed = self._columns.rowCount(), len(self.roles())
-        parts = [
-            f"{shown:,} column{'' if shown == 1 else 's'} shown",
-            f"{len(selected):,} selected",
-        ]
+        parts = [f"{counted(shown, 'column')} shown", f"{len(selected):,} selected"]
         parts += [f"{changed:,} to be changed"] if changed else []
-        tell(self.told, " · ".join(parts))
+        tell(self.status, " · ".join(parts))
 
 
 _NAMES = {
@@ -269,7 +267,7 @@ _NAMES = {
 
 
 def _notes(notes: Sequence[str]) -> QScrollArea:
-    """List every note on the import; beyond a few lines they scroll."""
+    """Return a scrolled list of the notes on the import."""
     words = label("\n".join(map(as_sentence, notes)), "muted", wrap=True, name="columns_notes")
     area = scrolled(words, "columns_notes_area", "Notes on the import")
     area.setMaximumHeight(words.fontMetrics().lineSpacing() * _MOST_LINES)
@@ -284,10 +282,10 @@ def _facts(table: Table) -> str:
     rows += "; CSV"
     dialect = table.dialect
     return (
-        f"{rows}, {dialect.encoding}, delimiter {_spelled(dialect.delimiter)}, decimal "
+        f"{rows}, {dialect.encoding}, delimiter {_delimiter_words(dialect.delimiter)}, decimal "
         f"“{dialect.decimal}”, {'with' if dialect.header else 'without'} a header row"
     )
 
 
-def _spelled(delimiter: str) -> str:
+def _delimiter_words(delimiter: str) -> str:
     return "tab" if delimiter == "\t" else f"“{delimiter}”"

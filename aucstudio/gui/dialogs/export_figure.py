@@ -37,7 +37,7 @@ _TIPS = {
 
 
 class ExportFigureDialog(Dialog):
-    """Asks how a view's picture is to be put on paper, shows it, saves or copies it."""
+    """Asks for the size and style of a picture, shows it, and saves or copies it."""
 
     def __init__(self, session: Session, view: PageView, parent: QWidget) -> None:
         super().__init__("export_figure_dialog", f"Save picture: {view.title}", parent)
@@ -100,7 +100,7 @@ class ExportFigureDialog(Dialog):
             self._soon.start()
 
     def _name_size(self) -> None:
-        """Show which of the known sizes the two fields hold."""
+        """Show which of the preset sizes the fields have."""
         sizes = [(width, height) for _, width, height in PRESETS]
         present = (self.fields["width"].value(), self.fields["height"].value())
         self.preset.setCurrentIndex(sizes.index(present) if present in sizes else len(sizes))
@@ -121,7 +121,7 @@ class ExportFigureDialog(Dialog):
         fitted = printing.fitting(self._view, self.sheet())
         return printing.draw(self._view, fitted), fitted
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def _on_save(self) -> None:
         name = f"{self._view.title.lower()}.pdf"
@@ -149,7 +149,7 @@ class ExportFigureDialog(Dialog):
 
 
 class _Preview(QWidget):
-    """Shows a drawing as large as there is room, on the grey of a desk."""
+    """Shows a drawing as large as possible."""
 
     def __init__(self) -> None:
         super().__init__()

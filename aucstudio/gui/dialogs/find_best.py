@@ -23,6 +23,7 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import as_sentence
 
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
@@ -38,7 +39,7 @@ _NOT_IN_TIME = (
 
 
 class FindBestDialog(Dialog):
-    """Asks for the range and the minutes.
+    """Asks for the FPR range and the time limit.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class FindBestDialog(Dialog):
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
-        self.ends = answers(self, "find_best", self._on_begin, "&Begin")
+        self.ends = answers(self, "find_best", self._on_start, "&Begin")
         self._lay_out()
         self._warn()
 
@@ -71,13 +72,13 @@ class FindBestDialog(Dialog):
             ("FPR &range", self.band),
             ("&Minutes", self.minutes, "Time limit; Stop ends the search at any time"),
         )
-        told = (self.rows, self.caution, self.problem)
-        self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
+        notes = (self.rows, self.caution, self.problem)
+        self.setLayout(down(about, form, *notes, STRETCH, self.ends, gap=12, around=16))
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
-        # Imported here: the tournament needs libraries that the start page does without.
+        # Imports libraries that the start page does without.
         from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
 
         table = self._session.table
@@ -85,20 +86,19 @@ class FindBestDialog(Dialog):
         self.rows.setText(plan_words(self._session.plan.validation))
         if table is not None and table.positive is not None:
             validation = self._session.plan.validation
-            with contextlib.suppress(InputError):  # beginning says what cannot be weights
+            with contextlib.suppress(InputError):  # shown when the search starts
                 words = few_rows_words(table, validation)
             if validation.scheme == FORWARD:
                 words = f"{words} {_NOT_IN_TIME}".strip()
         tell(self.caution, words, "warning")
         tell(self.problem, "", "error")
 
-    def _on_begin(self) -> None:
+    def _on_start(self) -> None:
         minutes = self.minutes.value()
         try:
             self._session.best.begin(self.band.value(), minutes)
         except (InputError, InvalidSetting) as error:
-            words = str(error)
-            tell(self.problem, f"{words[0].upper()}{words[1:]}.", "error")
+            tell(self.problem, as_sentence(str(error)), "error")
             return
         preferences().put(best_minutes=minutes)
         self.accept()

@@ -33,8 +33,8 @@ from aucstudio.project.work.job import Job
 
 
 @dataclasses.dataclass(frozen=True)
-class _Asked:
-    """What is to be joined."""
+class _Request:
+    """A file to read, and the columns to join it by."""
 
     path: str
     column: str = ""
@@ -48,18 +48,18 @@ class ScoreFileFields(QObject):
     Parameters
     ----------
     table : Table
-        Whose rows are to have the scores.
+        The table that gets the scores.
     columns : QComboBox
-        Which column holds the scores: filled with those of the file.
+        List of the columns of the file that may hold the scores.
     parent : QWidget
 
     Attributes
     ----------
     changed : Signal
-        Something was read or joined, or could not be.
+        Reading or joining has ended.
     joined : Joined or None
     problem : str
-        Why there is none, as far as that is known.
+        Why nothing was joined, if known.
     """
 
     changed = Signal()
@@ -82,7 +82,7 @@ class ScoreFileFields(QObject):
         )
         for combo in (columns, self.key, self.identifier):
             combo.activated.connect(lambda _at: self.join())
-        self._background = Background(self, self._on_landed)
+        self._background = Background(self, self._on_finished)
         self.destroyed.connect(self._background.stop)
 
     def fill(self) -> None:
@@ -91,41 +91,43 @@ class ScoreFileFields(QObject):
         if self._scores is not None:
             self._columns.addItems(score_columns(self._scores))
 
-    def take(self, path: str) -> None:
-        """Begin to read a file."""
+    def read(self, path: str) -> None:
+        """Start to read a file."""
         self._scores, self.joined, self.problem = None, None, ""
         self.changed.emit()
         self.file_name.setText(path.rpartition("/")[2])
         plain_tooltip(self.file_name, path)
-        self._background.start(_Asked(path), lambda _post: read_score_file(path))
+        self._background.start(_Request(path), lambda _post: read_score_file(path))
 
     def join(self) -> None:
-        """Begin to join the scores by the chosen columns."""
+        """Start to join the scores by the chosen columns."""
         scores, table = self._scores, self._table
         if scores is None:
             return
-        asked = _Asked(
+        request = _Request(
             str(scores.path),
             self._columns.currentText(),
             self.key.currentText(),
             self.identifier.currentText(),
         )
         self.joined, self.problem = None, ""
-        if not asked.column:
-            self.problem = f"{asked.path} has no column of numbers."
+        if not request.column:
+            self.problem = f"{request.path} has no column of numbers."
             self.changed.emit()
             return
         self._background.start(
-            asked,
-            lambda _post: join_scores(table, scores, asked.column, asked.key, asked.identifier),
+            request,
+            lambda _post: join_scores(
+                table, scores, request.column, request.key, request.identifier
+            ),
         )
 
     def _on_choose(self) -> None:
         path = prompts.ask_open_path(self._parent, "Scores to add", dialog_filter())
         if path:
-            self.take(path)
+            self.read(path)
 
-    def _on_landed(self, asked: _Asked, job: Job[Any, Table | Joined]) -> None:
+    def _on_finished(self, request: _Request, job: Job[Any, Table | Joined]) -> None:
         if job.error is not None:
             self.problem = str(job.error)
         elif isinstance(job.result, Joined):
@@ -138,7 +140,7 @@ class ScoreFileFields(QObject):
         self.changed.emit()
 
     def _match(self) -> None:
-        """Propose the columns that name the rows: the study's identifier, or one name in both."""
+        """Choose the columns that identify rows: the identifier, or a name in both tables."""
         assert self._scores is not None
         names = [column.name for column in self._scores.columns]
         self.key.clear()
@@ -161,7 +163,7 @@ _SOURCES = {_TABLE: "A column of the table", _FILE: "A separate file"}
 
 
 class GivenScoresDialog(prompts.Dialog):
-    """Asks which column holds the scores, which values mean positive, and who may learn from it.
+    """Asks for the column of scores, its direction, and whether it stays a feature.
 
     Parameters
     ----------
@@ -209,7 +211,7 @@ class GivenScoresDialog(prompts.Dialog):
         self.adjustSize()
 
     def _refresh(self) -> None:
-        """Show what was matched, or why there is nothing to add."""
+        """Show the matched rows, or why there is nothing to add."""
         joined, problem = self.file.joined, self.file.problem
         if not self._of_file:
             joined, none = None, "The table has no number column besides the label."

@@ -21,6 +21,7 @@ from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, tell
 from aucstudio.project.runs.method_advice import Outlook
+from aucstudio.project.words import as_sentence
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {
@@ -36,11 +37,11 @@ _SIZE = QSize(920, 640)
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
-"A title, and methods, each with the reason for its place, if there is one."
+"A title, and methods with the reasons for their recommendation, if any."
 
 
 class MethodChooser(Dialog):
-    """A list to search, read and tick.
+    """A list of methods to search, read about and tick.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ class MethodChooser(Dialog):
     Signals
     -------
     chosen(str)
-        The form is to show this method.
+        Show this method in the form.
     runs_asked(list, bool)
-        Run these methods; the second says whether settings are searched first.
+        Run these methods; the second value is whether to tune them first.
     """
 
     chosen = Signal(str)
@@ -131,7 +132,7 @@ class MethodChooser(Dialog):
     # ------------------------------------------------------------- the list
 
     def _fill(self) -> None:
-        """List the groups; search matches are listed in their family."""
+        """List the groups; matches of a search are listed by family."""
         wanted = self.search.text().casefold().split()
         families: list[Group] = [
             (
@@ -189,7 +190,7 @@ class MethodChooser(Dialog):
                     item.setForeground(column, QColor(current_theme().muted))
 
     def _go_to(self, key: str) -> None:
-        """Make a row the current one: the method's, else the first."""
+        """Make the row of a method the current one, or the first row."""
         found = [row for row in self._rows if row.data(0, _KEY) == key] or self._rows[:1]
         if found:
             self.tree.setCurrentItem(found[0])
@@ -197,23 +198,20 @@ class MethodChooser(Dialog):
             self.tree.setCurrentIndex(QModelIndex())
         self._on_current()
 
-    # ------------------------------------------------------------- what is chosen
+    # ------------------------------------------------------------- choosing
 
     def current(self) -> str | None:
-        """Return the method whose row is the current one."""
+        """Return the method of the current row."""
         item = self.tree.currentItem()
         return None if item is None else item.data(0, _KEY)
 
     def asked(self) -> list[str]:
-        """Return the methods to run.
-
-        Those that are ticked, in the list's order, else the current.
-        """
+        """Return the ticked methods in the order of the list, or the current one."""
         ticked = [key for key in METHODS if key in self.ticked]
         return ticked or [key for key in (self.current(),) if key]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # From the search field the arrows go into the list.
+        # The arrow keys go from the search field to the list.
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up) and self.search.hasFocus():
             self.tree.setFocus()
             QCoreApplication.sendEvent(self.tree, event)
@@ -221,22 +219,22 @@ class MethodChooser(Dialog):
             super().keyPressEvent(event)
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the methods that were asked for cannot be run."""
+        """Show why the requested methods cannot be run."""
         tell(self.problem, sentence, "error")
 
     def _on_search(self) -> None:
         before, phrase = self.current() or "", self.search.text().strip().casefold()
         self._fill()
         shown = [row.data(0, _KEY) for row in self._rows]
-        called = [key for key in shown if phrase and phrase in _name(key)]
-        self._go_to(next(iter(called), before))
+        named = [key for key in shown if phrase and phrase in _name(key)]
+        self._go_to(next(iter(named), before))
 
     def _on_ticked(self, item: QTreeWidgetItem, _column: int) -> None:
         key, on = item.data(0, _KEY), item.checkState(0) == Qt.CheckState.Checked
         if key is None or on == (key in self.ticked):
             return
         (self.ticked.add if on else self.ticked.discard)(key)
-        for row in self._rows:  # it may stand in several groups
+        for row in self._rows:  # a method may be in several groups
             if row.data(0, _KEY) == key:
                 row.setCheckState(0, _check(on))
         self.tree.setCurrentItem(item)
@@ -253,7 +251,7 @@ class MethodChooser(Dialog):
             method, outlook = METHODS[key], self._outlooks.get(key)
             self.title.setText(f"{method.in_words} ({method.title})")
             tell(self.words, f"{method.use_when} {method.summary}", "")
-            takes = "" if outlook is None else f" {_sentence(outlook.details)}"
+            takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
             aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
             tell(self.facts, f"{aim}{takes} Source: {method.source}.")
         self._name_buttons()
@@ -270,7 +268,7 @@ class MethodChooser(Dialog):
             button.setAccessibleName(button.text())
             button.setEnabled(able)
         self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
-        # Ticked methods are run together: one of them chosen for the form would not be all.
+        # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
 
     def _run(self, *, tuned: bool) -> None:
@@ -298,7 +296,3 @@ def _name(key: str) -> str:
 
 def _check(on: bool) -> Qt.CheckState:
     return Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""

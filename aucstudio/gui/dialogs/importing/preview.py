@@ -43,6 +43,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.words import counted
 from aucstudio.project.work.job import Job, describe_failure
 
 _SIZE = QSize(1180, 760)
@@ -54,7 +55,7 @@ Post = Callable[[tuple[float | None, str]], bool]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Seen:
-    """The first rows, what was found in them, and by which choices they were read."""
+    """The first rows, the findings about them, and the options used to read them."""
 
     head: Head
     findings: tuple[Finding, ...]
@@ -62,17 +63,17 @@ class _Seen:
 
 
 class ImportPreview(Dialog):
-    """Shows the first rows of a file, reads them again by what is chosen, and has it imported.
+    """Shows the first rows of a file as they are read with the chosen options.
 
     Signals
     -------
     asked(ImportChoices)
-        The whole file is to be opened by these choices.
+        Open the whole file with these options.
 
     Attributes
     ----------
     imports : bool
-        Whether the whole file is being opened for this dialog.
+        Whether the whole file is being opened.
     """
 
     asked = Signal(object)
@@ -157,7 +158,7 @@ class ImportPreview(Dialog):
 
         Roles come before their rows.
         """
-        self.open_button.setDefault(True)  # which a button outside of the dialog cannot be
+        self.open_button.setDefault(True)  # possible only inside of a dialog
         self.sheet.cards.after = self.controls.classes
         close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
         for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
@@ -167,13 +168,13 @@ class ImportPreview(Dialog):
 
     @property
     def busy(self) -> bool:
-        """Whether the first rows are being read, or their columns summed up."""
+        """Whether the first rows are being read or summarised."""
         parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
         return any(part.busy for part in parts)
 
     @property
     def choices(self) -> ImportChoices:
-        """What is chosen at present."""
+        """The present options."""
         chosen = self.controls.chosen
         return dataclasses.replace(self._choices, dialect=chosen, positive=self.controls.positive)
 
@@ -222,7 +223,7 @@ class ImportPreview(Dialog):
 
     def _show(self, seen: _Seen) -> None:
         head = seen.head
-        if self._recalling:  # what was chosen meanwhile is not undone by an earlier answer
+        if self._recalling:  # a late result must not undo later choices
             self._recalling, self._choices = False, seen.choices
             self.controls.choose(seen.choices)
         tell(self.words, "")
@@ -252,7 +253,7 @@ class ImportPreview(Dialog):
             not opening and not self._reading.busy and self._seen is not None
         )
 
-    # ------------------------------------------------------------- choices
+    # ------------------------------------------------------------- options
 
     def _on_role(self, name: str, role: str | None) -> None:
         only = role == "label"  # there is one label
@@ -277,7 +278,7 @@ class ImportPreview(Dialog):
         self._read()
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
-        """Do what a finding suggests."""
+        """Apply the action of a finding."""
         now = self._choices
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._choices = dataclasses.replace(
@@ -323,7 +324,7 @@ class ImportPreview(Dialog):
         self.continue_choosing()
 
     def refuse(self, error: Exception) -> None:
-        """Show why the whole file could not be opened so."""
+        """Show why the whole file could not be opened."""
         self.continue_choosing()
         self._complain(error)
 
@@ -335,7 +336,7 @@ class ImportPreview(Dialog):
     # ------------------------------------------------------------- Qt
 
     def done(self, result: int) -> None:
-        """Drop what is under way, and leave."""
+        """Cancel and close."""
         if self.imports and result == QDialog.DialogCode.Rejected:
             self._session.files.opener.cancel()
         self.imports = False
@@ -352,11 +353,11 @@ def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: 
 
     head = reader.read(choices, lambda *done: post(done), every_column=every_column)
 
-    def go_on(share: float) -> None:
+    def check(share: float) -> None:
         if post((share, "checking the table")):
             raise Cancelled
 
-    return _Seen(head, ranked(find(head.table, go_on)), choices)
+    return _Seen(head, ranked(find(head.table, check)), choices)
 
 
 def _facts(head: Head) -> str:
@@ -368,7 +369,7 @@ def _facts(head: Head) -> str:
     if head.files > 1:
         parts.append(f"the first of {head.files:,} files of one layout")
     parts.append(_columns_words(head))
-    rows = f"{table.rows:,} row{'' if table.rows == 1 else 's'}"
+    rows = counted(table.rows, "row")
     if head.whole:
         return " · ".join([*parts, rows])
     return " · ".join(

@@ -60,22 +60,22 @@ Post = Callable[[Any], bool]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A table that was scored: by what, what was met, where the scores lie by ending."""
+    """A scored table: the model, the report, and the files of the scores by ending."""
 
     model: Model
     report: ScoringReport
     files: dict[str, Path]
-    said: str
+    note: str
     ranking: TableRanking | None
 
 
 def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
-    """Return what makes the model, reads the table and scores it, on another thread."""
+    """Return the work that makes the model, reads the table and scores it."""
 
     def work(post: Post) -> Scored:
         model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
-        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
-        # One that was given up may still be at its own files.
+        read, note = table_reader(chosen.table, None, stream=False, block_size=None)
+        # A cancelled task may still write its files.
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
         rankings: list[TableRanking] = []
@@ -98,7 +98,7 @@ def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post]
                     TableRanking.of(positive, scores, band, model.threshold)
                 ),
             )
-        return Scored(model, report, files, said, next(iter(rankings), None))
+        return Scored(model, report, files, note, next(iter(rankings), None))
 
     return work
 
@@ -139,7 +139,7 @@ class ScoreTableDialog(prompts.Dialog):
         above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
         inner = holding(down(*above, around=(16, 16, 16, 8)))
         self.area = scrolled(inner, "score_area", "Table to score and input check")
-        # What is said and what is pressed stay in view on a low screen.
+        # Messages and buttons stay visible on a low screen.
         ends = across(self.format, (self.buttons, 1))
         below = down(self.words, self.progress, ends, around=(16, 0, 16, 16))
         self.setLayout(down((self.area, 1), below))
@@ -160,19 +160,19 @@ class ScoreTableDialog(prompts.Dialog):
 
     @property
     def busy(self) -> bool:
-        """Whether something is read, scored or saved."""
+        """Whether a file is being read, scored or saved."""
         return self._looking.busy or self._working.busy or self._saving.busy
 
     def choose_file(self, path: str | Path) -> None:
-        """Choose a table, or a model if it is the file of one."""
+        """Choose a table, or a model if the file is one."""
         self.form.choose_file(Path(path))
 
     def _forget(self) -> None:
-        """Take away what was found with other choices."""
+        """Discard the results of other choices."""
         self._working.drop()
         if self._scored is not None:
             for file in self._scored.files.values():
-                with contextlib.suppress(OSError):  # as where it is being copied
+                with contextlib.suppress(OSError):  # such as while it is copied
                     file.unlink()
             self._scored = None
         tell(self.words, "")
@@ -207,10 +207,10 @@ class ScoreTableDialog(prompts.Dialog):
             assert isinstance(error, Exception)
             tell(self.words, failure_sentence(error), "error")
 
-    # ------------------------------------------------------------- what the files hold
+    # ------------------------------------------------------------- reading
 
     def _look(self) -> None:
-        """Look at the files that are chosen, for the names of columns."""
+        """Start to read the names of the columns of the chosen files."""
         self.allowed.clear()
         self._forget()
         table, model_file, known = self.form.table, self.form.model_file, self.form.run_model
@@ -259,7 +259,7 @@ class ScoreTableDialog(prompts.Dialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.said, found.ranking)
+            self.report.show_report(found.report, found.note, found.ranking)
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
 
@@ -277,7 +277,7 @@ class ScoreTableDialog(prompts.Dialog):
         if not path:
             return
         try:
-            # A name that ends as the other format does asks for that.
+            # The ending of the name decides the format.
             ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
             target = prompts.with_ending(path, ending)
             own = None if self._session.table is None else self._session.table.path
@@ -300,7 +300,7 @@ class ScoreTableDialog(prompts.Dialog):
     # ------------------------------------------------------------- Qt
 
     def done(self, result: int) -> None:
-        """Drop what is under way, and leave."""
+        """Cancel and close."""
         for work in (self._looking, self._working, self._saving):
             work.drop()
         if self._folder is not None:

@@ -16,7 +16,7 @@ from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named, push_button
-from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
+from aucstudio.gui.dialogs.model_choice import REFIT, ModelChoice
 from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.models.model import Model
@@ -30,16 +30,16 @@ _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoringChoices:
-    """What is to be scored, and how.
+    """The choices of the dialog.
 
     Attributes
     ----------
     make_model : callable
-        Gives the model, on another thread; told a function to post progress to.
+        Returns the model on another thread; called with a function to which it posts progress.
     table : Path
     identifier, label : str or None
     accepted : Accepted
-        What was said after a refusal.
+        What the user has allowed after a refusal.
     """
 
     make_model: Callable[[Callable[[Any], bool]], Model]
@@ -55,9 +55,9 @@ class ScoreForm(QObject):
     Signals
     -------
     files_changed
-        Another table, or another model: the columns have to be looked at.
+        Another table or model was chosen; the columns must be read.
     changed
-        Something else is chosen.
+        Another choice was made.
     """
 
     files_changed = Signal()
@@ -73,9 +73,9 @@ class ScoreForm(QObject):
         self._looked_at: Model | None = None
         self.columns: tuple[str, ...] = ()
         self.choice = ModelChoice(session, run, parent, small=True)
-        # The model that `train --save-model` takes away.
-        if len(run.record.splits) > 1 and self.choice.kinds.button(ANEW).isEnabled():
-            self.choice.kinds.button(ANEW).setChecked(True)
+        # The model that `train --save-model` saves.
+        if len(run.record.splits) > 1 and self.choice.kinds.button(REFIT).isEnabled():
+            self.choice.kinds.button(REFIT).setChecked(True)
         self.layout = Form()
         self._add_table()
         self._add_model(run)
@@ -128,35 +128,35 @@ class ScoreForm(QObject):
 
     @property
     def model_file(self) -> Path | None:
-        """The file of the model; None if it is one of the run's."""
+        """File of the model; None for a model of the run."""
         return None if self.choice.is_of_run else self._file
 
     @property
     def trains(self) -> bool:
-        """Whether the model has to be trained first."""
-        return self.choice.kinds.checkedId() == ANEW
+        """Whether the model must be refit first."""
+        return self.choice.kinds.checkedId() == REFIT
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is enough to score with."""
+        """Whether the table can be scored."""
         known = self.table is not None and bool(self.columns) and self._looked_at is not None
         return known and self.choice.has_threshold
 
     @property
     def known_model(self) -> Model:
-        """The model whose columns are looked for."""
+        """The model whose columns are required."""
         assert self._looked_at is not None
         return self._looked_at
 
     @property
     def label_column(self) -> str | None:
-        """The column of the table that holds the class, if there is one."""
+        """The column of the table with the class, if any."""
         assert self._looked_at is not None
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
 
     def chosen(self, accepted: Accepted) -> ScoringChoices:
-        """Return the required actions; the columns were inspected before."""
+        """Return the choices; the columns must have been read."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None
@@ -167,12 +167,12 @@ class ScoreForm(QObject):
     # ------------------------------------------------------------- changing
 
     def choose_file(self, path: Path) -> None:
-        """Choose a table, or a model if it is the file of one."""
+        """Choose a table, or a model if the file is one."""
         if path.suffix.lower() == MODEL_ENDING:
             self._file = path
             _show_path(self.file_name, path)
             if not self.from_file.isChecked():
-                self.from_file.setChecked(True)  # which is answered below
+                self.from_file.setChecked(True)  # handled by _on_choice
                 return
         else:
             self.table = path
@@ -188,13 +188,13 @@ class ScoreForm(QObject):
         self._looked_at, self.columns = model, columns
         others = [name for name in columns if name not in model.feature_columns]
         named_as_then = model.label in columns
-        usual = f"{model.label}, as in training" if named_as_then else "none"
+        default = f"{model.label}, as in training" if named_as_then else "none"
         _fill(self.identifier, "none", columns)
         self.identifier.setCurrentIndex(max(0, self.identifier.findData(model.schema.identifier)))
-        _fill(self.label, usual, [name for name in others if name != model.label])
+        _fill(self.label, default, [name for name in others if name != model.label])
 
     def forget_columns(self) -> None:
-        """Offer nothing, as nothing is known of the table."""
+        """Offer no columns, as the table has not been read."""
         self._looked_at, self.columns = None, ()
         for combo in (self.identifier, self.label):
             _fill(combo, "none", ())

@@ -26,7 +26,7 @@ from aucstudio.project.runs.models.scoring_report import ScoringReport, some_nam
 from aucstudio.project.words import figure_words, interval_words
 
 _SIDE = 260
-_CELLS = 1000  # along each side of the picture: more corners would not be seen
+_CELLS = 1000  # along each side of the picture; more corners would not be visible
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class TableRanking:
     Attributes
     ----------
     x, y : ndarray
-        FPR and TPR of the corners that can be told apart.
+        FPR and TPR of the visible corners of the curve.
     band : (float, float)
     pauc : Interval
         The normalised area over the band.
@@ -61,7 +61,7 @@ class TableRanking:
         band: Band,
         threshold: float,
     ) -> TableRanking:
-        """Work it out; of a million rows in a second or so."""
+        """Compute the ranking; a million rows take about a second."""
         curve = roc.roc_curve(positive, scores)
         pauc = pauc_interval(positive, scores, *band)
         x, y = outline(curve)
@@ -72,15 +72,15 @@ class TableRanking:
         """Return the area in the band and the rates at the threshold, in words."""
         pauc, figures = self.pauc, self.figures
         bounds = pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}"
-        said = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
+        parts = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
         rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-        told = [
+        at_threshold = [
             f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
             for name, rate in rates.items()
             if not math.isnan(rate.value)
         ]
         number = f"{self.threshold:.4g}".replace("-", "−")
-        return " ".join([*said, f"At the threshold {number}: {', '.join(told)}."])
+        return " ".join([*parts, f"At the threshold {number}: {', '.join(at_threshold)}."])
 
 
 def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -117,7 +117,7 @@ class CurvePreview(QWidget):
         self.setFixedWidth(_SIDE)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
-        """Show a ranking; nothing where there is none."""
+        """Show a ranking, or hide the picture."""
         self.setVisible(ranking is not None)
         if ranking is not None:
             self.line.setData(ranking.x, ranking.y)
@@ -149,7 +149,7 @@ class ScoreReport(QWidget):
         self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
-        """Show which columns of a table a model knows, before any row is read."""
+        """Show which columns of a table the model uses, before any row is read."""
         known = model.feature_columns
         matched = tuple(name for name in columns if name in known)
         absent = tuple(name for name in known if name not in columns)
@@ -167,7 +167,7 @@ class ScoreReport(QWidget):
     def show_report(
         self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
     ) -> None:
-        """Show what was met.
+        """Show the report.
 
         Parameters
         ----------
@@ -175,16 +175,14 @@ class ScoreReport(QWidget):
         also : str
             A remark on how the table was read.
         ranking : Ranking or None
-            Of the rows, where they have labels of both classes.
+            Ranking of the rows, if they have labels of both classes.
         """
         self.curve.show_ranking(ranking)
         area = report.auc
         tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
-        said = [f"{report.scored:,} of {report.rows:,} rows scored"]
-        said.append(_area_words(report))
-        if also:
-            said.append(also)
-        self.sentence.setText("; ".join(said) + ".")
+        parts = [f"{report.scored:,} of {report.rows:,} rows scored"]
+        parts += [_area_words(report), *([also] if also else [])]
+        self.sentence.setText("; ".join(parts) + ".")
         self.model.show_rows([Row(cells) for cells in _lines(report)])
 
 
