@@ -245,7 +245,7 @@ class MainWindow(StudyWindow):
         if found.experiments is not None:
             self.show_pages(found.experiments.views)
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def open_data(self, path: str | Path) -> Table | None:
         """Import a table with the detected settings and return it, for scripts.

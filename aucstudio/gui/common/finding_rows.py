@@ -93,7 +93,7 @@ class FindingRows(QWidget):
             if table is not None
         ]
         for place, row in enumerate(self._rows):
-            # The others come below the button that shows them.
+            # The others are below the button that shows them.
             self._lines.insertWidget(place + (place > 0), row)
         self._others = max(0, len(loud) - 1)
         self.more.setVisible(self._others > 0)

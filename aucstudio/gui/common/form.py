@@ -30,7 +30,7 @@ Row = tuple[str, QWidget | QLayout] | tuple[str, QWidget | QLayout, str]
 
 
 class Form(QFormLayout):
-    """Titles at the left, as wide as those of all forms, and fields at the right.
+    """A form whose titles have the same width in all forms.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Form(QFormLayout):
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row at the end."""
         if not title:
-            self.addRow("", field)  # a label would keep the height of a hidden field
+            self.addRow("", field)  # a label would keep its height when the field is hidden
             if tip and isinstance(field, QWidget):
                 plain_tooltip(field, tip)
             return
@@ -179,7 +179,7 @@ def number_box(
 
 
 def plain_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
-    """Make the field of a number that is written with as many decimals as it has, up to four."""
+    """Make the field of a number with up to four decimals, without trailing zeros."""
     made = _Plain()
     made.setDecimals(4)
     made.setKeyboardTracking(False)
@@ -250,7 +250,7 @@ def choice_box(
 
 
 def narrow_combo(name: str, accessible: str) -> ElidedCombo:
-    """Make a choice that takes the width of its column, however long its texts are."""
+    """Make a choice that is as wide as its column, even if its texts are longer."""
     combo = named(ElidedCombo(), name, accessible)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
@@ -259,7 +259,7 @@ def narrow_combo(name: str, accessible: str) -> ElidedCombo:
 
 
 def in_column(spin: Spin) -> Spin:
-    """Fit a field to the width of a scrolled column; the wheel does not change it."""
+    """Fit a field to the width of a scrolled column; the wheel scrolls the column."""
     spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
     swallow_wheel(spin)
@@ -267,7 +267,7 @@ def in_column(spin: Spin) -> Spin:
 
 
 def swallow_wheel(widget: QWidget) -> None:
-    """Keep a scrolled column from changing a field on the way."""
+    """Let the wheel scroll the column instead of changing the field."""
     widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     widget.installEventFilter(_WheelFilter(widget))
 

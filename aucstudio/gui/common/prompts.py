@@ -1,4 +1,4 @@
-"""All questions of the window, in one place that tests can replace."""
+"""Dialogs and questions of the window; tests can replace the questions."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class WorkRow(QWidget):
     Parameters
     ----------
     name : str
-        The first part of the names of what is in it.
+        First part of the object names.
     work : str
-        What is done, in words.
+        Name of the work.
     cancel : callable
     """
 
@@ -82,20 +82,20 @@ class WorkRow(QWidget):
         self.setLayout(across((self.bar, 1), self.doing, self.cancel))
 
     def show_work(self, fraction: float | None, words: str) -> None:
-        """Show what is done; a bar without an end moves to and fro."""
+        """Show the progress; None shows a busy bar."""
         self.bar.setRange(0, 0 if fraction is None else _STEPS)
         self.bar.setValue(round(_STEPS * (fraction or 0.0)))
         self.doing.setText(f"{words}…" if words else "")
 
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
-    """Ask for a file that exists; None if there is no answer."""
+    """Ask for an existing file; None if cancelled."""
     path, _ = QFileDialog.getOpenFileName(parent, title, folder or _last_folder(filters), filters)
     return _noted(path, filters)
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
-    """Ask where to save; None if there is no answer.
+    """Ask where to save; None if cancelled.
 
     A name with none of the endings gets that of the format which is chosen beside it. Where such a
     file is there, the name is asked for again, as the dialog has asked about the typed one only.
@@ -115,7 +115,7 @@ def _endings(filters: str) -> list[str]:
 
 
 def _last_folder(filters: str) -> str:
-    """Return the folder where a file of this kind was last opened or saved, else one of another."""
+    """Return the last folder of a file of this kind, or of another kind."""
     known = preferences().now.folders
     folders = known.get(_kind(filters), ""), *reversed(known.values())
     return next(filter(os.path.isdir, folders), "")
@@ -132,12 +132,12 @@ def _kind(filters: str) -> str:
 
 
 def with_ending(path: str, ending: str) -> Path:
-    """Return the path to save to: the one that was typed, with the ending added if it has another.
+    """Return the typed path, with an ending if it has another.
 
     Raises
     ------
     InputError
-        If that names a file which is there: the dialog has asked about the typed name only.
+        If that file exists, as the dialog has asked about the typed name only.
     """
     typed = Path(path)
     if typed.name.lower().endswith(ending):
@@ -153,7 +153,7 @@ def with_ending(path: str, ending: str) -> Path:
 
 
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
-    """Show what went wrong, on request; the traceback is one click away. Returns at once."""
+    """Show an error with its traceback as details, and return at once."""
     box = message_box(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     if details:
@@ -174,7 +174,7 @@ def ask_choice(
     choices: Sequence[tuple[str, str]],
     answered: Answered,
 ) -> None:
-    """Ask for one of several ways to go on, or none; returns at once.
+    """Ask for one of several choices, and return at once.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def ask_choice(
     choices : sequence of (str, str)
         Key and words; the first one is the default.
     answered : callable
-        Told the key, or None if it was cancelled.
+        Called with the key, or with None if cancelled.
     """
     box = message_box(QMessageBox.Icon.Question, title, text, parent)
     role = QMessageBox.ButtonRole.AcceptRole

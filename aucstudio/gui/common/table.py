@@ -33,21 +33,21 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 @dataclasses.dataclass(frozen=True)
 class ColumnSpec:
-    """One column of a table; the functions are given an item.
+    """One column of a table; its functions are called with an item.
 
     Attributes
     ----------
     head : str
     text : callable
-        What a cell says.
+        Returns the text of a cell.
     tip : str
-        What the head explains.
+        Tooltip of the head.
     order : callable, optional
-        What rows are sorted by, None last; else the text.
+        Returns the sort key, None to be last; by default the text.
     about : callable, optional
-        What a cell's tooltip says; else the text.
+        Returns the tooltip of a cell; by default the text.
     is_figure : bool
-        Whether cells end at the right edge, and the best comes first when sorted.
+        Whether cells are aligned right, and the largest is first when sorted.
     """
 
     head: str
@@ -75,11 +75,11 @@ class TableModel(QAbstractTableModel):
     ----------
     columns : tuple of Column
     items : list
-        All of them, as they were given.
+        All items in their original order.
     shown : list of int
-        Place in ``items`` of each row.
+        Index into ``items`` of each row.
     by, backwards : int, bool
-        The column that rows are sorted by, -1 for none, and whether from the largest down.
+        The sort column, -1 for none, and whether the order is descending.
     """
 
     def __init__(self, columns: Sequence[ColumnSpec], parent: QObject | None) -> None:
@@ -91,7 +91,7 @@ class TableModel(QAbstractTableModel):
         self._keep: Callable[[Any], bool] | None = None
 
     def show_items(self, items: Sequence[Any]) -> None:
-        """Show other items, in the order and with the filter that there are."""
+        """Show other items, in the present order and with the present filter."""
         self.beginResetModel()
         self.items = list(items)
         self.shown = self._arranged()
@@ -172,15 +172,15 @@ class TableModel(QAbstractTableModel):
         return self.side(index.column()) if role == Role.TextAlignmentRole else None
 
     def side(self, column: int) -> Qt.AlignmentFlag:
-        """Return the edge at which the cells of a column begin."""
+        """Return the alignment of a column."""
         return RIGHT if self.columns[column].is_figure else LEFT
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line of a table: its cells, the run's line before the first, and whether it is bold.
+    """One line of a table: its cells, the look of a run before them, and whether it is bold.
 
-    ``keys`` are what it is sorted by in each column; without them, its cells are.
+    ``keys`` are the sort keys of the columns; by default the cells.
     """
 
     cells: tuple[str, ...]
@@ -198,7 +198,7 @@ class SheetModel(TableModel):
     tips : dict of int to str
         By column.
     words : sequence of int
-        Columns that read from the left.
+        Columns that are aligned left.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class SheetModel(TableModel):
         )
 
     def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
-        """Show other rows, under other heads if there are any."""
+        """Show other rows, and other heads if given."""
         if heads is not None and tuple(heads) != self.heads:
             self.heads = tuple(heads)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
@@ -272,7 +272,7 @@ class TableView(QTableView):
     height : int
         Of a row, in pixels at ordinary text.
     stretched : int, optional
-        The column that takes what the others leave; without it, widths are set by hand.
+        The column that takes the remaining width; by default the user sets all widths.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ class TableView(QTableView):
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+        self.setCornerWidget(QWidget())  # else the style draws a mark
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -317,7 +317,7 @@ class TableView(QTableView):
             super().keyPressEvent(event)
 
     def copy_rows(self) -> None:
-        """Copy the selected rows, else all, with their heads: tabs between cells."""
+        """Copy the selected rows, or all, with their heads as tab-separated text."""
         model = self.model()
         selected = sorted(index.row() for index in self.selectionModel().selectedRows())
         places = [k for k in range(model.columnCount()) if not self.isColumnHidden(k)]
@@ -339,11 +339,11 @@ class SheetTable(TableView):
     height : int
         Of a row, in pixels at ordinary text.
     stretched : int
-        The column that takes what the others leave.
+        The column that takes the remaining width.
     tips : dict of int to str
         By column.
     words : sequence of int
-        Columns that read from the left.
+        Columns that are aligned left.
     """
 
     def __init__(
@@ -361,11 +361,11 @@ class SheetTable(TableView):
         super().__init__(name, accessible, self.sheet, height, stretched)
 
     def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
-        """Show other rows, under other heads if there are any."""
+        """Show other rows, and other heads if given."""
         self.sheet.show_rows(rows, heads)
 
     def fit_rows(self, least: int, most: int) -> None:
-        """Be as high as the rows, but as so many at least and at most."""
+        """Set the height to that of the rows, within limits."""
         head, scroll = self.horizontalHeader().sizeHint().height(), self.horizontalScrollBar()
         bar = scroll.sizeHint().height() if scroll.maximum() else 0
         lines = min(max(self.sheet.rowCount(), least), most)

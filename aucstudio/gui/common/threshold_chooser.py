@@ -352,7 +352,7 @@ class ThresholdChooser(QWidget):
 
 
 def _number(text: str, what: str, least: float) -> float:
-    """Read a number that a person typed."""
+    """Read a typed number."""
     try:
         value = float(text)
     except ValueError:

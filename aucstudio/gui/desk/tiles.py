@@ -98,7 +98,7 @@ class _TileBar(QTabBar):
         self._pressed = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        # A tool tip, a menu or another window may have taken the release.
+        # The release may have gone to a tooltip, a menu or another window.
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self._pressed = None
         if self._pressed is None:

@@ -183,7 +183,7 @@ def known_import(table: Table, choices: ImportChoices) -> KnownImport:
     """Return the record of the import options of a table."""
     try:
         size = table.path.stat().st_size
-    except OSError:  # several files, or gone
+    except OSError:  # several files, or a missing one
         size = -1
     return KnownImport(str(table.path.absolute()), size, table.sha256, choices)
 

@@ -53,7 +53,7 @@ class FigureTable(QWidget):
     ----------
     name : str
     wrap : bool
-        Whether values are words, which take several lines; else figures, which end at one edge.
+        Whether values are wrapped texts; otherwise they are figures aligned right.
     """
 
     def __init__(self, name: str, *, wrap: bool = False) -> None:
@@ -79,7 +79,7 @@ class FigureTable(QWidget):
                 self._fill(cells, lines[k])
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the texts that are shown."""
+        """Return the shown texts."""
         return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
 
     def _add_row(self) -> None:
@@ -137,9 +137,9 @@ def headline_words(band: Band) -> str:
 
 
 def under_headline(found: RunFigures) -> str:
-    """State how sure the figure on top is, and the AUC where that is not it."""
+    """Return the interval of the main figure, and the number of negatives in the range."""
     top = found.headline
-    # A reason says by itself how few rows there are.
+    # A reason states how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
         return top.interval
     few = f"{counted(found.negatives, 'negative')} in the range"
@@ -147,7 +147,7 @@ def under_headline(found: RunFigures) -> str:
 
 
 def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[TableLine]:
-    """Put AUC and TPR, with their intervals, into lines; what is still to come is dots."""
+    """Return lines of AUC and TPR with their intervals; dots until they are computed."""
     count = len(record.splits)
     mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
     lines = [
@@ -172,7 +172,7 @@ def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[T
 
 
 def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
-    """Put the other figures into lines; what is still to come is dots."""
+    """Return lines of the other figures; dots until they are computed."""
     count, lines = len(record.splits), []
     gap = math.nan if found is None else found.gap
     lines.append(

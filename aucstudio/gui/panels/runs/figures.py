@@ -80,13 +80,13 @@ def run_figures(record: RunRecord, band: Band) -> RunFigures:
 
 
 class RunValues(QObject):
-    """Caches figures of runs for the present range; notifies when they are available.
+    """Computes and caches values of runs for the present range.
 
     Parameters
     ----------
     parent : QObject
     compute : callable
-        Of a record and a range; called on a thread.
+        Called with a record and a range on a thread.
     band : (float, float)
 
     Attributes
@@ -103,22 +103,22 @@ class RunValues(QObject):
         self.band = band
         self._compute = compute
         self._known: WeakKeyDictionary[RunRecord, tuple[Band, Any]] = WeakKeyDictionary()
-        self._wanted: dict[RunRecord, None] = {}  # the last is the first to be computed
+        self._requested: dict[RunRecord, None] = {}  # the last one is computed first
         self._done: deque[tuple[RunRecord, Band, Any]] = deque()
-        # Several of these start in one turn of the event loop: none may wait for its first result.
-        finished, report = (lambda *_: self._take_in()), (lambda _message: self._take_in())
+        # Several start in one turn of the event loop, so none waits for its first result.
+        finished, report = (lambda *_: self._on_computed()), (lambda _message: self._on_computed())
         self._work = Background(self, finished, report, patience=0.0)
         self._begin = delayed(self, 0, self._start)
 
     @property
     def busy(self) -> bool:
-        """Whether something that was asked for is still to come."""
-        return bool(self._wanted or self._done) or self._work.busy
+        """Whether a requested value is being computed."""
+        return bool(self._requested or self._done) or self._work.busy
 
     def of(self, record: RunRecord) -> Any:
-        """Return the value of a run, that of another range until the right one is there.
+        """Return the value of a run and request it if necessary.
 
-        None where there is none yet; in both cases the right one is asked for.
+        Until it is computed, the value is that of an earlier range, or None.
         """
         known = self._known.get(record)
         if known is None or known[0] != self.band:
@@ -126,49 +126,49 @@ class RunValues(QObject):
         return None if known is None else known[1]
 
     def known(self, record: RunRecord) -> Any:
-        """Return what :meth:`of` gives, and ask for nothing."""
+        """Return the value of a run without a request."""
         known = self._known.get(record)
         return None if known is None else known[1]
 
     def is_current(self, record: RunRecord) -> bool:
-        """Return whether what is known of a run is of the present range."""
+        """Return whether the value of a run is of the present range."""
         known = self._known.get(record)
         return known is not None and known[0] == self.band
 
     def ask(self, records: Iterable[RunRecord]) -> None:
-        """Request values, the last one first, before what was asked earlier."""
+        """Request values, the last one first, before earlier requests."""
         for record in records:
             if not self.is_current(record):
-                self._wanted.pop(record, None)
-                self._wanted[record] = None
-        if self._wanted and not self._work.busy:
+                self._requested.pop(record, None)
+                self._requested[record] = None
+        if self._requested and not self._work.busy:
             self._begin.start()
 
     def set_band(self, band: Band) -> None:
-        """Change the range; drop pending requests that are no longer shown."""
+        """Change the range and withdraw all requests."""
         self.band = band
-        self._wanted.clear()
+        self._requested.clear()
 
     def _start(self) -> None:
-        if self._wanted and not self._work.busy:
+        if self._requested and not self._work.busy:
             self._work.start(self.band, self._run)
 
     def _run(self, post: Callable[[None], bool]) -> None:
-        while self._wanted:
+        while self._requested:
             try:
-                record, _ = self._wanted.popitem()
-            except KeyError:  # the window has taken the last one back
+                record, _ = self._requested.popitem()
+            except KeyError:  # the window has withdrawn the last request
                 return
             band = self.band
             try:
                 found = self._compute(record, band)
-            except ValueError:  # damaged scores are told of when the project is read through
+            except ValueError:  # damaged scores are reported when the project is checked
                 found = None
             self._done.append((record, band, found))
             if post(None):
                 return
 
-    def _take_in(self) -> None:
+    def _on_computed(self) -> None:
         came = []
         while self._done:
             record, band, found = self._done.popleft()
@@ -176,5 +176,5 @@ class RunValues(QObject):
             came.append(record)
         if came:
             self.arrived.emit(came)
-        if self._wanted and not self._work.busy:
+        if self._requested and not self._work.busy:
             self._begin.start()

@@ -29,7 +29,7 @@ class Section:
 
     @property
     def title(self) -> str:
-        """What it says."""
+        """Text of the head."""
         return f"{'▾' if self.is_open else '▸'} {self.key} · {runs_words(self.count)}"
 
 
@@ -38,19 +38,19 @@ Row = ShownRun | Section
 
 @dataclasses.dataclass(frozen=True)
 class RunOrder:
-    """How the runs are shown.
+    """Sort order, groups and filter of the runs.
 
     Attributes
     ----------
     column : str
-        Key of the column they are sorted by; empty: as they were made.
+        Key of the sort column; empty for the order of creation.
     descending : bool
     group : str
         Key into :data:`GROUPS`.
     needle : str
-        Words that all have to occur in what is known of a run.
+        Words that must all occur in the facts of a run.
     closed : frozenset of str
-        Groups whose runs are folded away.
+        Folded groups.
     """
 
     column: str = ""
@@ -68,7 +68,7 @@ class RunOrder:
     ) -> list[Row]:
         """List the rows: runs, and the heads of their groups."""
         words = self.needle.casefold().split()
-        kept = [run for run in runs if not words or _is_found(run, words)]
+        kept = [run for run in runs if not words or _matches(run, words)]
         if self.column in KEYS:
             column = COLUMNS[KEYS.index(self.column)]
             kept = sorted_by(column, kept, content, self.descending)
@@ -86,8 +86,8 @@ class RunOrder:
         return [Section(key, len(rows), is_open), *(rows if is_open else [])]
 
 
-def _is_found(run: ShownRun, words: Sequence[str]) -> bool:
-    """Return whether a run is found by words; one that was not read through is not yet."""
+def _matches(run: ShownRun, words: Sequence[str]) -> bool:
+    """Return whether a run matches words; a run without cached facts does not."""
     facts = known_facts(run.record)
     if facts is None:
         return False

@@ -25,7 +25,7 @@ Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 
 BELOW, CAUTION = Role.UserRole, Role.UserRole + 1
-"""A cell's second line; what puts a row's result in doubt."""
+"""Roles of the second line of a cell, and of the caution about a run."""
 
 _PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _EDITED = _PLAIN | Qt.ItemFlag.ItemIsEditable
@@ -33,18 +33,18 @@ _FLAGS = [
     {NAME: _EDITED | Qt.ItemFlag.ItemIsUserCheckable, NOTES: _EDITED}.get(column.key, _PLAIN)
     for column in COLUMNS
 ]
-_SORT_PAUSE = 400  # milliseconds between two sortings while figures come in
+_SORT_PAUSE = 400  # milliseconds between two sorts while figures arrive
 
 
 class RunsModel(TableModel):
-    """One row a run, in the order that was asked for, with the heads of groups between.
+    """One row for each run in the chosen order, with heads of groups.
 
     Attributes
     ----------
     moved : Signal
-        Rows came, went or moved.
+        Rows were added, removed or moved.
     runs : list of ShownRun
-        Those of the study, with a row or not.
+        All listed runs of the study, shown or not.
     order : RunOrder
     figures : RunValues
     """
@@ -81,7 +81,7 @@ class RunsModel(TableModel):
         self.moved.emit()
 
     def set_order(self, **changes: Any) -> None:
-        """Sort, group or filter otherwise."""
+        """Change the sort order, the groups or the filter."""
         order = dataclasses.replace(self.order, **changes)
         if order != self.order:
             self.order = order
@@ -92,7 +92,7 @@ class RunsModel(TableModel):
         self.set_order(column=key, descending=order == Qt.SortOrder.DescendingOrder)
 
     def toggle(self, section: Section) -> None:
-        """Fold a group away, or open it."""
+        """Fold or unfold a group."""
         self.set_order(closed=self.order.closed ^ {section.key})
 
     def run_at(self, row: int) -> ShownRun | None:
@@ -138,7 +138,7 @@ class RunsModel(TableModel):
     # ------------------------------------------------------------- Qt
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        # A selection of thousands of rows asks this of every cell.
+        # Called for every cell of a selection of thousands of rows.
         if self.run_at(index.row()) is not None:
             return _FLAGS[index.column()]
         return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
@@ -204,7 +204,7 @@ class RunsModel(TableModel):
 
 
 def _key(row: Row) -> str:
-    # The sign keeps a group from being taken for a run.
+    # The sign distinguishes a group from a run.
     return row.record.id if isinstance(row, ShownRun) else f"§{row.key}"
 
 
