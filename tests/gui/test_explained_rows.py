@@ -98,11 +98,11 @@ def test_drawn_contributions_have_errors_and_can_be_stopped(qtbot, table_session
     # Another row, stopped at the first word of it.
     part._answer.stop()
     listening = part._hear
-    part._answer._work._hear = lambda message: (listening(message), part._answer.stop())
+    part._answer._work._report = lambda message: (listening(message), part._answer.stop())
     table_session.point_at(row=8)
     settle(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
-    part._answer._work._hear = listening
+    part._answer._work._report = listening
     if part.found is None or not part.found.detail.found.complete:
         assert part.again_button.isVisible()
         part.again_button.click()

@@ -169,10 +169,10 @@ def test_several_classes_are_checked_and_counted(classes, card, session):
     assert item(dialog, "yes").checkState() == Qt.CheckState.Checked
     item(dialog, "Yes").setCheckState(Qt.CheckState.Checked)
     positives = table.classes["yes"] + table.classes["Yes"]
-    assert dialog.status.text().startswith(f"{positives} positive · {table.classes['no']} negative")
+    assert dialog.counts.text().startswith(f"{positives} positive · {table.classes['no']} negative")
     assert dialog.choice() == {"label": "y", "positive": ["Yes", "yes"]}
     item(dialog, "no").setCheckState(Qt.CheckState.Checked)
-    assert "one class only" in dialog.status.text()
+    assert "one class only" in dialog.counts.text()
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
     for name in ("no", "yes", "Yes"):
@@ -199,11 +199,11 @@ def test_a_number_is_parted_by_a_threshold(classes, qtbot):
     qtbot.keyClicks(dialog.at, "5")
     grades = [k % 9 for k in range(ROWS)]
     above = sum(grade > 5 for grade in grades)
-    assert dialog.status.text() == f"{above} positive · {ROWS - above} negative"
+    assert dialog.counts.text() == f"{above} positive · {ROWS - above} negative"
     assert dialog.choice() == {"label": "grade", "positive": "> 5"}
     dialog.at.clear()
     qtbot.keyClicks(dialog.at, "many")
-    assert "'many' is not a number" in dialog.status.text()
+    assert "'many' is not a number" in dialog.counts.text()
 
 
 def test_the_card_opens_the_dialog_and_takes_what_was_chosen(card, session, qtbot):

@@ -30,7 +30,6 @@ from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.project import guide
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study
@@ -419,44 +418,6 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     assert window.session.records == {}
     hint = window.method_panel.form._hints["n_neighbors"]
     assert "pairs under a kernel would take about" in hint.text()
-
-
-@pytest.mark.slow
-def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):
-    window.open_data(table_file)
-    run_to_end(window)
-    for theme in ("dark", "light"):
-        window.findChild(QAction, f"action_theme_{theme}").trigger()
-        picture = window.grab().toImage()
-        corner = picture.pixelColor(picture.width() // 2, picture.height() - 3)
-        assert (corner.lightness() < 128) == (theme == "dark")
-    assert len(window.session.checked_runs()) == 1
-
-
-def test_the_columns_dialog_changes_roles(window, table_file, qtbot):
-    from aucstudio.gui.dialogs.columns import ColumnsDialog
-
-    window.open_data(table_file)
-    before = len(window.session.table.features)
-    qtbot.mouseClick(window.data_panel.columns_button, Qt.MouseButton.LeftButton)
-    dialog = window.findChild(ColumnsDialog)
-    dialog.grid.selectRow(0)
-    dialog.buttons["ignore"].click()
-    dialog.accept()
-    assert len(window.session.table.features) == before - 1
-    assert "1 ignored" in window.data_panel.facts.text()
-
-
-@pytest.mark.parametrize("name", ["manual", "methods", "whatsnew", "about"])
-def test_help_pages_are_there(name):
-    assert len(guide.page(name)) > 100
-
-
-def test_the_methods_page_lists_every_setting():
-    page = guide.page("methods")
-    for method in METHODS.values():
-        assert f"## {method.title}" in page
-    assert "[α, β]" in page
 
 
 def test_an_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):

@@ -263,7 +263,7 @@ def test_what_cannot_be_reached_is_said_and_not_saved(session, add, open_dialog,
     dialog = open_dialog()
     reached = rates(record.splits[0], session.focus.threshold)[1] == 0
     assert reached == dialog.choice.has_threshold
-    dialog.choice.ask(Target("alerts", 5.0))
+    dialog.choice.set_target(Target("alerts", 5.0))
     assert not dialog.choice.has_threshold
     save = dialog.findChild(QAbstractButton, "export_save_button")
     assert not save.isEnabled()
