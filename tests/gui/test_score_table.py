@@ -523,7 +523,7 @@ def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_t
     called = scores > 0
     point = called[~positive].mean(), called[positive].mean()
     np.testing.assert_allclose(curve.point.getData(), np.transpose([point]))
-    x, y = curve.line.getData()
+    x, y = curve.sketch.lines[0].getData()
     assert np.trapezoid(y, x) == pytest.approx(roc.auc(positive, scores), abs=2e-3)
     area = roc.partial_auc(positive, scores, 0.0, 0.3).normalized
     assert f"pAUC {area:.3f} in FPR 0 … 0.3 (95 % " in curve.words.text()

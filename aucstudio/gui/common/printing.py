@@ -43,7 +43,7 @@ from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.preferences import FigureRules, preferences
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
 
@@ -63,37 +63,10 @@ _EDGE = 4.0  # pixels around the picture
 LegendEntry = tuple[str, RunLook | QPen]
 
 
-@dataclasses.dataclass(frozen=True)
-class Sheet:
-    """Size and style of a picture on paper.
+class Sheet(FigureRules, frozen=True):
+    """Size, style and title of a picture on paper; the title is not stored."""
 
-    Attributes
-    ----------
-    width, height : float
-        In mm.
-    font, line : float
-        Text size and width of a run's line in points; other lines are in proportion.
-    light : bool
-        Whether colours are those of the light theme, or as on screen.
-    dpi : int
-        Pixels per inch of a PNG.
-    title : str
-        Shown above the picture if it is not empty.
-    caption : bool
-        Whether the view's sentence is shown below.
-    """
-
-    width: float = 85.0
-    height: float = 68.0
-    font: float = 8.0
-    line: float = 1.0
-    light: bool = True
-    dpi: int = 300
     title: str = ""
-    caption: bool = False
-
-
-_RULES = [field.name for field in dataclasses.fields(Sheet) if field.name != "title"]
 
 
 def draw(view: PageView, sheet: Sheet) -> Drawing:
@@ -124,7 +97,7 @@ def fitting(view: PageView, sheet: Sheet) -> Sheet:
             for p, place in places
         )
     font = sheet.font if cramped < 1.01 else math.floor(10 * sheet.font / cramped) / 10
-    return dataclasses.replace(sheet, font=font)
+    return msgspec.structs.replace(sheet, font=font)
 
 
 def _pixels(sheet: Sheet) -> QSize:
@@ -188,14 +161,13 @@ def _clear_clipboard_at_exit() -> None:
 
 def last_sheet() -> Sheet:
     """Return the last settings, or the defaults."""
-    rules = preferences().now.figure
-    return Sheet(**{name: getattr(rules, name) for name in _RULES})
+    return Sheet(**msgspec.structs.asdict(preferences().now.figure))
 
 
 def remember_sheet(sheet: Sheet) -> None:
     """Store the settings, except the title, for the next picture."""
-    rules = {name: getattr(sheet, name) for name in _RULES}
-    preferences().put(figure=msgspec.structs.replace(preferences().now.figure, **rules))
+    names = FigureRules.__struct_fields__
+    preferences().put(figure=FigureRules(**{name: getattr(sheet, name) for name in names}))
 
 
 # ----------------------------------------------------------------- drawing

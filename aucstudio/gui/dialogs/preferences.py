@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import msgspec
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
 
@@ -13,7 +12,7 @@ from aucstudio.gui.common.layouts import STRETCH, down, holding
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import answers, label, named, tell
-from aucstudio.gui.state.preferences import PreferencesFile
+from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}
 _THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
@@ -106,8 +105,7 @@ class PreferencesDialog(Dialog):
 
     def accept(self) -> None:
         """Store the preferences and close."""
-        figure = msgspec.structs.replace(self._kept.now.figure, **self.figure.read())
-        self._kept.put(**self.fields.read(), figure=figure)
+        self._kept.put(**self.fields.read(), figure=FigureRules(**self.figure.read()))
         super().accept()
 
 

@@ -71,7 +71,21 @@ class Axes(msgspec.Struct, frozen=True):
 
 
 class FigureRules(msgspec.Struct, frozen=True):
-    """How pictures are exported: millimetres, points, pixels an inch."""
+    """Size and style of exported pictures.
+
+    Attributes
+    ----------
+    width, height : float
+        In mm.
+    font, line : float
+        Text size and width of a run's line in points; other lines are in proportion.
+    light : bool
+        Whether colours are those of the light theme, or as on screen.
+    dpi : int
+        Pixels per inch of a PNG.
+    caption : bool
+        Whether the view's sentence is shown below.
+    """
 
     width: Length = 85.0
     height: Length = 68.0
@@ -80,7 +94,6 @@ class FigureRules(msgspec.Struct, frozen=True):
     light: bool = True
     dpi: Annotated[int, msgspec.Meta(ge=36, le=2400)] = 300
     caption: bool = False
-    format: str = "pdf"
 
 
 class KnownImport(msgspec.Struct, frozen=True):

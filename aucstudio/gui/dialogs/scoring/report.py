@@ -15,7 +15,8 @@ from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named, tell
@@ -98,32 +99,25 @@ class CurvePreview(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "score_curve", "ROC curve of the scored table")
-        self.plot = make_plot("score_roc_plot", "False-positive rate", "True-positive rate")
-        self.plot.setFixedSize(_SIDE, _SIDE)
-        self.plot.setMouseEnabled(x=False, y=False)
-        self.plot.setRange(xRange=(0.0, 1.0), yRange=(0.0, 1.0), padding=0.04)
-        theme = current_theme()
-        self.band = pg.LinearRegionItem((0.0, 0.1), movable=False)
-        self.band.setBrush(faded(theme.band, 40))
-        chance = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0], pen=pen(theme.grid, 1.0, (3.0, 3.0)))
-        self.line = pg.PlotCurveItem(antialias=True, pen=pen(theme.accent, 2.0))
-        self.point = pg.ScatterPlotItem(size=9, pen=pen(theme.card, 1.0), brush=theme.text)
-        for item in (self.band, chance, self.line, self.point):
-            self.plot.addItem(item)
-        for edge in self.band.lines:
-            edge.setPen(pen(faded(theme.band, 90), 1.0))
+        self.sketch = RocSketch("score_roc_plot")
+        self.sketch.plot.setFixedSize(_SIDE, _SIDE)
+        self.sketch.plot.setMouseEnabled(x=False, y=False)
+        self.point = pg.ScatterPlotItem(size=9)
+        self.sketch.plot.addItem(self.point)
         self.words = label("", "muted", wrap=True, name="score_curve_words")
-        self.setLayout(down(self.plot, self.words, STRETCH, gap=4))
+        self.setLayout(down(self.sketch.plot, self.words, STRETCH, gap=4))
         self.setFixedWidth(_SIDE)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
         """Show a ranking, or hide the picture."""
         self.setVisible(ranking is not None)
-        if ranking is not None:
-            self.line.setData(ranking.x, ranking.y)
-            self.band.setRegion(ranking.band)
-            self.point.setData([ranking.figures.fpr.value], [ranking.figures.tpr.value])
-            self.words.setText(ranking.words())
+        if ranking is None:
+            return
+        theme, rates = current_theme(), ranking.figures
+        self.sketch.show([(ranking.x, ranking.y, pen(theme.accent, 2.0))], ranking.band)
+        point = [rates.fpr.value], [rates.tpr.value]
+        self.point.setData(*point, pen=pen(theme.card, 1.0), brush=theme.text)
+        self.words.setText(ranking.words())
 
 
 _HEADS = ("Input check", "Count", "Which")
