@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
@@ -28,64 +28,12 @@ from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.splitting.split import few_rows_caution, require_enough
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.splitting.split import few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.table_info import label_findings
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.words import as_sentence, counted
 from aucstudio.project.work.job import Job
-
-
-class TableFindings(QObject):
-    """Findings about the table of the session, computed in the background.
-
-    Signals
-    -------
-    changed
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        Most important first; those of the earlier roles until the new ones are known.
-    """
-
-    changed = Signal()
-
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._file = ""
-        self.findings: tuple[Finding, ...] = ()
-        self._work = Background(self, self._on_found)
-        session.listen(self.look, "table")
-        self.look()
-
-    @property
-    def busy(self) -> bool:
-        """Whether findings are being computed."""
-        return self._work.busy
-
-    def finish(self) -> None:
-        """Wait for the findings."""
-        self._work.finish()
-
-    def look(self) -> None:
-        """Start to check the session's table."""
-        table = self._session.table
-        file = "" if table is None else table.sha256
-        if file != self._file:
-            self._file, self.findings = file, ()
-            self.changed.emit()
-        if table is None:
-            self._work.drop()
-        else:
-            self._work.start(table, lambda post: _find(table, post))
-
-    def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
-        if job.result is not None and table is self._session.table:
-            self.findings = job.result
-            self.changed.emit()
 
 
 def _find(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
@@ -123,7 +71,9 @@ class DataPanel(Card):
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
-        self.found = TableFindings(session, self)
+        self._found: tuple[Finding, ...] = ()
+        self._file = ""
+        self._finding = Background(self, self._on_found)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.caution = label("", wrap=True, name="data_caution")
@@ -144,11 +94,10 @@ class DataPanel(Card):
         self.import_button.clicked.connect(self.import_asked)
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
-        self.found.changed.connect(self._show_findings)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
-        session.listen(self.refresh, "table")
+        session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
-        self.refresh()
+        self._on_table()
 
     def _lay_out(self) -> None:
         self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
@@ -159,6 +108,26 @@ class DataPanel(Card):
             self.rows.addWidget(below)
         self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
         self.rows.addLayout(across(self.open_button, self.columns_button, STRETCH))
+
+    def _on_table(self) -> None:
+        """Show the session's table and start to check it; keep the findings of earlier roles."""
+        table = self.session.table
+        file = "" if table is None else table.sha256
+        if file != self._file:
+            self._file, self._found = file, ()
+        self._finding.drop()
+        self.refresh()
+        if table is not None:
+            self._finding.start(table, lambda post: _find(table, post))
+
+    def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+        if job.result is not None:
+            self._found = job.result
+            self._show_findings()
+
+    def finish_check(self) -> None:
+        """Wait for the findings about the table."""
+        self._finding.finish()
 
     def refresh(self) -> None:
         """Show the session's table."""
@@ -184,7 +153,7 @@ class DataPanel(Card):
 
     def _show_findings(self) -> None:
         """Show the findings, and the notes that are not among them."""
-        table, found = self.session.table, self.found.findings
+        table, found = self.session.table, self._found
         if table is None:
             return
         self.findings.show_findings(found, table)
@@ -200,7 +169,18 @@ class DataPanel(Card):
         """Describe the data, and whether the validation scheme can use it."""
         plan = self.session.plan
         tell(self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill))
-        tell(self.caution, *_caution(table, plan.validation))
+        tell(self.caution, *self._caution(table))
+
+    def _caution(self, table: Table) -> tuple[str, str]:
+        """Return a warning about few rows of a class for the scheme, and its style."""
+        validation = self.session.plan.validation
+        if table.positive is None or _problem(table):
+            return "", ""
+        if why := self.session.runs.why_not(validation):
+            return as_sentence(why), "error"
+        positives = table.classes[table.positive]
+        negatives = sum(table.classes.values()) - positives
+        return few_rows_caution(positives, negatives, validation), ""
 
     def _fill_label(self, table: Table) -> None:
         names = [] if table.label is not None else [_CHOOSE]
@@ -337,19 +317,6 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return as_sentence(str(error))
     return ""
-
-
-def _caution(table: Table, validation: Validation) -> tuple[str, str]:
-    """Return a warning about few rows of a class for the scheme, and its style."""
-    if table.positive is None or _problem(table):
-        return "", ""
-    positives = table.classes[table.positive]
-    negatives = sum(table.classes.values()) - positives
-    try:
-        require_enough(min(positives, negatives), validation)
-    except InputError as error:
-        return as_sentence(str(error)), "error"
-    return few_rows_caution(positives, negatives, validation), ""
 
 
 def _percent(count: int, total: int) -> str:

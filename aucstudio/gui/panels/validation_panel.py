@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Fields,
@@ -164,15 +165,11 @@ class ValidationPanel(Card):
 
     def _show_times(self, plan: Validation) -> None:
         """Show what belongs to going forward in time."""
-        forward, table, times = plan.scheme == FORWARD, self.session.table, self.fields["time"]
+        forward, table = plan.scheme == FORWARD, self.session.table
         names = time_columns(table)
         # A column that the table lacks is listed too; the problem is shown when it is used.
         names += [plan.time] if plan.time and plan.time not in names else []
-        with QSignalBlocker(times):
-            if names != [times.itemData(k) for k in range(times.count())]:
-                times.clear()
-                for name in names:
-                    times.addItem(name, name)
+        fill_combo(self.fields["time"], [(name, name) for name in names])
         for spin in (self.fields["gap"], self.fields["window"]):
             with QSignalBlocker(spin):
                 spin.setSuffix(" days" if _is_date(table, plan.time) else "")

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QSignalBlocker, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QComboBox, QRadioButton, QSizePolicy, QWidget
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -243,11 +244,5 @@ def _show_path(target: ElidedLabel, path: Path) -> None:
 
 def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
     """List names after a placeholder; keep the selection if possible."""
-    before = combo.currentData()
-    with QSignalBlocker(combo):
-        combo.clear()
-        combo.addItem(first, None)
-        for name in names:
-            combo.addItem(name, name)
-        combo.setCurrentIndex(max(0, combo.findData(before)))
+    fill_combo(combo, [(first, None), *((name, name) for name in names)])
     combo.setEnabled(bool(names))
