@@ -113,9 +113,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
             library.fit(Z, positive, context.weights)
         dual, rows = library.dual_coef_[0], library.support_
         if has_matrix:
-            of_rows = np.zeros(len(X))
-            of_rows[rows] = dual
-            scores = Z @ of_rows
+            scores = dual @ Z[rows]
         else:
             scores = KernelScorer(kernel, Z[rows], dual)(Z)
         b, scorer = float(library.intercept_[0]), KernelScorer(kernel, X[rows], dual)
