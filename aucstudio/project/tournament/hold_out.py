@@ -17,7 +17,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.split_rows import part_weights
-from aucstudio.project.tournament.leaderboard import COMBINATION
+from aucstudio.project.tournament.standings import COMBINATION
 
 FOLDS = 5
 """Of the training rows."""
