@@ -19,7 +19,6 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.data.weights import weights_notes
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -162,14 +161,17 @@ class _Run:
             if self.only not in (None, k):
                 continue
             part = rows_of_split(known, split, table, test_table, self.experiment)
-            result = self._fit_split(k, len(splits), part, table)
-            # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
+            result, watch = self._fit_split(k, len(splits), part, table)
+            # A half-trained fold would distort the mean of the others; alone it is worth storing.
             if not self.stopped or not self.finished or result.converged:
                 self.finished.append(result)
+                watch.report_finished(result)
             if self.stopped:
                 return
 
-    def _fit_split(self, k: int, count: int, part: SplitRows, table: AnyTable) -> SplitResult:
+    def _fit_split(
+        self, k: int, count: int, part: SplitRows, table: AnyTable
+    ) -> tuple[SplitResult, Watch]:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -190,9 +192,7 @@ class _Run:
 
             met = what_was_met(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *met, *warning, *notes)
-        result = split_result(part, method, model, test_scores, watch, seconds, notes)
-        watch.tell_finished(result)
-        return result
+        return split_result(part, method, model, test_scores, watch, seconds, notes), watch
 
     def _settle(
         self, k: int, count: int, part: SplitRows, table: AnyTable
@@ -245,6 +245,8 @@ class _Run:
 def _weights_notes(table: AnyTable) -> tuple[Notice, ...]:
     if table.weight is None or table.weights is None:
         return ()
+    from aucstudio.project.data.weights import weights_notes
+
     rows = table.file_rows[table.labelled()]
     return weights_notes(table.weight, table.weights, rows, table.weight_kind)
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.splitting.forward import Rows, blocks_of, time_column, times_of
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, require_groups, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
+Rows = NDArray[np.intp]
 _EASY = 200_000
 _MOST_BLOCKS = 10  # of neighbouring times
 
@@ -40,6 +41,8 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
+        from aucstudio.project.data.splitting.forward import time_column
+
         # To sort many rows takes long; the run itself does so.
         time_column(table, validation.time)
         if table.rows <= _EASY:
@@ -73,6 +76,8 @@ def forward_notes(
     """
     if validation.scheme != FORWARD:
         return ()
+    from aucstudio.project.data.splitting.forward import time_column, times_of
+
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
     first = float(times[splits[0].test].min())
@@ -116,6 +121,8 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
+    from aucstudio.project.data.splitting.forward import blocks_of, times_of
+
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
     return None if codes is None else Groups((validation.time,), codes)

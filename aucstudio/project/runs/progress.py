@@ -273,7 +273,7 @@ class Watch:
         """Report the scoring that follows the fit."""
         self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
 
-    def tell_finished(self, result: SplitResult) -> None:
+    def report_finished(self, result: SplitResult) -> None:
         """Report the end of the fit."""
         self._tell(None, result.fit_seconds, None, result)
 

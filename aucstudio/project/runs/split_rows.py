@@ -18,7 +18,6 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.table import Column
-from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -132,6 +131,8 @@ def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
     """
     if table.weights is None:
         return None
+    from aucstudio.project.data.weights import check_weights_left
+
     weights: Array = table.weights[places]
     check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
     return weights

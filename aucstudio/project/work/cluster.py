@@ -8,7 +8,7 @@ import importlib
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aucstudio.project.errors import InputError
@@ -66,11 +66,7 @@ class Cluster(Workers):
         """
         if self._dask.is_dask_collection(thing):
             return self._client.compute(thing)
-        return self.keep(_same, thing)
-
-    def keep(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Leave the answer of a task there; it is made again if its holder dies."""
-        return self._client.submit(function, *arguments, pure=False)
+        return self._client.submit(_same, thing, pure=False)
 
     @property
     def places(self) -> int:

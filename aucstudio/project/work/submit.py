@@ -161,9 +161,9 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
     """
     if cluster is not None:
         from aucstudio.project.work.cluster import open_cluster
-        from aucstudio.project.work.cluster_runs import Spread
+        from aucstudio.project.work.parallel import WorkersPlace
 
-        return Spread(open_cluster(cluster))
+        return WorkersPlace(open_cluster(cluster))
     if jobs > 1:
         from aucstudio.project.work.processes import Processes
 

@@ -17,16 +17,13 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import NUMERIC_ROLES
 from aucstudio.project.data.labels import LabelRule
-from aucstudio.project.data.preparing.acceptance import check_accepted, unmet_levels
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.tuning import (
-    Tuning,
-)
+from aucstudio.project.runs.tuning import Tuning
 
 Band = tuple[float, float]
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
@@ -325,6 +322,8 @@ class Experiment:
             As :meth:`as_test`, if a class was never met, and if a column does not hold what it
             holds in the training table.
         """
+        from aucstudio.project.data.preparing.acceptance import check_accepted, unmet_levels
+
         seen = self.as_test(table)
         self._require_known_classes(seen)
         names, strange = seen.feature_names, unmet_levels(seen)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.acceptance import UNKNOWN, Refusal, RefusedColumnsError
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import is_sparse
@@ -93,6 +92,12 @@ class Model:
         known = self.schema.by_name
         absent = [name for name in self.feature_columns if name not in names]
         if absent:
+            from aucstudio.project.data.preparing.acceptance import (
+                UNKNOWN,
+                Refusal,
+                RefusedColumnsError,
+            )
+
             shown = ", ".join(map(repr, absent[:_SHOWN]))
             more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
             offers = {name: suggestion(name, names) for name in absent}
