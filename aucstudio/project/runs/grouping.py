@@ -26,7 +26,7 @@ _MOST_BLOCKS = 10  # of neighbouring times
 def check_groups(
     validation: Validation, table: AnyTable, test_table: AnyTable | None = None
 ) -> None:
-    """Refuse, before anything is trained, a scheme that groups or times of rows do not allow.
+    """Refuse a scheme that groups or times of rows do not allow, before anything is trained.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def check_groups(
     if validation.scheme == FORWARD:
         from aucstudio.project.data.splitting.forward import time_column
 
-        # To sort many rows takes long; the run itself does so.
+        # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)
         if table.rows <= _EASY:
             splits_of(table, validation)
@@ -70,9 +70,9 @@ def check_groups(
 def forward_notes(
     validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
 ) -> tuple[Notice, ...]:
-    """Return which rows are tested after which, where a run goes forward in time.
+    """Return notes on a run that goes forward in time.
 
-    ``folds_within``: the method splits its training rows itself.
+    ``folds_within`` says that the method splits its training rows itself.
     """
     if validation.scheme != FORWARD:
         return ()
@@ -83,13 +83,13 @@ def forward_notes(
     first = float(times[splits[0].test].min())
     since = spell_cell(column, first)
     never = int(np.count_nonzero(times < first))
-    judged = sum(len(split.test) for split in splits)
+    tested = sum(len(split.test) for split in splits)
     unit = f"{'day' if column.is_date else 'unit'}s of {name}"
     notes = [
         notice(
             "forward",
             column=name,
-            tested=judged,
+            tested=tested,
             since=since,
             steps=len(splits),
             never=never,
@@ -112,10 +112,10 @@ def forward_notes(
 
 
 def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
-    """State which of some labelled rows a method keeps together that holds rows out in training.
+    """Return which labelled rows stay together if a method holds rows out in training.
 
-    Where nothing else belongs together and steps go forward in time, those are blocks of
-    neighbouring times: beside its own neighbours a row would be judged too well.
+    Forward in time these are blocks of neighbouring times unless there are groups: scores of a row
+    are optimistic if its neighbours in time are trained on.
     """
     if table.groups is not None:
         return table.groups.part(places)
@@ -139,7 +139,7 @@ def _has(table: AnyTable, name: str) -> bool:
 
 
 def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, ...]:
-    """Return how many rows of a test file are training rows, where both are in memory."""
+    """Return a note on rows of a test file that are training rows, if both are in memory."""
     if not isinstance(table, Table) or not isinstance(test_table, Table):
         return ()
     from aucstudio.project.data.findings.copies import shared
@@ -151,7 +151,7 @@ def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, 
 def group_notes(
     validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
 ) -> tuple[Notice, ...]:
-    """Return what was kept together, and what that means for the figures."""
+    """Return notes on the rows that are kept together."""
     groups = table.groups
     if groups is None or validation.scheme == FORWARD:
         return ()

@@ -380,14 +380,15 @@ def best_document(result: SearchResult, table: Table, model: str | None = None) 
     """Return the document of ``best --json``."""
     tested = [entry for entry in result.entries if entry.method in result.records]
     records = [result.records[entry.method] for entry in tested]
-    choice = result.choice
-    document = {
-        **result_document(table, records, result.band),
+    choice, document = result.choice, result_document(table, records, result.band)
+    if choice is not None and choice.lead is not None:
+        compared = {"lead": choice.lead, "error": choice.error, "errors": ERRORS}
+    else:
+        compared = None  # there was nothing to compare
+    document |= {
         "fpr_range": None if result.fpr_range is None else list(result.fpr_range),
         "criterion": dataclasses.asdict(result.criterion),
-        "choice": None
-        if choice is None
-        else {"lead": choice.lead, "error": choice.error, "errors": ERRORS},
+        "choice": compared,
         "ended": result.ended,
         "seconds": result.spent,
         "fits": result.fits,

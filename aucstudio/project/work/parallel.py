@@ -26,7 +26,7 @@ from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.progress import Elsewhere, Listener, Progress
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
-from aucstudio.project.runs.search import Judge, SearchProgress, Task
+from aucstudio.project.runs.search import Evaluator, SearchProgress, Task
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.work.submit import GivenUp, Place
 from aucstudio.project.work.workers import Call, Workers, WorkersLostError, alone, completed
@@ -251,11 +251,12 @@ class _SplitTasks:
         if self._experiment.tuning is not None:
             # What cannot be split or searched fails in the fit, with the usual sentence.
             with contextlib.suppress(ValueError):
-                judging = judge_of(self._experiment, table, self.k)
-                self._search = SearchProgress(judging)
-                receive = functools.partial(self._take_judged, self._search)
+                evaluator = evaluator_of(self._experiment, table, self.k)
+                self._search = SearchProgress(evaluator)
+                receive = functools.partial(self._take_outcomes, self._search)
                 yield [
-                    (judge, (task,), functools.partial(receive, task)) for task in judging.tasks()
+                    (evaluate, (task,), functools.partial(receive, task))
+                    for task in evaluator.tasks()
                 ]
         if METHODS[self._experiment.method].in_parts:
             yield [(list_parts, (self.search,), self._parts.extend)]
@@ -266,7 +267,7 @@ class _SplitTasks:
         yield [(fit, (self.search, self.made or None), lambda _: None)]
 
     @staticmethod
-    def _take_judged(progress: SearchProgress, task: Task, found: Judged) -> None:
+    def _take_outcomes(progress: SearchProgress, task: Task, found: Outcomes) -> None:
         outcomes, seconds = found
         progress.seconds += seconds
         for k, outcome in outcomes:
@@ -309,21 +310,21 @@ class _SplitTasks:
 
 # ------------------------------------------------------------------ tasks, executed by workers
 
-Judged = tuple[list[tuple[int, float | str]], float]
+Outcomes = tuple[list[tuple[int, float | str]], float]
 
 
-def judge_of(experiment: Experiment, table: Table, k: int) -> Judge:
+def evaluator_of(experiment: Experiment, table: Table, k: int) -> Evaluator:
     """Return what evaluates the candidates of the search of a split."""
     seen = experiment.data.seen(table)
-    return Judge(experiment, seen, training_rows(experiment, seen, k))
+    return Evaluator(experiment, seen, training_rows(experiment, seen, k))
 
 
-def judge(experiment: Experiment, tables: Tables, k: int, task: Task) -> Judged | RunRecord:
+def evaluate(experiment: Experiment, tables: Tables, k: int, task: Task) -> Outcomes | RunRecord:
     """Evaluate candidates of a search; return the outcomes and the seconds."""
     alone()
     began = time.perf_counter()
     try:
-        found = list(judge_of(experiment, tables[0], k).outcomes(task))
+        found = list(evaluator_of(experiment, tables[0], k).outcomes(task))
     except Exception as error:  # noqa: BLE001  (a search that fails fails the run, as it does here)
         return failure(experiment, error)
     return found, time.perf_counter() - began
