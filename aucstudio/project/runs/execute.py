@@ -193,9 +193,9 @@ class _Run:
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         checked: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.scoring_report import what_was_met
+            from aucstudio.project.runs.models.scoring_report import check_input
 
-            checked = what_was_met(model, part.test_table).notices()
+            checked = check_input(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *checked, *warning, *notes)
         return split_result(part, method, model, test_scores, watch, seconds, notes), watch
 
