@@ -38,9 +38,9 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import (
     Area,
     ScoringReport,
+    check_input,
     check_table,
     rows_words,
-    check_input,
     with_allowed_columns,
 )
 
