@@ -52,7 +52,7 @@ class Outlook:
     def words(self) -> str:
         """State the time in a few words."""
         if self.problem:
-            return "too large" if self.cost is None else "not here"
+            return "too large" if self.cost is None else "too large here"
         return "–" if self.seconds is None else f"about {rough_words(self.seconds)}"
 
     @property
@@ -155,20 +155,20 @@ def _wishes(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
     if rows <= _FEW_ROWS:
         yield "auc-rls", f"{told}: closed-form solution; tuning adds almost no time."
     else:
-        yield "rank-svm", f"{told}, {positives * negatives:,} pairs: few steps all the same."
+        yield "rank-svm", f"{told}, {positives * negatives:,} pairs: still few steps."
     low, high = band
     if band != (0.0, 1.0):
         inside = round((high - low) * negatives)
         if inside >= _FEWEST_IN_RANGE:
             yield (
                 "svm-pauc",
-                f"Trains for the range that counts, FPR {low:g} … {high:g}: "
+                f"Trains for your range, FPR {low:g} … {high:g}: "
                 f"{inside:,} training negatives lie in it.",
             )
     if _FEWEST_TO_BEND <= rows <= _FEW_ROWS:
-        yield "kernel-rank-svm", "Curved borders: shows whether a straight one is enough."
+        yield "kernel-rank-svm", "Curved boundaries: shows whether a straight one is enough."
     elif rows > _FEW_ROWS:
-        yield "nbauc", f"Curved borders at {told}: shows whether a straight one is enough."
+        yield "nbauc", f"Curved boundaries with {told}: shows whether a straight one is enough."
     missing = sum(column.missing for column in table.features)
     if missing and rows >= _FEWEST_TO_BEND:
         yield "gradient-boosting", f"{missing:,} missing values: taken as they are, not filled in."

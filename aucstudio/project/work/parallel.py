@@ -266,7 +266,7 @@ class _Spread:
         except WorkersLostError:
             raise
         except Exception as error:  # noqa: BLE001  (what an executor raises comes in all kinds)
-            sentence = f"the cluster gave up on it ({type(error).__name__}: {error})"
+            sentence = f"the cluster could not finish it ({type(error).__name__}: {error})"
             return RunRecord(course.experiment, FAILED, (), RunRecord.now(), 0.0, sentence)
 
     def _tell(self, course: _Course) -> bool:

@@ -25,7 +25,7 @@ def threshold_sentence(
     alarms = f"{counts.fp:,} of {n:,} {negative}"
     precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
     return Statement(
-        f"At {where} {name} misses {missed} and takes {alarms} for {positive}.",
+        f"At {where} {name} misses {missed} and wrongly flags {alarms}.",
         f"TPR {counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}.",
     )
 

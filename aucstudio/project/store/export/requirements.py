@@ -42,7 +42,7 @@ def require_kind(model: Model, known: Container[str], title: str) -> None:
     """
     if model.scorer.kind not in known:
         raise InputError(
-            f"a model of {model.method} cannot be exported as {title}, which does not know its "
-            f"kind of scorer ({model.scorer.kind!r}): save it as an AUC Studio model",
+            f"a model of {model.method} cannot be exported as {title}, which does not support "
+            f"its kind of scorer ({model.scorer.kind!r}): save it as an AUC Studio model",
             setting="to",
         )
