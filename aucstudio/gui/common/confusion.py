@@ -110,9 +110,9 @@ class ConfusionCard(QWidget):
         for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
             whole = side == name
             self.heads[k].setText(
-                f"predicted {class_words(name)}" if whole else f"predicted\n{head}"
+                f"predicted\n{class_words(name) if whole else head}"
             )
-            self.sides[k].setText(f"actual {class_words(side)}")
+            self.sides[k].setText(f"is {class_words(side)}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 

@@ -19,7 +19,7 @@ def threshold_sentence(
 ) -> Statement:
     """Describe what a run gets wrong at a threshold."""
     positive, negative = map(class_words, names)
-    where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
+    where = "the default threshold 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
     missed = f"{counts.fn:,} of {m:,} {positive}"
     alarms = f"{counts.fp:,} of {n:,} {negative}"
