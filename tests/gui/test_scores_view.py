@@ -387,4 +387,6 @@ def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
 
 def test_signs_that_name_classes_are_quoted_in_sentences():
     told = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
-    assert told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
+    assert (
+        told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
+    )

@@ -109,9 +109,7 @@ class ConfusionCard(QWidget):
         cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
         for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
             whole = side == name
-            self.heads[k].setText(
-                f"predicted\n{class_words(name) if whole else head}"
-            )
+            self.heads[k].setText(f"predicted\n{class_words(name) if whole else head}")
             self.sides[k].setText(f"is {class_words(side)}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
