@@ -44,7 +44,7 @@ from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
-from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
+from aucstudio.project.data.table_info import TableInfo, no_label
 from aucstudio.project.data.weights import usable_weights
 from aucstudio.project.errors import InputError
 
@@ -294,8 +294,7 @@ class AnyTable(TableInfo, ColumnChoices):
         )
         check_names(self.path, columns)
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
-        changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
-        return changed.with_notes_after(self)
+        return dataclasses.replace(changed, columns=columns, guessed=guessed)
 
     def _with_role(
         self, column: ColumnInfo, given: Mapping[str, str], label: str | None
@@ -414,15 +413,7 @@ class AnyTable(TableInfo, ColumnChoices):
             classes.setdefault(positive, 0)
         changed = self._with_classes(label, positive, classes, rule=rule)
         columns = tuple(self._with_role(column, {}, label) for column in self.columns)
-        return dataclasses.replace(changed, columns=columns).with_notes_after(self)
-
-    def with_notes_after(self, before: Self) -> Self:
-        """Update the notes about roles; notes about the file are kept."""
-        stale, found = set(role_notes(before)), {finding.sentence for finding in self.findings}
-        kept = [note for note in before.notes if note not in stale]
-        # The weightiest first: what was found, what was guessed, then how the file is laid out.
-        first, last = ([n for n in kept if (n in found) is is_found] for is_found in (True, False))
-        return dataclasses.replace(self, notes=(*first, *role_notes(self), *last))
+        return dataclasses.replace(changed, columns=columns)
 
     # ------------------------------------------------------------- classes
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project import scratch
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.parquet import ParquetReader, one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb, several
@@ -152,7 +153,7 @@ class HeadReader:
                     plain,
                     shown=files[0],
                     chosen=tuple(sorted(given)),
-                    notes=(*lines.notes, *plain.notes),
+                    remarks=(*lines.remarks, *plain.remarks),
                     part=lines.written.part,
                     parts=lines.written.parts,
                 )
@@ -161,11 +162,11 @@ class HeadReader:
                 plain, known = self._plain(files[0], given, form.encodings, tell)
                 plain, whole = _cut(plain, folder)
             plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
-            found = read_columns(plain, tell, None)
+            read = read_columns(plain, tell, None)
             other = _other_encoding(plain, given)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        table, problem = _with_choices(without_label(plain, found), plain, choices, whole)
+        table, problem = _with_choices(without_label(plain, read), plain, choices, whole)
         settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
         if BY_KEY[form.key].encodings and plain.kind == TEXT:
             settings |= {"encoding"}
@@ -202,14 +203,14 @@ class _Lines:
         What a person said of it.
     written : Written
         What was told of the packing, the member among it.
-    notes : tuple of str
+    remarks : tuple of Finding
     """
 
     path: Path
     form: Format
     given: Mapping[str, Any]
     written: Written = Written()  # noqa: RUF009  (frozen)
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Finding, ...] = ()
 
 
 def _lines(
@@ -229,8 +230,9 @@ def _lines(
         return None  # the reader of the whole says what is wrong
     if inner.key not in _OF_LINES:
         return None
+    packed = found("format_packed", formats=form.key)
     left = {part: value for part, value in given.items() if part != "sheet" or not written.part}
-    return _Lines(target, inner, left, written, (f"packed by {form.key}", *written.notes))
+    return _Lines(target, inner, left, written, (packed, *written.remarks))
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
@@ -252,8 +254,8 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
     source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
     try:
         with duckdb.connect(config=CLOSED) as connection:
-            found = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
-            row = found.fetchone()
+            rows = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
+            row = rows.fetchone()
             if row is None or row[0] <= ROWS:
                 return True
             columns, _ = one_level(connection, source)

@@ -79,17 +79,18 @@ def is_flag(column: Column) -> bool:
 
 
 def _useless(column: Column) -> str:
-    name, known = column.name, column.height - column.missing
+    """Return the code of the notice on why a column is ignored; empty if it is used."""
+    known = column.height - column.missing
     if not known:
-        return f"column {name} is empty and is ignored"
+        return "ignored_empty"
     if not column.different.exceeds(1) and not is_flag(column):
-        return f"column {name} has the same value in all rows and is ignored"
+        return "ignored_constant"
     if _is_identifier(column, known):
-        return f"column {name} looks like an identifier and is ignored"
+        return "ignored_identifier"
     if column.kind == "text" and column.distinct > _most_levels(known):
-        return f"column {name} has {column.distinct} different texts in {known} rows and is ignored"
+        return "ignored_texts"
     if column.kind == "text" and _is_prose(column):
-        return f"column {name} looks like free text and is ignored"
+        return "ignored_prose"
     return ""
 
 

@@ -16,7 +16,6 @@ from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.column_range import sample_rows
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo, without
-from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
 from aucstudio.project.data.paths import join, several
 from aucstudio.project.data.roles import guess_label, guess_role
@@ -298,8 +297,7 @@ def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
         "dialect": found.dialect,
         "sha256": found.sha256,
         "rejected": tuple(found.rejected),
-        "notes": with_findings(found.findings, found.notes),
-        "findings": found.findings,
+        "remarks": found.findings,
         "rejected_rows": found.rejected_rows,
         "chosen": found.chosen,
         "unreadable": found.unreadable,
@@ -352,8 +350,7 @@ def settled(
     if guess is None:
         return bare.with_roles(positive=positive)
     table = bare.with_roles(label=guess, positive=positive, merge=merge)
-    marked = dataclasses.replace(table, guessed=("label", *table.guessed))
-    return marked.with_notes_after(table)
+    return dataclasses.replace(table, guessed=("label", *table.guessed))
 
 
 def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:

@@ -112,11 +112,7 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
     except BaseException:
         reader.close()
         raise
-    noticed = [
-        *opened.findings,
-        *about_cells(source.names, kept, opened.sample, source.dialect, unreadable),
-    ]
-    notes = [*opened.notes, *(finding.sentence for finding in noticed)]
+    findings = about_cells(source.names, kept, opened.sample, source.dialect, unreadable)
     columns = _columns(opened.source.names, kept.forms, kept.forms)
     found = Delimited(
         opened.source.dialect,
@@ -124,10 +120,9 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         columns,
         kept.left_out.listed,
         kept.left_out.total,
-        notes,
+        (*opened.findings, *findings),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
-        findings=tuple(noticed),
     )
     return found, reader, kept.rows
 
@@ -162,13 +157,10 @@ def _open_parquet(
     except BaseException:
         store.close()
         raise
-    findings = tuple(about_unreadable(unreadable))
-    notes = [*store.shape.notes, *(finding.sentence for finding in findings)]
+    findings = (*store.shape.remarks, *about_unreadable(unreadable))
     numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
     columns = _columns(store.shape.names, store.shape.forms, numbers)
-    found = Delimited(
-        Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
-    )
+    found = Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
     return found, store, store.shape.rows
 
 

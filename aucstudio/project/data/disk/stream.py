@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
+from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.column_range import sample_rows
@@ -37,7 +38,6 @@ from aucstudio.project.data.table import (
     teller,
     with_said,
 )
-from aucstudio.project.data.table_info import role_notes
 from aucstudio.project.errors import InputError
 
 __all__ = ["BLOCK_BYTES", "DUCK_BYTES", "DiskTable", "open_stream"]
@@ -316,8 +316,8 @@ def open_stream(
             seen = [guess_role(column) for column in seen]
         bare = dataclasses.replace(bare, columns=tuple(map(described, seen)))
         if schema is None and bare.rows > _SAMPLE_ROWS:
-            note = f"column types were detected from {_SAMPLE_ROWS:,} of the {bare.rows:,} rows"
-            bare = dataclasses.replace(bare, notes=(*bare.notes, note))
+            remark = finding.found("format_sample", sample=_SAMPLE_ROWS, total=bare.rows)
+            bare = dataclasses.replace(bare, remarks=(*bare.remarks, remark))
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
         if schema is None and need_label:
             label, given = with_said(opened.plain.roles, label, given, bare.columns)
@@ -327,5 +327,4 @@ def open_stream(
         opened.store.close()
         release()
         raise
-    notes = dict.fromkeys((*table.notes, *role_notes(table)))
-    return dataclasses.replace(table, notes=tuple(notes))
+    return table

@@ -11,7 +11,7 @@ from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import about_parts, pick_part
 from aucstudio.project.errors import InputError
 
 _CHUNK = 1 << 20
@@ -100,7 +100,7 @@ def _write(
     chosen = name if len(names) > 1 else ""
     return Written(
         FILE,
-        notes=tuple(note_of_parts("member", name, names)),
+        remarks=tuple(about_parts("member", name, names)),
         part=chosen,
         parts=tuple(names) if chosen else (),
         name=PurePosixPath(name).name,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.arff_syntax import (
     Header,
     day_reader,
@@ -53,7 +54,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     undeclared = _write_rows(path, encoding, header, weight, target, options, tell)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
-        notes=() if options.kinds else tuple(_notes_of_levels(undeclared)),
+        remarks=() if options.kinds else tuple(_about_levels(undeclared)),
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
         roles=roles,
     )
@@ -114,9 +115,9 @@ def _write_rows(
     return undeclared
 
 
-def _notes_of_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[str]:
+def _about_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[Finding]:
     for name, counted in undeclared.items():
-        yield f"column {name} has levels that its @attribute line does not: {first_parts(counted)}"
+        yield found("format_undeclared_levels", name, levels=first_parts(counted))
 
 
 def _weight_name(path: Path, header: Header) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
@@ -21,7 +22,7 @@ from aucstudio.project.data.readers.format import (
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
-from aucstudio.project.data.readers.sheets import WIDE, note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import LONGEST_CELL
@@ -114,17 +115,17 @@ def _copy_sqlite(
             tell(done / max(total, 1))
     return Written(
         known=dict(NAMED_ROWS),
-        notes=(*note_of_parts("table", table, names), *_note_of_blobs(named, blobs)),
+        remarks=(*about_parts("table", table, names), *_about_bytes(named, blobs)),
         roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),
     )
 
 
-def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
+def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
     """Report columns of bytes, which are not used."""
     listed = first_parts(names[k] for k in sorted(blobs))
-    return [f"columns stored as bytes are ignored: {listed}"] if blobs else []
+    return [found("format_bytes", columns=listed)] if blobs else []
 
 
 def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
@@ -166,7 +167,7 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
             raise _reaches_out(path, name, error) from error
     return Written(
         PARQUET,
-        notes=tuple(note_of_parts("table", name, list(tables))),
+        remarks=tuple(about_parts("table", name, list(tables))),
         part=name,
         parts=tuple(tables),
     )

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError
@@ -34,7 +35,7 @@ class _TooLargeError(Exception):
     """The file unpacks to more than the limit."""
 
 
-_ANSWERS = (Written, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
+_ANSWERS = (Written, Finding, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
 
 
 def write_apart(

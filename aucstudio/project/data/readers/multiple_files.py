@@ -14,6 +14,7 @@ import scipy
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import found as finding_of
 from aucstudio.project.data.readers.format import MATRIX, TEXT
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -231,7 +232,6 @@ def _together(
         for path, found in zip(paths, founds, strict=True)
         for row in found.rejected
     ]
-    notes = dict.fromkeys(note for found in founds for note in found.notes)
     digests = "".join(found.sha256 for found in founds)
     return dataclasses.replace(
         founds[0],
@@ -239,8 +239,10 @@ def _together(
         columns=columns,
         rejected=rejected[:MAX_REJECTED],
         rejected_rows=sum(found.rejected_rows for found in founds),
-        notes=[f"{len(paths)} files are read as one table", *notes],
         unreadable={name: one for found in founds for name, one in found.unreadable.items()},
         row_numbers=np.concatenate(numbers) if left_out else None,
-        findings=tuple(dict.fromkeys(one for found in founds for one in found.findings)),
+        findings=(
+            finding_of("format_files", files=len(paths)),
+            *dict.fromkeys(one for found in founds for one in found.findings),
+        ),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.readers.format import (
     FILE,
@@ -55,9 +55,7 @@ class Plain:
         The parts of the dialect that are not to be guessed.
     chosen : tuple of str
         Those of them that a person set.
-    notes : tuple of str
-    left_out : tuple of str
-        Those of them that say which rows are not there.
+    remarks : tuple of Finding
     part : str
         The sheet, table or member; empty where there is one only.
     parts : tuple of str
@@ -77,19 +75,13 @@ class Plain:
     format: str
     given: dict[str, Any]
     chosen: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Finding, ...] = ()
     part: str = ""
     parts: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     sha256: str = ""
     numbers: frozenset[str] = frozenset()
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was lost before the rows were read."""
-        return tuple(Finding("rejected", sentence) for sentence in self.left_out)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -129,57 +121,55 @@ def make_plain(
     """
     options = _options(given, schema)
     chosen = tuple(sorted(given))
-    found, told = recognise(path)
-    notes = [told] if told else []
+    form, remarks = recognise(path)
     here, name, written, part = path, path.name, Written(), ""
     parts: tuple[str, ...] = ()
     wrappings: list[str] = []
     sha256 = ""
-    while found.writer:
-        if not (sha256 or found is PARQUET_FORMAT):
+    while form.writer:
+        if not (sha256 or form is PARQUET_FORMAT):
             sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
         if len(wrappings) == _MOST_WRAPPINGS:
             raise InputError(f"{path} is compressed too often; unpack it first", file=str(path))
         target = folder / f"plain{len(wrappings)}"
-        written = write_as(found, path, here, target, options, tell)
-        notes += written.notes
+        written = write_as(form, path, here, target, options, tell)
+        remarks += written.remarks
         if written.part:
             part, parts = written.part, written.parts
             options = dataclasses.replace(options, part="", usual="")
         if written.kind != FILE:
             here = target if target.exists() else here
             break
-        wrappings.append(found.key)
+        wrappings.append(form.key)
         here, name = target, written.name
         with _naming(here, path, str(path)):
-            found, told = recognise(here, name)
-        notes += [told] if told else []
+            form, more = recognise(here, name)
+        remarks += more
     if wrappings:
-        notes.insert(0, f"packed by {' in '.join(reversed(wrappings))}")
+        remarks.insert(0, found("format_packed", formats=" in ".join(reversed(wrappings))))
     if options.part:
         raise InputError(
-            f"{path} is {found.title} and has one table only; leave the sheet {options.part!r} out",
+            f"{path} is {form.title} and has one table only; leave the sheet {options.part!r} out",
             file=str(path),
             setting="sheet",
         )
-    kind = written.kind if found.writer else TEXT
+    kind = written.kind if form.writer else TEXT
     known = _known(written)
     parts_given = {name: value for name, value in given.items() if name != "sheet"}
-    _check_given(path, found, known, parts_given)
+    _check_given(path, form, known, parts_given)
     return Plain(
         here,
         path,
         kind,
-        found.key,
+        form.key,
         {**parts_given, **known},
         chosen if kind == TEXT else tuple(part for part in chosen if part == "sheet"),
-        tuple(notes),
+        tuple(remarks),
         part,
         parts,
         written.texts,
         written.roles,
         sha256,
-        left_out=written.left_out,
     )
 
 
@@ -272,12 +262,12 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
 
     with naming(plain):
         found = _read(plain, later, schema)
-    found = finished(plain, found)
     if schema is None and plain.texts:
         from aucstudio.project.data.parquet import about_texts
 
-        found.notes.extend(about_texts(c for c in found.columns if c.name in plain.texts))
-    return found
+        texts = about_texts(c for c in found.columns if c.name in plain.texts)
+        found = dataclasses.replace(found, findings=(*found.findings, *texts))
+    return finished(plain, found)
 
 
 def finished(plain: Plain, found: Delimited) -> Delimited:
@@ -287,8 +277,7 @@ def finished(plain: Plain, found: Delimited) -> Delimited:
         sha256=plain.sha256 or found.sha256,
         dialect=dataclasses.replace(found.dialect, sheet=plain.part),
         chosen=plain.chosen,
-        notes=[*plain.notes, *found.notes],
-        findings=(*plain.findings, *found.findings),
+        findings=(*plain.remarks, *found.findings),
     )
 
 

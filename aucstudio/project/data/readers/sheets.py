@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.format import ReadOptions
 from aucstudio.project.data.readers.rows import first_parts
 from aucstudio.project.errors import InputError
@@ -62,16 +63,16 @@ def pick_part(
     if options.usual in names:
         return options.usual
     tables = filter(holds_table, names)
-    found = next(tables, None)
-    if found is not None and is_narrow(found):
-        found = next(itertools.filterfalse(is_narrow, tables), found)
-    if found is None:
+    chosen = next(tables, None)
+    if chosen is not None and is_narrow(chosen):
+        chosen = next(itertools.filterfalse(is_narrow, tables), chosen)
+    if chosen is None:
         raise InputError(
             f"{path} has no {what} with a table of at least two columns and a row below their "
             "names; choose another file",
             file=str(path),
         )
-    return found
+    return chosen
 
 
 def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
@@ -94,13 +95,10 @@ def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool
     )
 
 
-def note_of_parts(what: str, part: str, parts: Sequence[str]) -> list[str]:
+def about_parts(what: str, part: str, parts: Sequence[str]) -> list[Finding]:
     """Report which part was read if the file has several."""
     others = [name for name in parts if name != part]
     if not others:
         return []
-    kinds = f"{what}s" if len(others) > 1 else what
-    return [
-        f"{what} {part!r} is read; there {'are' if len(others) > 1 else 'is'} also the {kinds} "
-        f"{first_parts(others)}"
-    ]
+    names = first_parts(others)
+    return [found("format_part", what=what, part=part, count=len(others), others=names)]

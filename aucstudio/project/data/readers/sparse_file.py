@@ -141,16 +141,9 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     findings = tuple(about_unreadable(found.unreadable))
     from aucstudio.project.data.text.delimited import Delimited
 
-    return Delimited(
-        Dialect(),
-        sha256,
-        [by_name[name] for name in (*found.names, *lacking)],
-        [],
-        0,
-        [finding.sentence for finding in findings],
-        unreadable=dict(found.unreadable),
-        findings=findings,
-    )
+    columns = [by_name[name] for name in (*found.names, *lacking)]
+    unreadable = dict(found.unreadable)
+    return Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
 
 
 def _implied(schema: Schema | None, found: SparseFile) -> list[str]:

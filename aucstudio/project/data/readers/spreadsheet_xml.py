@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.rows import RowWriter
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import about_parts, pick_part
 from aucstudio.project.errors import InputError
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
@@ -32,7 +32,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
             out.add(row)
     return Written(
         known=dict(ROWS),
-        notes=tuple(note_of_parts("sheet", name, list(sheets))),
+        remarks=tuple(about_parts("sheet", name, list(sheets))),
         part=name,
         parts=tuple(sheets),
     )

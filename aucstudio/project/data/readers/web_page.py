@@ -10,7 +10,7 @@ from pathlib import Path
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import encoding_of_page
 from aucstudio.project.data.readers.rows import RowWriter
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import about_parts, pick_part
 
 _PIECE = 1 << 16
 # A cell that says it is wider or higher than any table is not believed.
@@ -145,7 +145,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     held = [one for one in names if tables[one].holds_table]
     return Written(
         known=dict(ROWS),
-        notes=tuple(note_of_parts("table", name, held)),
+        remarks=tuple(about_parts("table", name, held)),
         part=name,
         parts=tuple(held),
     )
