@@ -160,6 +160,8 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
 
 def test_every_note_on_the_import_is_listed(dialog):
     notes = tuple(f"note number {k}" for k in range(12))
-    made = dialog(dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes)))
+    made = dialog(
+        dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
+    )
     listed = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
     assert [line.rstrip(".") for line in listed] == list(notes)

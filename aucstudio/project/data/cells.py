@@ -132,7 +132,7 @@ class CellStore:
         found = [
             cells
             for part in _parts(texts)
-            for cells in self.expressions([f"c{k}" for k in part], start, stop)
+            for cells in self._columns_where([f"c{k}" for k in part], start, stop)
         ]
         return _settled(found, texts)
 
@@ -142,20 +142,21 @@ class CellStore:
         picked: list[NDArray[Any]] = []
         for part in _parts(texts):
             wanted = [self.place, *(f"c{k}" for k in part)]
-            place, *found = self.expressions(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
+            place, *found = self._columns_where(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
             order = np.argsort(np.asarray(place))
             picked += [cells[order] for cells in found]
         return _settled(picked, texts)
 
-    def expressions(
-        self, wanted: Sequence[str], start: int, stop: int, also: str = "true"
-    ) -> list[NDArray[Any]]:
-        """Fetch expressions over some rows, that also meet a condition; see :meth:`window`."""
+    def _columns_where(
+        self, wanted: Sequence[str], start: int, stop: int, where: str = "true"
+    ) -> Any:
+        """Fetch expressions over some rows that meet a condition."""
         selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(wanted))
-        where = f"{self.place} >= {start} AND {self.place} < {stop} AND {also}"
+        within = f"{self.place} >= {start} AND {self.place} < {stop} AND {where}"
         try:
-            found = self._connection.execute(f"SELECT {selected} FROM cells WHERE {where}")
-            arrays = found.fetchnumpy()
+            arrays = self._connection.execute(
+                f"SELECT {selected} FROM cells WHERE {within}"
+            ).fetchnumpy()
         except unreadable_kinds() as error:
             raise self.unreadable(error) from error
         return [arrays[f"x{n}"] for n in range(len(wanted))]
@@ -185,37 +186,6 @@ class CellStore:
                 f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
             )
         ]
-
-    def extremes(
-        self, columns: Sequence[tuple[int, Sequence[float]]]
-    ) -> list[tuple[float, float] | None]:
-        """Return minimum and maximum of columns of numbers; None where a column has none.
-
-        Parameters
-        ----------
-        columns : sequence of pairs
-            A column, and the numbers in it that stand for a missing value.
-        """
-        wanted = []
-        for k, absent in columns:
-            listed = ", ".join(f"{number!r}::DOUBLE" for number in absent)
-            known = f"isfinite(c{k})" + (f" AND c{k} NOT IN ({listed})" if absent else "")
-            wanted += [f"{what}(c{k}) FILTER ({known})" for what in ("min", "max")]
-        found = [
-            value
-            for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
-            for value in self._one(
-                f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
-            )
-        ]
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return [None if low is None else (float(low), float(high)) for low, high in pairs]
-
-    def first(self, k: int, condition: str) -> tuple[int, float]:
-        """Return the row and the number of the first cell of a column that meets a condition."""
-        sql = f"SELECT min({self.place}), arg_min(c{k}, {self.place}) FROM cells WHERE {condition}"
-        row, value = self._one(sql)
-        return int(row), float(value)
 
     def _run(self, work: Callable[[], Answer]) -> Answer:
         """Work on another thread, so that progress and stop requests are handled here."""

@@ -34,16 +34,16 @@ from aucstudio.project.data.readers.reading import (
     write_as,
 )
 from aucstudio.project.data.readers.registry import BY_KEY, recognise
-from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import (
     ReadingListener,
     Table,
     numbers_in,
     parts_of,
-    settled,
     teller,
-    with_said,
+    with_choices,
+    with_file_roles,
+    with_guessed_roles,
     without_label,
 )
 from aucstudio.project.data.text.cell_sql import literal, quoted
@@ -328,16 +328,17 @@ def _with_choices(
     bare: Table, plain: Plain, choices: ImportChoices, whole: bool
 ) -> tuple[Table, str]:
     """Assign roles; a label that is none in the first rows may be one in the whole file."""
-    bare = dataclasses.replace(bare, columns=tuple(guess_role(column) for column in bare.columns))
-    choices = choices.among(column.name for column in bare.columns)
-    label, roles = with_said(plain.roles, None, choices.roles, bare.columns)
+    columns = tuple(with_guessed_roles(bare.columns))
+    bare = dataclasses.replace(bare, columns=columns)
+    choices = choices.among(column.name for column in columns)
     merge = choices.merge or None
     try:
-        table = settled(bare, bare.columns, label, None, roles, None, merge, need_label=True)
+        table = with_choices(bare, columns, plain.roles, roles=choices.roles, merge=merge)
         return choices.finish(table), ""
     except InputError as error:
         if whole or error.setting not in ("label", "merge"):
             raise
+        _, roles = with_file_roles(plain.roles, None, choices.roles, columns)
         others = {name: role for name, role in roles.items() if role != "label"}
         return bare.with_roles(label=False, roles=others), str(error)
 
