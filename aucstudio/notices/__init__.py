@@ -5,6 +5,7 @@ The texts are in one catalogue a language, ``en.toml`` beside this module.
 
 from aucstudio.notices.notice import (
     CAUTION,
+    ERROR,
     NOTE,
     Notice,
     notice,
@@ -12,4 +13,4 @@ from aucstudio.notices.notice import (
     texts,
 )
 
-__all__ = ["CAUTION", "NOTE", "Notice", "notice", "read_notice", "texts"]
+__all__ = ["CAUTION", "ERROR", "NOTE", "Notice", "notice", "read_notice", "texts"]

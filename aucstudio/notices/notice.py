@@ -8,7 +8,7 @@ from typing import Any
 
 from aucstudio.notices import catalogue
 
-CAUTION, NOTE = "caution", "note"
+CAUTION, NOTE, ERROR = "caution", "note", "error"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from aucstudio.gui.dialogs.columns import HEADS, ColumnsDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.project.data.finding import FORMAT, Finding
-from aucstudio.project.data.table import Column, Dialect, Table
+from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.text.dialect import Dialect
 
 
 def wide_table(columns):

@@ -46,7 +46,7 @@ from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.table_info import TableInfo, no_label
 from aucstudio.project.data.weights import usable_weights
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -343,12 +343,7 @@ class AnyTable(TableInfo, ColumnChoices):
         elif label is None and not wanted and self.label not in given:
             return self.label
         if len(wanted) > 1 or any(given.get(name, "label") != "label" for name in wanted):
-            raise InputError(
-                "only one column can be the label, and it can have no other role; choose one "
-                f"of {listed(sorted(wanted))}",
-                file=str(self.path),
-                setting="label",
-            )
+            raise input_error("label_twice", file=self.path, names=listed(sorted(wanted)))
         return next(iter(wanted), None)
 
     def _labelled_by(

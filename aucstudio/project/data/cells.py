@@ -19,7 +19,7 @@ from aucstudio.project.data.paths import CLOSED
 from aucstudio.project.data.text.cell_sql import READ, number_sql
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, NumberCells, NumberFormat
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 Answer = TypeVar("Answer")
 
@@ -205,7 +205,7 @@ class CellStore:
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that DuckDB cannot read."""
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        return InputError(f"{self.shown} cannot be read: {reason}", file=str(self.shown))
+        return input_error("file_unreadable", file=self.shown, reason=reason)
 
     def _tell(self, part: float) -> None:
         low, high = self._progress

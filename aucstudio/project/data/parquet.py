@@ -26,7 +26,7 @@ from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -179,10 +179,7 @@ class ParquetReader(CellStore):
         if (len(numbers) < 2 and schema is None) or not rows:
             self.close()
             what = "only one column" if rows else "no rows"
-            raise InputError(
-                f"{path} has {what}; choose a file with a label column, features and rows",
-                file=str(path),
-            )
+            raise input_error("table_too_small", file=path, what=what)
 
     def _lay_out(self, file: str) -> list[Finding]:
         """Find the columns; return findings about their names."""

@@ -45,7 +45,7 @@ from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
 from aucstudio.project.data.wide_preview import Narrow, narrowed
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 ROWS = 2000
 _BYTES = 2 << 20
@@ -242,7 +242,7 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
             head = file.read(_BYTES)
             more = bool(file.read(1))
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})", file=str(path)) from error
+        raise input_error("file_unreadable", file=path, reason=error.strerror) from error
     width = 4 if head.startswith(_WIDE_BOMS) else 2 if b"\0" in head[:1000] else 1
     mark = rb"\r(?!\n)" if b"\n" not in head else rb"\n"
     ends = [m.end() for m in itertools.islice(re.finditer(mark, head), ROWS + 1)]

@@ -14,27 +14,21 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice
 from aucstudio.project.data.choices import MOST_CLASSES
-from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
+from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice
 from aucstudio.project.data.paths import join, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
-from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import Cancelled, input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.readers.reading import Plain
     from aucstudio.project.data.text.delimited import Delimited
 
 __all__ = [
-    "ROLES",
-    "Cancelled",
     "Column",
-    "Dialect",
-    "InputError",
-    "Rejected",
     "Table",
     "read_table",
     "read_tables",
@@ -324,11 +318,7 @@ def with_choices(
     elif need_label:
         label, given = with_file_roles(file_roles, label, given, bare.columns)
     if label and given.get(label, "label") != "label":
-        raise InputError(
-            f"column {label!r} is the label and is also given the role {given[label]}: keep one",
-            column=label,
-            setting="role",
-        )
+        raise input_error("label_with_role", column=label, role=given[label])
     bare = bare.with_roles(roles={n: role for n, role in given.items() if role != "label"})
     label = next((name for name, role in given.items() if role == "label"), label)
     if not need_label:

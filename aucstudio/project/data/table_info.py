@@ -18,7 +18,7 @@ from aucstudio.project.data.finding import FORMAT, Finding, found, ranked
 from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import class_words, suggestion
 
 
@@ -122,10 +122,12 @@ class TableInfo(abc.ABC):
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
-        raise InputError(
-            f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),
-            file=str(self.path),
+        raise input_error(
+            "column_unknown",
+            file=self.path,
             column=name,
+            names=listed(names),
+            hint=suggestion(name, names),
         )
 
     def require_two_classes(self) -> None:
@@ -148,12 +150,12 @@ class TableInfo(abc.ABC):
         if len(self.classes) < 2:
             raise one_class(self.path, self.label, self.classes)
         if self.positive is None:
-            raise InputError(
-                f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
-                f"({listed(list(self.classes))}); choose the positive one",
-                file=str(self.path),
+            raise input_error(
+                "positive_absent",
+                file=self.path,
                 column=self.label,
-                setting="positive",
+                count=len(self.classes),
+                classes=listed(list(self.classes)),
             )
         return self.label, self.positive
 
@@ -222,9 +224,6 @@ def label_findings(table: TableInfo) -> Iterator[Finding]:
 
 def no_label(table: TableInfo) -> InputError:
     """Return the error for a table without a label column."""
-    return InputError(
-        f"{table.path} has no label column; choose one of "
-        + listed([column.name for column in table.columns]),
-        file=str(table.path),
-        setting="label",
+    return input_error(
+        "label_absent", file=table.path, names=listed([column.name for column in table.columns])
     )

@@ -35,7 +35,7 @@ from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rows import first_unreadable
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 DUCK_BYTES = 256_000_000
 # Numbers of a column that stand for all.
@@ -67,23 +67,11 @@ def open_file(
         If it cannot be read as a table.
     """
     if several(path):
-        raise InputError(
-            f"{path} is several files, which are read into memory: join them into one to leave "
-            "the table on disk",
-            file=str(path),
-            setting="stream",
-        )
+        raise input_error("several_files_on_disk", file=path)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
-        raise InputError(
-            (
-                f"{path} is sparse and is read into memory as a whole: do not ask for an "
-                "out-of-memory table"
-            ),
-            file=str(path),
-            setting="stream",
-        )
+        raise input_error("sparse_on_disk", file=path)
     with naming(plain):
         open_plain = _open_parquet if plain.kind == PARQUET else _open_text
         found, store, rows = open_plain(plain, folder, tell, schema)

@@ -35,7 +35,7 @@ from aucstudio.project.data.table import (
     with_choices,
     with_guessed_roles,
 )
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 __all__ = ["BLOCK_BYTES", "DUCK_BYTES", "DiskTable", "open_stream"]
 
@@ -124,9 +124,7 @@ class DiskTable(AnyTable):
         fetch: Callable[[dict[int, bool]], list[NDArray[Any]]],
     ) -> Table:
         if stamp_of(self.path) != self.stamp:
-            raise InputError(
-                f"{self.path} changed while it was being read: start again", file=str(self.path)
-            )
+            raise input_error("file_changed", file=self.path)
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
         here = {self.places[c.name]: c for c in chosen if c.name in self.places}

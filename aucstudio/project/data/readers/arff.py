@@ -29,7 +29,7 @@ from aucstudio.project.data.readers.format import (
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.data.roles import is_sure
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.readers.arff_sparse import Gathering
@@ -111,7 +111,7 @@ def _write_rows(
             out.add_data([*cells, own] if weight else cells)
             rows += 1
     if not rows:
-        raise InputError(f"{path} has no rows below @data; choose a file with data", file=str(path))
+        raise input_error("no_rows", file=path)
     return undeclared
 
 

@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.rows import leave_room
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
 Unpack = Callable[[BinaryIO], Iterator[bytes]]
@@ -24,10 +24,8 @@ MOST_BYTES, MOST_TIMES = 1_000_000_000, 200
 def check_swelling(path: Path, packed: int, unpacked: int) -> None:
     """Raise InputError if something unpacks to unbelievably much."""
     if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
-        raise InputError(
-            f"{path} has {bytes_words(packed)} and unpacks to {bytes_words(unpacked)} or more, "
-            "which is unusual for a table; if this is intended, unpack it first",
-            file=str(path),
+        raise input_error(
+            "swells", file=path, packed=bytes_words(packed), unpacked=bytes_words(unpacked)
         )
 
 

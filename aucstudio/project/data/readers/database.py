@@ -24,7 +24,7 @@ from aucstudio.project.data.readers.format import (
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
 from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
 
@@ -37,20 +37,15 @@ _ACCOUNTS = re.compile(
 
 def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
-        raise InputError(
-            f"{path} is an AUC Studio project, not a table; open it as a project", file=str(path)
-        )
+        raise input_error("project_as_table", file=path)
     connection = _open_sqlite(path)
     try:
         return _copy_sqlite(connection, path, target, options, tell)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
-        raise InputError(
-            f"{path} has a cell of more than {bytes_words(LONGEST_CELL)}, too much for a "
-            "table; choose another table or view in it",
-            file=str(path),
-            setting="sheet",
+        raise input_error(
+            "cell_too_long", file=path, setting="sheet", size=bytes_words(LONGEST_CELL)
         ) from error
     finally:
         connection.close()
@@ -175,10 +170,6 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
 
 def _reaches_out(path: Path, name: str, error: Exception) -> InputError:
     """Return the error for a view that needs other files, addresses or extensions."""
-    return InputError(
-        f"the view {name!r} of {path} reads other files or addresses, or needs an extension, which "
-        f"is not allowed here ({brief(str(error).splitlines()[0])}); store its rows in a "
-        "table of the database",
-        file=str(path),
-        setting="sheet",
+    return input_error(
+        "view_reaches_out", file=path, name=name, reason=brief(str(error).splitlines()[0])
     )

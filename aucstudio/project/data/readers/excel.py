@@ -22,7 +22,7 @@ from aucstudio.project.data.readers.sheets import (
     lists_columns,
     pick_part,
 )
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     import python_calamine
@@ -72,12 +72,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     name = pick_part(path, "sheet", names, options, holds_table, is_aside)
     tell(0.5)
     if not holds_table(name):
-        raise InputError(
-            f"sheet {name!r} of {path} holds no table of at least two columns and a row below "
-            "their names; choose another sheet",
-            file=str(path),
-            setting="sheet",
-        )
+        raise input_error("sheet_without_table", file=path, name=name)
     rows = rows_of(name)
     same_times(rows)
     same_numbers(rows)
@@ -118,11 +113,7 @@ def _open(path: Path) -> python_calamine.CalamineWorkbook:
 
 def locked(path: Path) -> InputError:
     """Return the error for a workbook with a password."""
-    return InputError(
-        f"{path} is protected by a password; open it in your spreadsheet program and save it "
-        "without one",
-        file=str(path),
-    )
+    return input_error("workbook_locked", file=path)
 
 
 def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set[str]]:

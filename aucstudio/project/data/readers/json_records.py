@@ -18,7 +18,7 @@ from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, ReadOptio
 from aucstudio.project.data.readers.registry import JSON_LIST
 from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
 _Rows = list[dict[str, Any]]
@@ -100,11 +100,7 @@ def _check(path: Path) -> None:
                 levels = depth + np.cumsum(steps)
                 depth, deepest = max(0, int(levels[-1])), max(deepest, int(levels.max()))
             if deepest > MOST_DEPTH:
-                raise InputError(
-                    f"{path} holds nested records more than {MOST_DEPTH} levels deep; save the "
-                    "table in it as CSV or Parquet",
-                    file=str(path),
-                )
+                raise input_error("nested_too_deeply", file=path, depth=MOST_DEPTH)
 
 
 def _copy(path: Path, target: Path, layout: str) -> None:

@@ -21,7 +21,7 @@ from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import SparseBlock, gathered, is_sparse
 from aucstudio.project.data.text.contents import MAX_REJECTED
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 # The column that says which file a row is from.
@@ -96,12 +96,7 @@ def _check_texts(read: tuple[Plain, Delimited], names: Sequence[str]) -> None:
     plain, found = read
     still = [c.name for c in found.columns if c.name in names and c.kind == "number" and c.distinct]
     if still:
-        raise InputError(
-            f"{plain.shown} has numbers in column {still[0]!r}, which is text in other files: "
-            "files read as one table need the same column types",
-            file=str(plain.shown),
-            column=still[0],
-        )
+        raise input_error("files_differ_in_kind", file=plain.shown, column=still[0])
 
 
 def _joined_columns(founds: Sequence[Delimited]) -> list[Column]:
@@ -129,12 +124,13 @@ def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) 
         other = by_name[column.name]
         marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
         if len(set(marks)) > 1:
-            raise InputError(
-                f"{plain.shown} uses the decimal mark {marks[1]!r} in column {column.name!r} "
-                f"and {first.shown} uses {marks[0]!r}: files read as one table need the same "
-                "number format",
-                file=str(plain.shown),
+            raise input_error(
+                "files_differ_in_mark",
+                file=plain.shown,
                 column=column.name,
+                mark=marks[1],
+                other=first.shown,
+                first=marks[0],
             )
 
 
@@ -177,11 +173,14 @@ def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
         if lacks or more:
             what = f"no column {lacks[0]!r}" if lacks else f"an additional column {more[0]!r}"
             near = suggestion(lacks[0], have) if lacks else ""
-            raise InputError(
-                f"{plain.shown} has {what}: files read as one table need the same columns, and "
-                f"{first.shown} has {listed(wanted)}{near}",
-                file=str(plain.shown),
+            raise input_error(
+                "files_differ_in_columns",
+                file=plain.shown,
                 column=(lacks or more)[0],
+                what=what,
+                other=first.shown,
+                names=listed(wanted),
+                hint=near,
             )
         _check_marks(first, like, plain, found)
 

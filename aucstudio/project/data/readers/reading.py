@@ -23,7 +23,7 @@ from aucstudio.project.data.readers.registry import recognise
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 # A packed file in an archive is the most that is meant.
 _MOST_WRAPPINGS = 3
@@ -139,7 +139,7 @@ def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress
     wrappings: list[str] = []
     while inner.form.key in PACKED:
         if len(wrappings) == _MOST_WRAPPINGS:
-            raise InputError(f"{path} is compressed too often; unpack it first", file=str(path))
+            raise input_error("packed_too_often", file=path)
         target = folder / f"unpacked{len(wrappings)}"
         written = write_as(inner.form, path, inner.path, target, inner.options, tell)
         wrappings.append(inner.form.key)
@@ -172,11 +172,7 @@ def convert(
         written = write_as(form, path, here, target, options, tell)
         here = target if target.exists() else here
     if options.part and not written.part:
-        raise InputError(
-            f"{path} is {form.title} and has one table only; leave the sheet {options.part!r} out",
-            file=str(path),
-            setting="sheet",
-        )
+        raise input_error("sheet_absent", file=path, title=form.title, part=options.part)
     known = _known(written)
     parts_given = {name: value for name, value in given.items() if name != "sheet"}
     _check_given(path, form, known, parts_given)
@@ -244,10 +240,12 @@ def _check_given(
     for part, value in given.items():
         free = part not in known if known else False
         if not free and value != usual.get(part) and not (part == "encoding" and found.encodings):
-            raise InputError(
-                f"{path} is {found.title}, which has no {_WORDS.get(part, part)}: leave it out",
-                file=str(path),
+            raise input_error(
+                "setting_absent",
+                file=path,
                 setting=part,
+                title=found.title,
+                what=_WORDS.get(part, part),
             )
 
 
@@ -258,13 +256,7 @@ def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
     except InputError as error:
         if str(made) == words or str(made) not in str(error):
             raise
-        raise InputError(
-            str(error).replace(str(made), words),
-            file=str(path),
-            line=error.line,
-            column=error.column,
-            setting=error.setting,
-        ) from error
+        raise error.renamed(made, words, path) from error
 
 
 def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:

@@ -11,7 +11,7 @@ from aucstudio.project.data.choices import listed
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.format import ReadOptions
 from aucstudio.project.data.readers.rows import first_parts
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 # Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
@@ -54,11 +54,13 @@ def pick_part(
     if options.part:
         if options.part in names:
             return options.part
-        raise InputError(
-            f"{path} has no {what} {options.part!r}; it has {listed([*map(repr, names)]) or 'none'}"
-            + suggestion(options.part, names),
-            file=str(path),
-            setting="sheet",
+        raise input_error(
+            "part_unknown",
+            file=path,
+            what=what,
+            part=options.part,
+            parts=listed([*map(repr, names)]) or "none",
+            hint=suggestion(options.part, names),
         )
     if options.usual in names:
         return options.usual
@@ -67,11 +69,7 @@ def pick_part(
     if chosen is not None and is_narrow(chosen):
         chosen = next(itertools.filterfalse(is_narrow, tables), chosen)
     if chosen is None:
-        raise InputError(
-            f"{path} has no {what} with a table of at least two columns and a row below their "
-            "names; choose another file",
-            file=str(path),
-        )
+        raise input_error("parts_without_table", file=path, what=what)
     return chosen
 
 

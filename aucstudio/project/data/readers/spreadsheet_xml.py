@@ -9,7 +9,7 @@ from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Wr
 from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.rows import RowWriter
 from aucstudio.project.data.readers.sheets import about_parts, pick_part
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
 _TELL_EVERY = 5_000
@@ -82,13 +82,7 @@ def _left_out(path: Path, index: str | None, have: int) -> int:
     """Count missing rows and cells from their indices."""
     missing = _whole(index) - 1 - have
     if missing > _MOST_LEFT_OUT:
-        raise InputError(
-            (
-                f"{path} numbers a row or cell {index}, beyond the limits of a sheet; it may "
-                "be damaged"
-            ),
-            file=str(path),
-        )
+        raise input_error("index_too_large", file=path, index=index)
     return missing
 
 

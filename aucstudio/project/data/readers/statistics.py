@@ -15,7 +15,7 @@ from aucstudio.project.data.readers.format import (
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 _TELL_EVERY = 5_000
 _MOST_TOLD = 5
@@ -42,7 +42,7 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adva
         tell(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
-            raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
+            raise input_error("no_rows", file=path)
         columns, remarks = _converted(package, cells, about, options.kinds)
         _write_rows(target, names, list(columns.values()), tell)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
