@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aucstudio.notices.catalogue import entry, written
@@ -31,6 +31,8 @@ KINDS = (
     "missing",  # missing values
     FORMAT,
 )
+# Equal findings about more columns than this become one, which names some of the columns.
+_MOST_ALIKE, _SHOWN = 5, 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,3 +106,26 @@ def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Order findings by kind, and within a kind by rows; drop repetitions."""
     unique = dict.fromkeys(findings)
     return tuple(sorted(unique, key=lambda finding: (KINDS.index(finding.kind), -finding.rows)))
+
+
+def grouped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Join equal findings about many single columns; the text of the first one remains."""
+    alike: dict[object, list[Finding]] = {}
+    for finding in findings:
+        key = (finding.code, finding.values) if len(finding.columns) == 1 else finding
+        alike.setdefault(key, []).append(finding)
+    return tuple(
+        one
+        for group in alike.values()
+        for one in ([_joined(group)] if len(group) > _MOST_ALIKE and group[0].code else group)
+    )
+
+
+def _joined(group: Sequence[Finding]) -> Finding:
+    names = tuple(finding.columns[0] for finding in group)
+    shown = ", ".join(names[1 : 1 + _SHOWN])
+    more = len(names) - 1 - _SHOWN
+    others = f"{shown} and {more:,} more" if more > 0 else shown
+    facts = {"first": group[0].sentence, "count": len(names) - 1, "names": others}
+    sentence, rows = said("found_in_more_columns", **facts), max(f.rows for f in group)
+    return dataclasses.replace(group[0], sentence=sentence, columns=names, rows=rows)

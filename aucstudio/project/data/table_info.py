@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.finding import FORMAT, Finding, found, ranked
+from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
 from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
+from aucstudio.project.data.roles import other_labels
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
@@ -96,7 +97,7 @@ class TableInfo(abc.ABC):
     @property
     def notices(self) -> tuple[Finding, ...]:
         """All remarks about file and roles, most important first."""
-        return ranked([*self.remarks, *role_findings(self)])
+        return grouped(ranked([*self.remarks, *role_findings(self)]))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -210,7 +211,10 @@ def label_findings(table: TableInfo) -> Iterator[Finding]:
     if table.label is None:
         return
     if "label" in table.guessed:
-        yield found("label_guessed", table.label)
+        if others := other_labels(table.label, table.columns):
+            yield found("label_doubtful", table.label, names=listed(others))
+        else:
+            yield found("label_guessed", table.label)
     if "positive" in table.guessed and table.positive is not None:
         positives = table.classes[table.positive]
         rarer = 2 * positives < sum(table.classes.values())

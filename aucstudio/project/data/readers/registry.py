@@ -223,6 +223,7 @@ _STATEMENT = re.compile(
     rb"(?:(?:DROP|CREATE|ALTER|LOCK) TABLE|INSERT INTO|CREATE DATABASE|BEGIN TRANSACTION)\b",
     re.I | re.S,
 )
+_SPSS_SYNTAX = re.compile(rb"^[ \t]*DATA LIST\b.*^[ \t]*BEGIN DATA\b", re.I | re.S | re.M)
 
 
 def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
@@ -275,6 +276,8 @@ def _refuse_strangers(path: Path, head: bytes) -> None:
         what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
         what = "a file of SQL statements"
+    if _SPSS_SYNTAX.search(head):
+        what = "an SPSS syntax file"
     if what:
         raise unreadable(
             path,
