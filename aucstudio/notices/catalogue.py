@@ -30,7 +30,7 @@ def entries() -> dict[str, CatalogueEntry]:
     """Return the catalogue by code."""
     return {
         code: CatalogueEntry(
-            severity=found.get("severity", "note"),
+            severity=found.get("severity", "info"),
             text=found["text"],
             kind=found.get("kind", ""),
             setting=found.get("setting"),

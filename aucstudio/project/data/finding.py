@@ -73,7 +73,7 @@ class Finding(Sendable):
 
     def notice(self) -> dict[str, Any]:
         """Return code, severity, values and text, as every JSON document has them."""
-        severity = entry(self.code)["severity"] if self.code else "note"
+        severity = entry(self.code)["severity"] if self.code else "info"
         code = self.code or self.kind
         return {"code": code, "severity": severity, "text": self.sentence} | {
             "values": dict(self.facts)
