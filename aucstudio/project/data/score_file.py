@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.columns import Column, spell_cell, spell_number
+from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import counted, suggestion
+from aucstudio.project.words import counted
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # of the rows that are in the way
@@ -137,7 +137,7 @@ def join_scores(
     identifier = identifier or _identifier(table, key)
     key = key or _key(scores, identifier)
     for of, name in ((scores, key), (scores, column), (table, identifier)):
-        _require(of, name)
+        of.column(name)
     if column == key:
         raise input_error("score_is_key", file=scores.path, column=column)
     taken = {known.name for known in table.columns}
@@ -169,18 +169,6 @@ def _key(scores: Table, identifier: str) -> str:
     raise input_error(
         "score_id_absent", file=scores.path, identifier=identifier, names=listed(names)
     )
-
-
-def _require(table: Table, name: str) -> None:
-    names = [column.name for column in table.columns]
-    if name not in names:
-        raise input_error(
-            "score_column_absent",
-            file=table.path,
-            column=name,
-            hint=suggestion(name, names),
-            names=listed(names),
-        )
 
 
 def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
@@ -220,30 +208,17 @@ def _names(table: Table, name: str) -> list[str | None]:
     ------
     InputError
     """
-    column = table.column(name)
-    known = column.known().tolist()
-    numbers = column.kind == "number"
-    cells = column.values.tolist()
-    spelled = [
-        (spell_number(cell) if numbers else str(cell)) if there else None
-        for cell, there in zip(cells, known, strict=True)
-    ]
-    seen: dict[str, int] = {}
-    twice: dict[str, tuple[int, int]] = {}
-    for row, text in enumerate(spelled):
-        if text is not None and seen.setdefault(text, row) != row:
-            twice.setdefault(text, (seen[text], row))
+    texts = [text or None for text in spelled(table.column(name)).tolist()]
+    rows: dict[str | None, list[int]] = {}
+    for text, row in zip(texts, table.file_rows.tolist(), strict=True):
+        rows.setdefault(text, []).append(row)
+    twice = [(text, at) for text, at in rows.items() if text is not None and len(at) > 1]
     if twice:
-        at = table.file_rows
-        shown = [f"{text!r} in rows {at[a]:,} and {at[b]:,}" for text, (a, b) in twice.items()]
+        shown = [f"{text!r} in rows {at[0]:,} and {at[1]:,}" for text, at in twice]
         more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
-        raise input_error(
-            "rows_not_identified",
-            file=table.path,
-            column=name,
-            rows=f"{'; '.join(shown[:_NAMED])}{more}",
-        )
-    return spelled
+        pairs = "; ".join(shown[:_NAMED]) + more
+        raise input_error("rows_not_identified", file=table.path, column=name, rows=pairs)
+    return texts
 
 
 def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Table) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.readers.format import ReadOptions
-from aucstudio.project.data.readers.rows import first_parts
+from aucstudio.project.data.readers.format import ROWS, ReadOptions, Written
+from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
@@ -71,6 +71,29 @@ def pick_part(
     if chosen is None:
         raise input_error("parts_without_table", file=path, what=what)
     return chosen
+
+
+def holds_table(rows: Sequence[Sequence[Any]]) -> bool:
+    """Return whether at least two rows have at least two cells."""
+    return sum(sum(map(bool, row)) > 1 for row in rows) > 1
+
+
+def write_table(
+    path: Path,
+    target: Path,
+    what: str,
+    tables: Mapping[str, Sequence[Sequence[Any]]],
+    options: ReadOptions,
+) -> Written:
+    """Write the rows of one of several tables as text."""
+    name = pick_part(path, what, list(tables), options, lambda one: holds_table(tables[one]))
+    with RowWriter(target) as out:
+        for row in tables[name]:
+            out.add(row)
+    held = tuple(one for one in tables if one == name or holds_table(tables[one]))
+    return Written(
+        known=dict(ROWS), remarks=tuple(about_parts(what, name, held)), part=name, parts=held
+    )
 
 
 def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:

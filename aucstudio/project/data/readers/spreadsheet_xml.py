@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
-from aucstudio.project.data.readers.rows import RowWriter
-from aucstudio.project.data.readers.sheets import about_parts, pick_part
+from aucstudio.project.data.readers.sheets import write_table
 from aucstudio.project.errors import input_error
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
@@ -25,17 +24,7 @@ _NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type
 
 
 def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
-    sheets = _sheets(path, tell)
-    name = pick_part(path, "sheet", list(sheets), options, lambda one: _holds_table(sheets[one]))
-    with RowWriter(target) as out:
-        for row in sheets[name]:
-            out.add(row)
-    return Written(
-        known=dict(ROWS),
-        remarks=tuple(about_parts("sheet", name, list(sheets))),
-        part=name,
-        parts=tuple(sheets),
-    )
+    return write_table(path, target, "sheet", _sheets(path, tell), options)
 
 
 def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
@@ -88,7 +77,3 @@ def _left_out(path: Path, index: str | None, have: int) -> int:
 
 def _whole(number: str | None) -> int:
     return int(number) if number and number.isascii() and number.isdigit() else 0
-
-
-def _holds_table(rows: _Rows) -> bool:
-    return sum(sum(map(bool, row)) > 1 for row in rows) > 1
