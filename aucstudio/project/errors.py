@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucstudio.notices.catalogue import entry, written
-
 
 class InputError(ValueError):
     """Bad input; one sentence that names the file, row, column or setting and says what to do.
@@ -57,6 +55,8 @@ def input_error(
 
     Its text may contain file, line, column and setting besides the values.
     """
+    from aucstudio.notices.catalogue import entry, written
+
     setting = setting or entry(code)["setting"]
     file = None if file is None else str(file)
     place: dict[str, Any] = {"file": file, "line": line, "column": column, "setting": setting}

@@ -111,7 +111,7 @@ def _write_rows(
             out.add_data([*cells, own] if weight else cells)
             rows += 1
     if not rows:
-        raise input_error("no_rows", file=path)
+        raise input_error("no_rows_below_data", file=path)
     return undeclared
 
 
