@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.project.data import preview
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import reading
