@@ -138,7 +138,7 @@ _FIELDS = {
     ),
     "threshold": (
         "Threshold",
-        "The positive class is predicted where the score is greater than this",
+        "The positive class is predicted where the score is greater than this threshold",
     ),
 }
 

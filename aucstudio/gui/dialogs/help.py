@@ -19,6 +19,7 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.project import guide
+from aucstudio.project.resources import resource_path
 
 TITLES = {
     "manual": "User guide",
@@ -32,6 +33,11 @@ _CLOSE = QDialogButtonBox.StandardButton.Close
 _SIZE, _SMALL = (760, 640), (560, 320)
 
 
+def help_page(name: str) -> str:
+    """Return a help page as Markdown, with pictures in the theme of the window."""
+    return guide.page(name).replace("-light.png", f"-{current_theme().name}.png")
+
+
 class HelpDialog(Dialog):
     """Shows one page."""
 
@@ -41,7 +47,8 @@ class HelpDialog(Dialog):
         self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(16)
-        self.browser.setMarkdown(guide.page(name))
+        self.browser.setSearchPaths([str(resource_path("help"))])
+        self.browser.setMarkdown(help_page(name))
         buttons = dialog_buttons(_CLOSE, name="help")
         buttons.rejected.connect(self.reject)
         above = []

@@ -60,7 +60,7 @@ class _Rows(TableModel):
 
 
 def _column(column: Column) -> ColumnSpec:
-    tip = column.why or f"{column.name}: {kind_words(column)}"
+    tip = column.reason or f"{column.name}: {kind_words(column)}"
     return ColumnSpec(column.name, partial(_cell, column), tip, is_figure=column.kind == "number")
 
 
