@@ -410,3 +410,13 @@ def test_another_table_says_where_the_runs_of_the_first_are(
     kept.trigger()
     qtbot.waitUntil(lambda: len(window.session.shown_runs()) == 1, timeout=PATIENCE)
     assert window.session.table.path == table_file
+
+
+def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):
+    window.open_data(table_file)
+    window.open_data(write_table(tmp_path / "second.csv", seed=1))
+    assert "are kept" not in window.statusBar().currentMessage()
+    window.validation_panel.fields["repeats"].setValue(3)
+    window.open_data(write_table(tmp_path / "third.csv", seed=2))
+    assert "of the previous table are kept" in window.statusBar().currentMessage()
+    assert window.session.plan.validation.repeats == 3

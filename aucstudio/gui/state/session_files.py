@@ -19,6 +19,7 @@ from aucstudio.project.words import runs_words
 from aucstudio.project.work.job import Job
 
 _MOST_LISTED = 5
+_KEPT = "Validation, method, settings and preprocessing of the previous table are kept"
 
 
 class StudyFiles(QObject):
@@ -115,8 +116,10 @@ class StudyFiles(QObject):
         return found
 
     def _on_opened(self, found: OpenedStudy) -> None:
-        study = found.study(self._session.plan)
+        study, before = found.study(self._session.plan), self._session.study
         self._leave_for(study)
+        if found.table is not None and before.table is not None and not study.has_default_form:
+            self._session.told.emit(_KEPT)
         if unread := found.unread:
             self._reading.start(study, lambda post: find_damaged(unread, stop=lambda: post(None)))
         if found.experiments is not None:

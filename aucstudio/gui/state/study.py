@@ -146,6 +146,11 @@ class Study(QObject):
             return self.home.file.path.stem
         return "a new study" if self.table is None else self.table.path.name
 
+    @property
+    def has_default_form(self) -> bool:
+        """Whether the settings of the left column are the defaults."""
+        return _form(self.plan) == _form(Plan())
+
     def is_at(self, path: Path) -> bool:
         """Return whether a file is the project file of the study."""
         file = self.home.file
@@ -276,4 +281,5 @@ class Study(QObject):
 
 def _form(plan: Plan) -> tuple[object, ...]:
     """Return the settings of the left column."""
-    return plan.validation, plan.method, plan.params, plan.tune_by, plan.preparation
+    params = {method: settings for method, settings in plan.params.items() if settings}
+    return plan.validation, plan.method, params, plan.tune_by, plan.preparation
