@@ -131,8 +131,8 @@ def _read_validation(options: argparse.Namespace) -> Validation:
     fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
     refuse(
         fixed and options.repeats != 1,
-        f"--repeats draws the held-out rows again, and with --{''.join(fixed).replace('_', '-')} "
-        "there is nothing to draw: leave one of them out",
+        f"--repeats draws other held-out rows, but --{''.join(fixed).replace('_', '-')} "
+        "fixes them: leave out one of the two options",
         "repeats",
     )
     if options.leave_pair_out:

@@ -23,7 +23,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.parallel import judge_of
+from aucstudio.project.work.parallel import evaluator_of
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -241,8 +241,8 @@ def test_rows_that_share_a_value_of_either_column_belong_together(tmp_path):
     # p1 and p2 meet in clinic 2; p3 and the nameless one in clinic 3; nobody meets the others.
     assert table.groups.codes.tolist() == [0, 0, 0, 1, 2, 1, 3, 4]
     assert table.groups.describe() == "grouped by patient and clinic (5 groups)"
-    note = "3 rows have no patient: each of them forms its own group"
-    assert note in table.notes
+    without = [(n.columns, n.rows) for n in table.notices if n.code == "rows_without_group"]
+    assert (("patient",), 3) in without
     assert not any(
         "no group" in n
         for n in table.with_roles(roles={"patient": "ignore"}).notes
@@ -335,7 +335,7 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
         assert record.status == "done", record.error
         trained = training_rows(experiment, table, 0)
     elif where == "worker":
-        judge, trained = judge_of(experiment, table, 0), training_rows(experiment, table, 0)
+        judge, trained = evaluator_of(experiment, table, 0), training_rows(experiment, table, 0)
         assert judge.folds == 3
         for fold in range(3):
             judge._parts(fold)

@@ -1,11 +1,9 @@
-"""Rows of a table as a matrix or as blocks.
-
-The one place that knows of both.
-"""
+"""Rows of a table as a matrix, or as blocks if the table stays on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -35,8 +33,6 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Prepared: TypeAlias = "Matrix | TableBlocks"
-Limits = tuple[str, float, float]
-Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
@@ -50,8 +46,8 @@ def learn(
 ) -> Preparation:
     """Fit the preprocessing that a method needs on some rows of a table.
 
-    What is chosen is not for a method that takes values as they are. Where it takes the rows as a
-    ``sparse`` matrix, zeros stay zero.
+    The choice does not apply to a method that takes values unchanged. In a ``sparse`` matrix zeros
+    stay zero.
     """
     keep_gaps = None if method.in_parts and method.takes_missing else method.takes_missing
     if method.as_given:
@@ -69,7 +65,7 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
 
 
 def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
-    """Return prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
+    """Return prepared rows of a table in memory, sparse if preprocessing keeps zeros."""
     if preparation.keeps_zeros:
         from aucstudio.project.data.preparing.sparse import sparse_rows
 
@@ -78,48 +74,32 @@ def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
 
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
-    """List the cells of a table that are too far from the others, column by column."""
-    limits = zip(preparation.numbers, preparation.lows, preparation.highs, strict=True)
-    bounded = [
-        (name, low, high)
-        for name, low, high in limits
+    """List the cells of a table beyond the limits of its columns, column by column."""
+    limits = zip(preparation.lows, preparation.highs, strict=True)
+    bounded = {
+        name: (low, high)
+        for name, (low, high) in zip(preparation.numbers, limits, strict=True)
         if (low > -np.inf or high < np.inf) and name not in preparation.parts
-    ]
-    on_disk = _on_disk(table)
-    found = _far_on_disk(on_disk, bounded) if on_disk else _far_in_memory(table, bounded)
-    return tuple(FarCells(*cells) for cells in found)
-
-
-def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
-    columns = {column.name: column for column in in_memory(table).columns}
-    for name, low, high in bounded:
-        column = columns.get(name)
-        if column is None or column.kind == "text":
-            continue
-        far = _beyond(column, low, high)
-        if len(far):
-            yield name, len(far), float(column.at(far[0])), int(table.file_rows[far[0]])
+    }
+    names = [c.name for c in table.columns if c.name in bounded and c.kind == "number"]
+    found: dict[str, FarCells] = {}
+    for start, window in table.windows(table.height(len(names)), names) if names else ():
+        for column in window.columns:
+            rows = _beyond(column, *bounded[column.name])
+            if not len(rows):
+                continue
+            value, row = float(column.at(rows[0])), int(table.file_rows[start + rows[0]])
+            first = found.setdefault(column.name, FarCells(column.name, 0, value, row))
+            found[column.name] = dataclasses.replace(first, count=first.count + len(rows))
+    return tuple(found[name] for name in bounded if name in found)
 
 
 def _beyond(column: Column, low: float, high: float) -> Rows:
-    """Return the rows whose cell is beyond the limits, in their order."""
+    """Return the rows whose cell is beyond the limits, in order."""
     if isinstance(column, SparseColumn) and low <= 0 <= high:
         rows, numbers = column.cells
         return rows[(numbers < low) | (numbers > high)]
     return np.flatnonzero((column.values < low) | (column.values > high))
-
-
-def _far_on_disk(table: DiskTable, bounded: list[Limits]) -> Iterator[Far]:
-    beyond = {
-        name: f"isfinite(c{k}) AND (c{k} < '{low}'::DOUBLE OR c{k} > '{high}'::DOUBLE)"
-        for name, low, high in bounded
-        if (k := table.places.get(name)) is not None and table.column(name).kind == "number"
-    }
-    counts = table.store.totals([f"count(*) FILTER ({far})" for far in beyond.values()])
-    for (name, far), count in zip(beyond.items(), counts, strict=True):
-        if count:
-            row, value = table.store.first(table.places[name], far)
-            yield name, count, value, int(table.file_rows[row])
 
 
 def _on_disk(table: AnyTable) -> DiskTable | None:
@@ -133,7 +113,7 @@ def _on_disk(table: AnyTable) -> DiskTable | None:
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Return an in-memory table; others were refused before."""
+    """Return a table in memory; others were refused before."""
     assert isinstance(table, Table), f"{table.path} stays on disk"
     return table
 
@@ -148,14 +128,13 @@ def fit(
     kept: Any = None,
     spread: Spread = side_by_side,
 ) -> None:
-    """Train on prepared rows; those of a group stay together where a method holds rows out.
+    """Fit on prepared rows; rows of a group stay together if the method holds rows out.
 
-    Weights are taken relative to their mean over the rows that count, so that their scale does
-    not matter, and a cost that is summed over the rows means what it means without them.
-    ``kept`` is what other fits on these rows left for this one, ``spread`` does the independent
-    parts of it.
+    Weights are divided by their mean over the rows that count. Their scale then does not matter,
+    and a cost that is summed over the rows keeps its meaning. ``kept`` and ``spread`` are those of
+    :func:`~aucstudio.project.runs.execute.execute_split`.
     """
-    with without_convergence_warnings():  # the notes of the fit say the same
+    with without_convergence_warnings():  # the fit has a note on convergence
         if isinstance(rows, RowBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
