@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSplitter
 
-from aucstudio.engine.inference import Interval
 from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
@@ -29,6 +28,7 @@ from aucstudio.project.results.subgroups import (
     parted_data,
     subgroups,
 )
+from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.threshold_choice import OWN, Target, choose
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -244,7 +244,7 @@ def _cells(group: Subgroup) -> tuple[str, ...]:
     )
 
 
-def _area(area: Interval) -> str:
+def _area(area: Estimate) -> str:
     if math.isnan(area.value):
         return "–\none class"
     return _cell(area.value, area.low, area.high)
