@@ -135,7 +135,7 @@ def test_sorting_shows_the_ends_wherever_the_chosen_row_goes(view, table, qtbot)
 
 def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
     look(view, qtbot, CORRELATION)
-    picture = view.correlation.picture
+    picture = view.correlation
     figures = picture.figures
     assert figures
     assert all(figure.isVisible() for figure in figures)
@@ -427,13 +427,13 @@ def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
     assert text.startswith("4 columns have missing values, most of them x1")
-    found = view.gaps.picture.found
+    found = view.gaps.found
     assert found.columns == ("x0", "x1", "x2", "x3")
     assert found.missing[table.rows - 1 - 7].tolist() == [1, 1, 1, 1]
-    assert view.gaps.picture.strip.isVisible()
-    words = view.gaps.picture.words(0, table.rows - 1 - 90)
+    assert view.gaps.strip.isVisible()
+    words = view.gaps.describe(0, table.rows - 1 - 90)
     assert words.startswith("x0   100 % missing")
-    view.gaps.picture.clicked.emit(2, table.rows - 1 - 7)
+    view.gaps.plot.clicked.emit(QPointF(2.5, table.rows - 1 - 7 + 0.5))
     shown(view, qtbot)
     assert view.shows == ROWS
     assert view.sheet.place() == (7, "x2")
@@ -447,7 +447,7 @@ def test_a_table_without_gaps_says_so(view, session, table, qtbot):
     session.put_table(dataclasses.replace(table, columns=full))
     assert look(view, qtbot, GAPS) == "No column has a missing value."
     assert view.gaps.hint.isVisible()
-    assert not view.gaps.picture.plot.isVisible()
+    assert not view.gaps.plot.isVisible()
 
 
 @pytest.mark.slow
@@ -457,7 +457,7 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
         session.put_table(with_gaps(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
-    picture = (view.gaps if what == GAPS else view.correlation).picture
+    picture = view.gaps if what == GAPS else view.correlation
     light = picture.image.image.copy()
     try:
         apply_theme(qapp, "dark")
@@ -474,7 +474,7 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
 @pytest.mark.slow
 def test_correlations_are_read_and_chosen(view, table, qtbot):
     look(view, qtbot, CORRELATION)
-    picture = view.correlation.picture
+    picture = view.correlation
     assert picture.found.columns == ("x0", "x1", "x2", "x3")
     for kind in ("pearson", "spearman"):
         choose(view.correlation.kind_combo, kind)

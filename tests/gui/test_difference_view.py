@@ -286,7 +286,7 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
     inside = ((z >= low) & (z <= high)).all(axis=1).sum()
     assert 0 < inside < len(z)
     assert view.close_up._shown.counts.sum() == inside
-    view.reset_range()
+    view.plot.reset()
     settle(qtbot, view)
     assert view.close_up._shown.counts.sum() == len(z)
 
@@ -449,10 +449,10 @@ def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
-    before = view.picture
+    before = view.picture.places
     view.retheme()
     settle(qtbot, view)
-    assert view.picture is before
+    assert view.picture.places is before
     assert view.compare_combo.objectName() == "compare_combo"
     assert view.figure() is view.plot
 

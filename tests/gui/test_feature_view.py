@@ -338,8 +338,7 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
     scores = split.test_scores - split.model.intercept
     live.picture = Look(split.test_positive, scores, split.model.scorer)
     put_in_flight(session, live)
-    qtbot.waitUntil(lambda: not view.live_contour.busy())
-    assert view.live_contour.curve.isVisible()
+    qtbot.waitUntil(view.live_contour.curve.isVisible)
     assert len(on_curve(view.live_contour.curve)) > 2
     assert not view.live_line.isVisible()
     put_in_flight(session, None)

@@ -1,12 +1,9 @@
-"""Copy or save a comparison."""
+"""Save a comparison."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common import prompts
@@ -15,7 +12,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison_sheets
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.sheets import write_rows
 
 _BOOKTABS = ".booktabs.tex"
 _FORMATS = (
@@ -23,51 +19,17 @@ _FORMATS = (
 )
 
 
-def copy_tables(session: Session, found: Comparison) -> None:
-    """Copy the tables as text."""
-    QGuiApplication.clipboard().setText(comparison_sheets.as_csv(found, delimiter="\t"))
-    session.told.emit("Tables copied")
-
-
 def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
     """Ask for a file, and write the tables into it."""
-    asked = "Save the comparison", "comparison.csv", _FORMATS
-    _save(parent, session, asked, lambda path: table_text(path, found))
-
-
-def copy_columns(session: Session, columns: Mapping[str, Sequence[object]]) -> None:
-    """Copy one table as text."""
-    QGuiApplication.clipboard().setText(_text_of(columns, "\t"))
-    session.told.emit("Table copied")
-
-
-def save_columns(
-    parent: QWidget, session: Session, columns: Mapping[str, Sequence[object]]
-) -> None:
-    """Ask for a file, and write one table into it."""
-    asked = "Save the subgroups", "subgroups.csv", "CSV (*.csv)"
-    _save(parent, session, asked, lambda _path: _text_of(columns, ","))
-
-
-def _save(
-    parent: QWidget, session: Session, asked: tuple[str, str, str], text: Callable[[Path], str]
-) -> None:
-    path = prompts.ask_save_path(parent, *asked)
+    path = prompts.ask_save_path(parent, "Save the comparison", "comparison.csv", _FORMATS)
     if path is None:
         return
     try:
-        write_atomically(Path(path), text(Path(path)))
+        write_atomically(Path(path), table_text(Path(path), found))
     except InputError as error:
         session.failed.emit(str(error), "")
     else:
         session.told.emit(f"Saved {path}")
-
-
-def _text_of(columns: Mapping[str, Sequence[object]], delimiter: str) -> str:
-    text = io.StringIO()
-    lines = zip(*columns.values(), strict=True)
-    write_rows(text, [tuple(columns), *lines], delimiter)
-    return text.getvalue()
 
 
 def table_text(path: Path, found: Comparison) -> str:

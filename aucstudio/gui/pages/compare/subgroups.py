@@ -53,14 +53,14 @@ class GroupsPage(Asker, QSplitter):
 
     Attributes
     ----------
-    said : Signal(object)
-        What is to be said of it.
+    concluded : Signal(object)
+        The conclusion has changed.
     by_combo : ElidedCombo
     cuts_field : QLineEdit
     found : Subgroups or None
     """
 
-    said = Signal(object)
+    concluded = Signal(object)  # Statement or str
 
     def __init__(self, session: Session, row: ControlRow) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -141,7 +141,7 @@ class GroupsPage(Asker, QSplitter):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
-            self.said.emit(f"Results of {run.look.name} by {column}…")
+            self.concluded.emit(f"Results of {run.look.name} by {column}…")
 
     def _on_found(self, found: Subgroups) -> None:
         self.found = found
@@ -181,7 +181,7 @@ class GroupsPage(Asker, QSplitter):
         self._answer.drop()
         self._draw_curves(())
         self.table.show_rows([])
-        self.said.emit(words)
+        self.concluded.emit(words)
 
     def _draw(self) -> None:
         found, run = self.found, self._run
@@ -192,7 +192,7 @@ class GroupsPage(Asker, QSplitter):
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
         band, target = self.session.plan.band, self.session.focus.target
-        self.said.emit(statement(found, run.look.name, band, target))
+        self.concluded.emit(statement(found, run.look.name, band, target))
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen = self.table.currentIndex().row()

@@ -20,7 +20,7 @@ from aucstudio.gui.pages.data.column_card import ColumnCard
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.export import Taking
 from aucstudio.gui.pages.data.filters import Filters
-from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
+from aucstudio.gui.pages.data.grid_pages import CorrelationPage, GapPage
 from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowWish, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
 from aucstudio.gui.state.session import Session
@@ -134,7 +134,7 @@ class DataView(PageView):
         )
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
-            page.said.connect(self._tell)
+            page.concluded.connect(self._tell)
         self.correlation.clicked.connect(self.point_column)
 
     # ------------------------------------------------------------- what the frame asks
@@ -145,7 +145,7 @@ class DataView(PageView):
         return str(self.show_combo.currentData())
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        data = {GAPS: self.gaps.picture.data, CORRELATION: self.correlation.picture.data}
+        data = {GAPS: self.gaps.data, CORRELATION: self.correlation.data}
         return data.get(self.shows, self.card.spread.data)()
 
     def busy(self) -> bool:
@@ -373,9 +373,6 @@ class DataView(PageView):
         self.session.point_at(row=row)
 
     def _on_focus(self) -> None:
-        if not self.isVisible():
-            self.mark_stale()
-            return
         self.refresh()
         row = self.session.focus.row
         if row is not None and row != self.sheet.place()[0]:

@@ -17,7 +17,6 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
-from aucstudio.gui.state.timers import delayed
 from aucstudio.project.geometry.differences import (
     PAIRS_COUNTED,
     Density,
@@ -197,19 +196,15 @@ class CloseUp:
         self._shown: Density | None = None
         # Without a close-up the coarse cells stay, which are right too.
         self._answer = page.answer(self._put, lambda _why: None)
-        self._soon = delayed(page, _PAUSE, self._count)
-        self._box.sigRangeChanged.connect(self._on_range)
+        for changed in (self._box.sigRangeChanged, self._box.sigResized):
+            changed.connect(self._on_range)
 
     def follow(self, cloud: PairCloud | None, positive: NDArray[np.bool_] | None) -> None:
         """Attend to a cloud whose whole density is drawn, or to none."""
         self._answer.forget()
         self._cloud, self._positive = cloud, positive
         self._shown = None if cloud is None else cloud.density
-        self._soon.start()
-
-    def busy(self) -> bool:
-        """Return whether pairs are being counted, or soon will be."""
-        return self._soon.isActive() and self._wanted() is not None
+        self._count()
 
     def _on_range(self, *_changed: Any) -> None:
         cloud, shown = self._cloud, self._shown
@@ -219,7 +214,7 @@ class CloseUp:
         if shown is not cloud.density and ((low < shown.low) | (high > shown.high)).any():
             # The close-up does not reach so far: coarse cells are better than none.
             self._put(cloud.density)
-        self._soon.start()
+        self._count()
 
     def _view(self) -> tuple[Array, Array]:
         ranges = np.array(self._box.viewRange())
@@ -239,6 +234,7 @@ class CloseUp:
     def _count(self) -> None:
         wanted, cloud, positive = self._wanted(), self._cloud, self._positive
         if wanted is None or cloud is None or positive is None:
+            self._answer.drop()
             return
         a, b = cloud.places[positive], cloud.places[~positive]
         low, high = wanted
@@ -249,7 +245,7 @@ class CloseUp:
             counts = difference_histogram(a, b, low, high, (across, up))
             return shaded(counts, low, high, (cloud.low, cloud.high))
 
-        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work)
+        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work, pause=_PAUSE)
 
     def _put(self, density: Density) -> None:
         self._shown = density

@@ -20,14 +20,14 @@ from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
-from aucstudio.project.geometry.planes import Plane, angle, carried
+from aucstudio.project.geometry.planes import angle, carried
 from aucstudio.project.runs.record import SplitResult
 
 
 class RunPlanes:
-    """The hyperplanes in one plot; each keeps its run's colour and dash.
+    """The hyperplanes in one plot, in the colours and dashes of their runs.
 
-    ``counted`` is called when the compared run's errors were counted beside the window.
+    ``counted`` is called when the errors of the compared run were counted in the background.
 
     Attributes
     ----------
@@ -53,25 +53,25 @@ class RunPlanes:
         self._counted = counted
         self._answer = page.answer(self._on_counted)
 
-    def draw(self, subject: Subject, picture: PlanePicture, every: bool) -> list[str]:
-        """Draw the chosen run's, the compared one's and, if wanted, those of all checked runs.
+    def draw(self, picture: PlanePicture, every: bool) -> list[str]:
+        """Draw the selected run, the compared run and, if ``every``, all checked runs.
 
         Returns
         -------
         list of str
-            What there is to say of the compared one.
+            Sentences about the compared run.
         """
-        self._explained = []
+        subject, self._explained = picture.subject, []
         self._take_away()
         if subject.run is None or subject.split is None:
             return []
-        normal = own_normal(subject, picture.plane)
+        normal = own_normal(picture)
         if normal is not None:
             self._show(self.chosen, normal, subject.run, subject.split, 2.5)
-        told = self._draw_compared(subject, picture)
+        sentences = self._draw_compared(picture)
         if every:
-            self._draw_others(subject, picture)
-        return told
+            self._draw_others(picture)
+        return sentences
 
     def _take_away(self) -> None:
         self.chosen.hide()
@@ -80,7 +80,8 @@ class RunPlanes:
             self._plot.removeItem(line)
         self.others = []
 
-    def _draw_compared(self, subject: Subject, picture: PlanePicture) -> list[str]:
+    def _draw_compared(self, picture: PlanePicture) -> list[str]:
+        subject = picture.subject
         other = self._session.run(self._session.compared)
         if other is None or not other.record.splits or other.record.id == self._session.selected:
             return []
@@ -111,7 +112,7 @@ class RunPlanes:
             self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
-        """State how many of the pairs the compared run ranks wrongly, if it had the same rows."""
+        """State how many pairs the compared run ranks wrongly, if it has the same rows."""
         assert subject.split is not None
         part = "test" if subject.held_out else "train"
         rows, scores, positive = (f"{part}_{what}" for what in ("rows", "scores", "positive"))
@@ -130,13 +131,13 @@ class RunPlanes:
         self._found = found
         self._counted()
 
-    def _draw_others(self, subject: Subject, picture: PlanePicture) -> None:
+    def _draw_others(self, picture: PlanePicture) -> None:
         shown = {self._session.selected, self._session.compared}
         for run in self._session.checked_runs():
             split = run.record.splits[split_of(run, self._session)]
             if run.record.id in shown or split.coef is None:
                 continue
-            moved = _carried(subject, split)
+            moved = _carried(picture.subject, split)
             normal = None if moved is None else picture.plane.normal(moved)
             if normal is not None:
                 line = add_line(self._plot, 11)
@@ -146,7 +147,7 @@ class RunPlanes:
                 self._explained.append((run.look.name, run_pen(run.look, 1.5)))
 
     def move_live(self, live: LiveRun | None, normal: Array | None) -> None:
-        """Put the hyperplane of the run in progress where it is now, or take it away."""
+        """Draw the current hyperplane of the run in progress, or none."""
         if live is None or normal is None:
             self.live.hide()
             return
@@ -154,15 +155,16 @@ class RunPlanes:
         self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
     def entries(self) -> list[Entry]:
-        """Name the lines."""
+        """List the lines for the legend."""
         return list(self._explained)
 
 
-def own_normal(subject: Subject, plane: Plane) -> Array | None:
-    """Return the normal of the chosen run's own hyperplane in a plane, if it is a line there."""
-    if not plane.is_straight:
+def own_normal(picture: PlanePicture) -> Array | None:
+    """Return the normal of the hyperplane of the subject, if it is a line in the plane."""
+    if not picture.plane.is_straight:
         return np.array([1.0, 0.0])
-    return None if subject.weights is None else plane.normal(subject.weights)
+    weights = picture.subject.weights
+    return None if weights is None else picture.plane.normal(weights)
 
 
 def _line_name(look: RunLook) -> str:
@@ -170,7 +172,7 @@ def _line_name(look: RunLook) -> str:
 
 
 def _carried(subject: Subject, split: SplitResult) -> Array | None:
-    """Write the weights of a split on the features of the picture."""
+    """Return the weights of a split for the features of the picture."""
     assert split.coef is not None
     moved = carried(split.coef, 0.0, split.model.preparation, subject.preparation)
     return None if moved is None else moved[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtWidgets import (
     QGraphicsItem,
@@ -53,7 +53,7 @@ class ModelView(PageView):
         super().__init__(session, "model_view", "Model")
         self.weights, self.row_part = WeightsPart(), RowPart()
         self.row_part.pointed.connect(lambda row: session.point_at(row=row))
-        self.parts: list[ModelPicture] = [
+        self.parts: list[ModelPicture[Any]] = [
             self.weights,
             MembersPart(),
             ImportancePart(),
@@ -97,7 +97,7 @@ class ModelView(PageView):
 
     def refresh(self) -> None:
         live, run = self.followed(), self._run()
-        self.weights.live_weights.leave()
+        self.weights.end_live()
         self._flying = live
         if live is not None:
             self._turn_to_flight(live)
@@ -179,7 +179,7 @@ class ModelView(PageView):
         fill_combo(self.picture_combo, [(part.title, part.key) for part in suited])
         self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
 
-    def _turn_to(self, part: ModelPicture) -> None:
+    def _turn_to(self, part: ModelPicture[Any]) -> None:
         if part is not self.part:
             self.part.leave()
             self.part = part
@@ -195,7 +195,7 @@ class ModelView(PageView):
         self._wanted = str(self.picture_combo.itemData(index))
         self.refresh()
 
-    def _hear(self, part: ModelPicture, words: Statement | str) -> None:
+    def _hear(self, part: ModelPicture[Any], words: Statement | str) -> None:
         if part is not self.part or not (self._flying or self._run()):
             return
         self.sentence.setText(words)

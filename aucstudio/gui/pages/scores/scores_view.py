@@ -58,8 +58,8 @@ class ScoresView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "plan": "mark_stale",
-        "focus": "_on_focus",
-        "stakes": "_on_focus",
+        "focus": "_show_focus",
+        "stakes": "_show_focus",
         "band": "refresh_band",
     }
 
@@ -157,12 +157,10 @@ class ScoresView(PageView):
             self.refresh()
 
     def refresh_band(self) -> None:
-        """Shade the scores of the FPR range; all else stays."""
-        if self.isVisible() and self._split() is not None:
+        """Shade the scores of the FPR range."""
+        if self._split() is not None:
             self._show_band()
             self._tell(self._counts())
-        else:
-            self.mark_stale()
 
     def can_follow(self, live: LiveRun) -> bool:
         return live.picture is not None
@@ -257,15 +255,10 @@ class ScoresView(PageView):
         """Move the threshold, in every view."""
         self.session.set_threshold(threshold=value)
 
-    def _on_focus(self) -> None:
-        if self.isVisible() and self._split() is not None:
-            self._show_focus()
-        else:
-            self.mark_stale()
-
     def _show_focus(self) -> None:
         run, split = self.session.run(self.session.selected), self._split()
         if run is None or split is None:
+            self.mark_stale()  # another split is selected
             return
         focus = self.session.focus
         quietly(self.threshold_box.setValue, focus.threshold)

@@ -69,7 +69,7 @@ class TrainingView(PageView):
         **PageView.listens_to,
         "plan": "mark_stale",
         "focus": "mark_stale",
-        "band_rested": "refresh_band",
+        "band_rested": "_draw",
     }
 
     def __init__(self, session: Session) -> None:
@@ -155,13 +155,6 @@ class TrainingView(PageView):
         else:
             self._ready.forget()
         self._draw()
-
-    def refresh_band(self) -> None:
-        """Show the partial areas in the present FPR range; the rest stays."""
-        if self.isVisible():
-            self._draw()
-        else:
-            self.mark_stale()
 
     def refresh_live(self) -> None:
         """Show the fit in progress, at once if it is another one or that was not done just now."""

@@ -59,7 +59,6 @@ class Layers:
         self.side = self._make_side()
         self._fill_menu(menu)
         self.difference.changed.connect(changed)
-        session.listen(changed, "stakes")
 
     def _make_side(self) -> QScrollArea:
         # Words wrap in the width of the panels, and are as high as they are there.
