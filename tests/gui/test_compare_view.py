@@ -419,13 +419,6 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     assert "cannot write" in said[1]
 
 
-def test_empty_states_say_what_to_do(view, session, qtbot):
-    assert shown(view, qtbot).startswith("No run yet")
-    session.study.table = None
-    view.mark_stale()
-    assert shown(view, qtbot).startswith("Open a table")
-
-
 def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
     shown(view, qtbot)
     assert view.figure_data() == {}

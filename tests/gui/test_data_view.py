@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
-from aucstudio.gui.pages.data.row_query import Asked, Finder, RowWish
+from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
@@ -249,7 +249,7 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     session.set_looks(list(session.plan.looks), "Take out", removed=True)
     shown(view, qtbot)
     assert "no column" in view.filters.problem.text()
-    assert view.filters.wish.part == "all"
+    assert view.filters.row_filter.part == "all"
 
 
 def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
@@ -678,7 +678,7 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
     for positive in (None, ["a", "b"]):
         if positive:
             session.set_roles(positive=positive)
-        asked = Asked.of(session, session.table, RowWish())
+        asked = Asked.of(session, session.table, RowFilter())
         model.show_found(finder.find(asked, lambda _share: False))
         cells = [model.index(k, model.column_of("kind")) for k in range(3)]
         inks.append([cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells])

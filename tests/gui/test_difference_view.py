@@ -445,18 +445,6 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
     assert home[0][1] > places[:, 0].max()
 
 
-def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
-    train(qtbot, session)
-    settle(qtbot, view)
-    before = view.picture.places
-    view.retheme()
-    settle(qtbot, view)
-    assert view.picture.places is before
-    assert view.compare_combo.objectName() == "compare_combo"
-    assert view.figure() is view.plot
-
-
 def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
     train(qtbot, session)

@@ -35,13 +35,6 @@ def turn_to(qtbot, view, key):
     return view.part
 
 
-def test_empty_state_says_what_to_do(qtbot, table_session, view):
-    settle(qtbot, view)
-    assert "press Run" in view.sentence.text()
-    assert not view.picture_combo.isVisible()
-    assert view.figure_data() == {}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "params", "pictures"),
@@ -238,14 +231,6 @@ def test_long_names_keep_both_ends():
     assert len(cut) <= 11
     assert cut.startswith("a_ver")
     assert cut.endswith("name")
-
-
-def test_names_for_automation(view):
-    assert view.objectName() == "model_view"
-    assert view.title == "Model"
-    for part in view.parts:
-        assert part.plot.objectName().startswith("model_")
-    assert view.picture_combo.accessibleName()
 
 
 @pytest.mark.slow

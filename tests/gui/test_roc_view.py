@@ -511,25 +511,6 @@ def test_a_record_is_measured_once(records):
     assert curves.run_curves(records["RLS"]) is curves.run_curves(records["RLS"])
 
 
-def test_every_control_has_a_name(view):
-    choices = view.choices
-    for widget in (
-        choices.face_combo,
-        choices.axis_combo,
-        choices.curve_combo,
-        choices.band_low,
-        choices.band_high,
-        choices.show_button,
-        choices.zoom_button,
-    ):
-        assert widget.objectName()
-        assert widget.accessibleName()
-        assert widget.toolTip()
-    assert choices.zoom_button.objectName() == "zoom_band_button"
-    assert view.objectName() == "roc_view"
-    assert view.figure() is view.plot
-
-
 def test_curves_of_very_many_rows_are_made_beside_the_window(
     session, view, table, qtbot, monkeypatch
 ):

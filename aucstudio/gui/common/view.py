@@ -31,7 +31,7 @@ from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
@@ -39,7 +39,7 @@ from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
 _LEAST_COMBO = 64
 
 
-class PageView(Asker, QWidget):
+class PageView(QWidget):
     """A page of the centre; it is refreshed while it is visible, once for several changes.
 
     A subclass adds controls to ``controls``, calls ``set_content`` with its pictures, and
@@ -138,6 +138,16 @@ class PageView(Asker, QWidget):
         layout = self.layout()
         if layout is not None:
             layout.activate()  # fit_page reads the sizes of the pictures
+
+    def busy(self) -> bool:
+        """Return whether a part of the page is being computed, or will be after a drag."""
+        is_waiting = "band_rested" in self.listens_to and self.session.is_band_moving
+        return is_waiting or any(answer.busy for answer in self.findChildren(Answer))
+
+    def forget_answers(self) -> None:
+        """Cancel all computations and drop their results, which may hold records of other runs."""
+        for answer in self.findChildren(Answer):
+            answer.forget()
 
     def offer_following(self) -> None:
         """Add the choice between the run in progress and the selected run."""

@@ -16,13 +16,13 @@ Value = TypeVar("Value")
 Work = Callable[[Callable[[Any], bool]], Value]
 
 
-class Answer(Generic[Value]):
+class Answer(QObject, Generic[Value]):
     """Computes one result at a time; cached results are shown at once.
 
     Parameters
     ----------
     parent : QObject
-        The computation ends with it.
+        Part of a page, which is busy while it computes.
     show : callable
         Called on the window's thread with a result.
     fail : callable, optional
@@ -46,10 +46,11 @@ class Answer(Generic[Value]):
         progress: Callable[[Any], object] | None = None,
         keep: int = 1,
     ) -> None:
+        super().__init__(parent)
         self._show, self._fail, self._keep = show, fail, keep
         self._kept: dict[object, Value] = {}
-        self._background = Background(parent, self._finish, progress)
-        self._pause = delayed(parent, 0, self._start)
+        self._background = Background(self, self._finish, progress)
+        self._pause = delayed(self, 0, self._start)
         self._work: Work[Value] | None = None
         self.key: object = None
 
@@ -123,35 +124,3 @@ class Answer(Generic[Value]):
             del self._kept[next(iter(self._kept))]
         self._kept[key] = cast("Value", job.result)
         self._show(self._kept[key])
-
-
-class Asker:
-    """Mixin of widgets that ask for results computed in the background."""
-
-    _answers: tuple[Answer[Any], ...] = ()
-
-    def answer(
-        self,
-        show: Callable[[Any], object],
-        fail: Callable[[str], object] | None = None,
-        progress: Callable[[Any], object] | None = None,
-        keep: int = 1,
-    ) -> Answer[Any]:
-        """Make an :class:`Answer` that ends with this widget."""
-        made = Answer[Any](cast("QObject", self), show, fail, progress, keep)
-        self._answers = (*self._answers, made)
-        return made
-
-    def busy(self) -> bool:
-        """Return whether a result is being computed."""
-        return any(one.busy for one in self._answers)
-
-    def drop_questions(self) -> None:
-        """Cancel requests whose results are no longer shown."""
-        for one in self._answers:
-            one.drop()
-
-    def forget_answers(self) -> None:
-        """Cancel all requests and drop cached results, which may hold records of another study."""
-        for one in self._answers:
-            one.forget()

@@ -17,10 +17,11 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import label, tell
 from aucstudio.gui.pages.compare import export
-from aucstudio.gui.pages.compare import words as saying
+from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
 from aucstudio.gui.pages.compare.shown_comparison import ShownComparison, compare_checked
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES, as_csv
@@ -52,7 +53,7 @@ class CompareView(PageView):
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
         self._filled: object = None
-        self._answer = self.answer(self._show, self._on_failed, keep=_KEPT)
+        self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
         self._make_pages()
         session.listen(self.forget_answers, "table")
@@ -116,11 +117,6 @@ class CompareView(PageView):
             return self.groups.data()
         return {} if self.shown is None else self.picture.forest.data()
 
-    def busy(self) -> bool:
-        if self.shows_groups:
-            return self.groups.busy()
-        return super().busy() or self.session.is_band_moving
-
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
@@ -179,10 +175,10 @@ class CompareView(PageView):
             if shown is not None:
                 self.picture.show_comparison(shown)
                 self.tables.show_comparison(shown)
-                tell(self.footnote_label, saying.footnote(shown.found, shown.band))
+                tell(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
-            self.sentence.setText(saying.what_next(self.session))
+            self.sentence.setText(texts.what_next(self.session))
         else:
             self._mark(shown)
 
@@ -200,27 +196,26 @@ class CompareView(PageView):
         self.tables.mark(chosen, place)
         found = shown.found
         if not found.pairs:
-            words = saying.one_run_words(found.runs[0], found.measure, shown.measure)
+            words = texts.one_run_words(found.runs[0], found.measure, shown.measure)
             self.sentence.setText(words)
             return
         i, _, pair = list(found.places())[place or 0]
         record = shown.runs[i].record
         tests = sum(not other.refused for other in found.pairs)
         self.sentence.setText(
-            saying.pair_sentence(pair, shown.measure, saying.rows_words(record)).then(
-                saying.forecast_words(pair, record, tests), saying.tally_words(found.pairs)
+            texts.pair_sentence(pair, shown.measure, texts.rows_words(record)).then(
+                texts.forecast_words(pair, record, tests), texts.tally_words(found.pairs)
             )
         )
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_show(self) -> None:
         self.pages.setCurrentIndex([key for key, _words in _SHOWN].index(self.show_switch.current))
         groups = self.shows_groups
         self.controls.show(not groups, self.measure_combo, self.correction_combo)
         if not groups:
-            self.groups.drop_questions()
-            self.groups.show_controls(False)
+            self.groups.leave()
             self._filled = None
         self.refresh()
 

@@ -193,7 +193,7 @@ class ForestPlot(QObject):
             axis.setStyle(tickLength=0)
             axis.setGrid(False)
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_click(self, event: Any) -> None:
         if event.double():

@@ -17,7 +17,7 @@ from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.widgets import named, quietly
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.table import Table
@@ -48,7 +48,7 @@ _TIPS = {
 Key = tuple[Any, ...]
 
 
-class GroupsPage(Asker, QSplitter):
+class GroupsPage(QSplitter):
     """Curves above, figures below; it works in the background.
 
     Attributes
@@ -69,7 +69,7 @@ class GroupsPage(Asker, QSplitter):
         self.found: Subgroups | None = None
         self._run: ShownRun | None = None
         self._columns: tuple[str, ...] = ()
-        self._answer = self.answer(self._on_found, self._on_failed)
+        self._answer = Answer[Subgroups](self, self._on_found, self._on_failed)
         self._make_controls(row)
         self.picture = RocSketch("groups_plot")
         self.plot = self.picture.plot
@@ -106,6 +106,11 @@ class GroupsPage(Asker, QSplitter):
         """Show its controls above the page, or hide them; cut points are for numbers."""
         self._controls.show(shown, self.by_combo)
         self.cuts_field.setVisible(shown and self._is_number())
+
+    def leave(self) -> None:
+        """Hide the controls and cancel the computation."""
+        self._answer.drop()
+        self.show_controls(False)
 
     # ------------------------------------------------------------- computing
 
@@ -259,8 +264,8 @@ def _cell(value: float, low: float, high: float) -> str:
 
 def _left_out(found: Subgroups) -> str:
     """State how many levels have too few rows for the tests, where these speak."""
-    told = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
-    counts = [f"{n} of the {what}" for what, p, n in told if n and not math.isnan(p)]
+    text = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    counts = [f"{n} of the {what}" for what, p, n in text if n and not math.isnan(p)]
     return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
 
 

@@ -116,7 +116,7 @@ def tally_cell(standing: WinCount) -> str:
 
 
 def rank_cell(standing: WinCount) -> str:
-    """Write a mean rank, whole ones without decimals."""
+    """Write a mean rank, integers without decimals."""
     if math.isnan(standing.mean_rank):
         return "–"
     return f"{standing.mean_rank:.1f}".removesuffix(".0")

@@ -24,7 +24,7 @@ from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import hint_label, make_combo, named
 from aucstudio.gui.pages.data import words
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.correlation import (
@@ -46,10 +46,10 @@ _DARK = 0.6  # a correlation whose square is dark
 _NAME_WIDTH = 110
 _STRIP = 0.03  # of the width
 _INSIDE = 0.015  # of the height: how far the ends' numbers are from it
-_FAINT = 0.12  # a line with a single gap among thousands is seen all the same
+_FAINT = 0.12  # opacity of a line with one missing value among thousands
 
 
-class GridPage(Asker, QWidget):
+class GridPage(QWidget):
     """A grid of coloured squares, or a hint in its place.
 
     A subclass draws the result of its request, and describes and selects squares.
@@ -81,7 +81,7 @@ class GridPage(Asker, QWidget):
         self.setLayout(down((self.plot, 1), (self.hint, 1)))
         self.found: Any = None
         self._size = (0, 0)
-        self._answer = self.answer(self._on_found, self.concluded.emit)
+        self._answer = Answer[Any](self, self._on_found, self.concluded.emit)
 
     @abstractmethod
     def hint_of(self, found: Any) -> str:

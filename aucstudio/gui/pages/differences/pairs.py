@@ -127,7 +127,7 @@ def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
 def pair_columns(picture: PlanePicture, band: Band) -> dict[str, NDArray[np.generic]]:
     """Return the drawn pairs as columns: their rows, places and what they are.
 
-    Rows are counted from 1, the header left out.
+    Rows are counted from 1 without the header.
     """
     pairs: PlacedPairs = picture.extra
     kinds = [*drawn_pairs(pairs, band), pairs.support]

@@ -15,7 +15,7 @@ from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, split_of
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -37,7 +37,6 @@ class RunPlanes:
 
     def __init__(
         self,
-        page: Asker,
         plot: pg.PlotWidget,
         session: Session,
         live_line: pg.InfiniteLine,
@@ -51,7 +50,7 @@ class RunPlanes:
         self._explained: list[tuple[str, QPen]] = []
         self._found: Misranked | None = None
         self._counted = counted
-        self._answer = page.answer(self._on_counted)
+        self._answer = Answer(plot, self._on_counted)
 
     def draw(self, picture: PlanePicture, every: bool) -> list[str]:
         """Draw the selected run, the compared run and, if ``every``, all checked runs.
@@ -86,19 +85,19 @@ class RunPlanes:
         if other is None or not other.record.splits or other.record.id == self._session.selected:
             return []
         split = other.record.splits[split_of(other, self._session)]
-        told = self._errors(other, split, subject)
+        sentences = self._errors(other, split, subject)
         if split.coef is None:
-            return [*told, f"{other.look.name} is not linear and has no hyperplane here."]
+            return [*sentences, f"{other.look.name} is not linear and has no hyperplane here."]
         moved = _carried(subject, split)
         if moved is None:
-            return [*told, f"{other.look.name} uses features that {subject.name} does not."]
+            return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
         normal = picture.plane.normal(moved)
         if normal is not None:
             self._show(self.compared, normal, other, split, 2.0)
         if subject.weights is not None:
             turned = angle(subject.weights, moved)
-            told.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
-        return told
+            sentences.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
+        return sentences
 
     def _show(
         self, items: HyperplaneItems, normal: Array, run: ShownRun, split: SplitResult, width: float

@@ -84,7 +84,7 @@ def _share(share: float) -> str:
 
 
 def _in_band(order: PairOrder, found: Misranked, band: Band) -> Iterator[str]:
-    """Describe the share of errors in the FPR range; empty for the whole curve."""
+    """State the share of errors in the FPR range; empty for the full range."""
     if band == (0.0, 1.0) or not found.count:
         return
     inside = order.misranked(0, band)
@@ -135,7 +135,7 @@ def other_words(subject: Subject, live: LiveRun | None) -> str:
 
 
 def row_name(number: int) -> str:
-    """Name a row of the table as people count: from 1, the header left out."""
+    """Name a row of the table, counted from 1 without the header."""
     return f"row {number + 1:,}"
 
 

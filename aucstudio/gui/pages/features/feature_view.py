@@ -120,16 +120,13 @@ class FeatureView(PlaneView):
         )
         row.addStretch(0)
 
-    def busy(self) -> bool:
-        return super().busy() or self.mapper.busy()
-
     # ------------------------------------------------------------- computing
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
         chosen, numbers = super().wanted_features(subject), len(subject.preparation.numbers)
         if chosen is not None or subject.weights is None or numbers < 2:
             return chosen
-        # Levels put all rows into four places: they are seen only if they are asked for.
+        # Levels put all rows into four places: shown only on request.
         first, second = np.argsort(-np.abs(subject.weights[:numbers]), kind="stable")[:2]
         return int(first), int(second)
 
@@ -255,7 +252,7 @@ class FeatureView(PlaneView):
             self._compared_words(subject, sample),
             words.lost_words(found, self.session.plan.band),
             left_out_words(subject, "the boundary is that"),
-            words.held_words(picture, curved or self.shading.image.isVisible()),
+            words.held_words(picture, curved or self.shade_check.isChecked()),
             *words.remarks(picture, self.marks.drawn),
         ]
 

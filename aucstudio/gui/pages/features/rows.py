@@ -89,7 +89,7 @@ class RowMarks:
         return len(self._kept)
 
     def forget(self) -> None:
-        """Clear the rows that can be pointed at."""
+        """Clear the rows."""
         self.readout.show_nothing()
         self._picture = None
 

@@ -11,16 +11,16 @@ from aucstudio.project.runs.experiments.experiment import Band
 def caption(picture: PlanePicture, drawn: int) -> str:
     """Explain the points, the regions and the lines of the runs."""
     rows = len(picture.sample.positive)
-    said = "Each point is one row of the table."
+    text = "Each point is one row of the table."
     if any(picture.extra.regions):
-        said = (
+        text = (
             "Half of the rows of each class lie within its inner line, 90 % within the outer one."
         )
         if drawn:
-            said += f" {drawn:,} of {rows:,} rows are drawn as points."
+            text += f" {drawn:,} of {rows:,} rows are drawn as points."
     if picture.subject.run is None:
-        return said
-    return f"{said} Each run predicts positive beyond its own line."
+        return text
+    return f"{text} Each run predicts positive beyond its own line."
 
 
 def verdict(

@@ -168,7 +168,7 @@ class ShapesPart(ModelPicture[ScoreCurves]):
             drawn = pen(colour, width, run_dash(look.colour))
             self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
             return
-        # Levels have no order to draw a line along, and other splits may list them otherwise.
+        # Levels have no order, and other splits may list them in another one.
         place = {level: k for k, level in enumerate(own.levels[:_MOST_LEVELS])}
         at = [
             (place[level], y)
@@ -239,8 +239,8 @@ def _shapes(
 def _told(curve: ScoreCurve, value: float) -> str:
     if not curve.layout:
         return plain_number(value, 3)
-    told = dates.spell(value, curve.layout)
-    return told if np.ptp(curve.x) < 2 else told[:10]  # days, not their times
+    text = dates.spell(value, curve.layout)
+    return text if np.ptp(curve.x) < 2 else text[:10]  # days, not their times
 
 
 def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Statement:

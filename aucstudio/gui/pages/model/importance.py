@@ -123,27 +123,29 @@ def _sentence(subject: ModelSubject, found: Importance, measure: str, rows: Whis
     first = rows[0]
     what = _WORDS[measure]
     if first.value <= 0:
-        said = [f"No column matters to {subject.name}: shuffling any of them costs no {what}."]
+        sentences = [f"No column matters to {subject.name}: shuffling any of them costs no {what}."]
     else:
-        said = [
+        sentences = [
             f"{first.name} matters most to {subject.name}: shuffling it costs "
             f"{figure_words(first.value)} {what} (95 % {interval_words(first.low, first.high)})."
         ]
     idle = int((~(rows.low > 0)).sum())
     if 0 < idle < len(rows) and not np.isnan(first.low):
-        said.append(
+        sentences.append(
             f"The loss of {idle} of {len(rows)} columns is not significantly different from 0."
         )
     shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"
     if len(found.areas) == 1:
-        said.append(f"Over {shuffles} of one split: repeats show how it varies with the rows.")
+        sentences.append(f"Over {shuffles} of one split: repeats show how it varies with the rows.")
     else:
-        said.append(f"Means over {found.splits} splits, {shuffles} each.")
+        sentences.append(f"Means over {found.splits} splits, {shuffles} each.")
     if len(rows) < found.of_columns:
-        said.append(
+        sentences.append(
             f"Of {found.of_columns:,} columns the {len(rows):,} that move the scores most were "
             "shuffled one by one."
         )
     if found.rows < found.of_rows:
-        said.append(f"{found.rows:,} of {found.of_rows:,} held-out rows of each split were scored.")
-    return Statement.of(*said, "" if found.complete else "Stopped before the end.")
+        sentences.append(
+            f"{found.rows:,} of {found.of_rows:,} held-out rows of each split were scored."
+        )
+    return Statement.of(*sentences, "" if found.complete else "Stopped before the end.")

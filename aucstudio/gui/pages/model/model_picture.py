@@ -15,7 +15,7 @@ from aucstudio.gui.common.layouts import down, holding
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.whiskers import WhiskerChart
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.state.answer import Asker, Work
+from aucstudio.gui.state.answer import Answer, Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiments.experiment import Band
@@ -66,7 +66,7 @@ class ModelSubject:
         return self.record.id, self.record.created
 
 
-class ModelPicture(Asker, QWidget, Generic[Found]):
+class ModelPicture(QWidget, Generic[Found]):
     """One picture: its plot, its controls and its conclusion.
 
     Attributes
@@ -109,7 +109,9 @@ class ModelPicture(Asker, QWidget, Generic[Found]):
         self.row.setContentsMargins(0, 0, 0, 0)
         self.bar = holding(self.row)
         self.setLayout(down(shown))
-        self._answer = self.answer(self._on_found, self.show_none, self._on_progress, self.keep)
+        self._answer = Answer[Found](
+            self, self._on_found, self.show_none, self._on_progress, self.keep
+        )
 
     # ------------------------------------------------------------- for subclasses
 
@@ -166,7 +168,7 @@ class ModelPicture(Asker, QWidget, Generic[Found]):
             self.draw(self.subject, self.found)
 
     def show_none(self, sentence: str) -> None:
-        """Clear the picture and say why."""
+        """Clear the picture and explain why."""
         self.found = None
         if not isinstance(self.shown, WhiskerChart):
             self.plot.clear()
@@ -176,7 +178,7 @@ class ModelPicture(Asker, QWidget, Generic[Found]):
 
     def leave(self) -> None:
         """Cancel computations that are no longer shown."""
-        self.drop_questions()
+        self._answer.drop()
         self.subject = None
 
     def _on_found(self, found: Found) -> None:

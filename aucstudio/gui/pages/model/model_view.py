@@ -38,7 +38,7 @@ class ModelView(PageView):
     follow_check : QCheckBox
     parts : list of ModelPicture
     part : ModelPicture
-        The one that is seen.
+        The visible one.
     """
 
     listens_to: ClassVar = {
@@ -90,9 +90,6 @@ class ModelView(PageView):
     def figure_data(self) -> Columns:
         return self.part.data() if self._flying or self._run() else {}
 
-    def busy(self) -> bool:
-        return self.part.busy()
-
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
@@ -120,7 +117,7 @@ class ModelView(PageView):
         self.part.show_subject(ModelSubject(run, index, table, band, row))
 
     def show_row(self) -> None:
-        """Turn to what moved the score of the row that is pointed at."""
+        """Show what moved the score of the selected row."""
         self._wanted = self.row_part.key
         self.refresh()
 
@@ -174,7 +171,7 @@ class ModelView(PageView):
         )
 
     def _offer_pictures(self, run: ShownRun) -> None:
-        """List the pictures that suit a run; what was chosen stays if it is among them."""
+        """List the pictures that apply to a run; keep the chosen one if it is among them."""
         suited = [part for part in self.parts if part.suits(run)]
         fill_combo(self.picture_combo, [(part.title, part.key) for part in suited])
         self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))

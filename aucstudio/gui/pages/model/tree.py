@@ -212,23 +212,23 @@ def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     leaves = [node for node in nodes if node.is_leaf]
     best = max(leaves, key=lambda node: node.value)
     deep = max(node.depth for node in nodes)
-    said = [
+    sentences = [
         f"The tree has {len(leaves):,} leaves and up to {deep} splits on a path, the first being "
         f"{root.condition}; a yes goes up.",
         f"Its best leaf has {best.positives:,} of {root.positives:,} positives and "
         f"{best.negatives:,} of {root.negatives:,} negatives of the training rows.",
     ]
     if levels < deep:
-        said.append(f"{levels} of {deep} levels are drawn.")
+        sentences.append(f"{levels} of {deep} levels are drawn.")
     small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
     if small:
-        said.append(f"{small:,} leaves have fewer than five rows.")
-    return Statement.of(*said)
+        sentences.append(f"{small:,} leaves have fewer than five rows.")
+    return Statement.of(*sentences)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placed:
-    """A node as it is drawn; ``folded`` where what is under it is not."""
+    """A node with its position; ``folded`` if its children are not drawn."""
 
     node: Node
     x: float

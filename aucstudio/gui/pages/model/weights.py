@@ -147,12 +147,12 @@ def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     words = f"{live.look.name} {verb}{split}: current weights."
     if not found.mean.any():
         return Statement(words, "All weights are still 0.")
-    said = Statement(words, _strongest(found, "so far"))
+    text = Statement(words, _strongest(found, "so far"))
     count = len(found.names)
     if count > MOST_ROWS:
         drawn = f"Of {count:,} weights the {MOST_ROWS} that were largest recently are drawn."
-        return said.then(drawn)
-    return said
+        return text.then(drawn)
+    return text
 
 
 def _strongest(found: Coefficients, where: str) -> str:

@@ -28,6 +28,7 @@ from aucstudio.gui.pages.planes.subject import (
     is_curved,
     live_key,
 )
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.planes import FEATURES, carried, choose_plane
@@ -62,7 +63,7 @@ class PlaneView(PlaneControls):
         self.subject: Subject | None = None
         self._look: Look | None = None
         self._began, self._took = 0.0, 0.0
-        self._placing = self.answer(self._on_placed, self._show_nothing)
+        self._placing = Answer(self, self._on_placed, self._show_nothing)
 
     # ------------------------------------------------------------- for subclasses
 

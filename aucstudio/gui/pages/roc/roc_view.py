@@ -23,10 +23,11 @@ from aucstudio.gui.pages.roc.picture.canvas import Canvas
 from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.picture.inset import Magnified
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
-from aucstudio.gui.pages.roc.picture.lines import Flight, Lines
+from aucstudio.gui.pages.roc.picture.lines import Lines, LiveLine
 from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.range_control import RangeControl, TrainingRange
 from aucstudio.gui.pages.roc.words import readouts, sentences
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 
@@ -48,7 +49,7 @@ class RocView(PageView):
     layers : Layers
         What can be drawn over the curves.
     readout : Readout
-        What is at the pointer, or what a person drags.
+        Description of the point at the pointer, or of a drag.
     """
 
     listens_to: ClassVar = {
@@ -70,11 +71,11 @@ class RocView(PageView):
         self.pictures = (self.plot,)
         self.axes = self.choices.face_combo, self.choices.axis_combo
         self.lines = Lines(self.plot)
-        self.flight = Flight(self.canvas.live_item)
-        self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
+        self.flight = LiveLine(self.canvas.live_item)
+        self.confidence = bands.ConfidenceBands(self.plot, self._show_band)
         self.training_range = TrainingRange(session, self.choices.train_action)
-        self._curves = self.answer(lambda _done: self.mark_stale())
-        self._comparing = self.answer(self._on_compared)
+        self._curves = Answer[None](self, lambda _done: self.mark_stale())
+        self._comparing = Answer(self, self._on_compared)
         self._compared: object = None  # the runs that the conclusion is about
         self._conclusion = self._comparison = Statement()
         self._cramped = False
@@ -96,7 +97,7 @@ class RocView(PageView):
         self.body.addWidget(self.layers.side)
         self._connect()
         remember_choices(self.choices)
-        self.canvas.dress()
+        self.canvas.apply_theme()
         self._show_axes([])
 
     # ------------------------------------------------------------- making
@@ -128,9 +129,6 @@ class RocView(PageView):
         words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
         return f"{readouts.ELSEWHERE} {words[0]}" if words else ""
 
-    def busy(self) -> bool:
-        return super().busy() or self.layers.busy
-
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
@@ -142,8 +140,8 @@ class RocView(PageView):
                 self._show_conclusion()
                 return
         self.choices.fit(any(len(run.record.splits) > 1 for run in runs))
-        self.canvas.dress()
-        self.layers.dress()
+        self.canvas.apply_theme()
+        self.layers.apply_theme()
         self._show_axes(runs)
         axes = self.canvas.along, self.canvas.up
         self.lines.draw(runs, self._face(), self.choices.every, axes, self.session.selected)

@@ -19,7 +19,7 @@ from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.axes import draw
 from aucstudio.gui.pages.roc.picture.scene import Axis
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
@@ -53,8 +53,7 @@ class ConfidenceBands:
 
     Parameters
     ----------
-    page : Asker
-    box : ViewBox
+    plot : PlotWidget
     computed : callable
         Called when bands were computed in the background.
 
@@ -67,11 +66,12 @@ class ConfidenceBands:
         What the drawn bands mean.
     """
 
-    def __init__(self, page: Asker, box: Any, computed: Callable[[], object]) -> None:
-        self._box, self._computed = box, computed
+    def __init__(self, plot: pg.PlotWidget, computed: Callable[[], object]) -> None:
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self._computed = computed
         self.items: list[QGraphicsPathItem] = []
         self.found: Sequence[Bounds] | None = None
-        self._answer = page.answer(self._on_found, keep=_KEPT)
+        self._answer = Answer(plot, self._on_found, keep=_KEPT)
         self.words = ""
 
     def show(self, runs: Sequence[ShownRun], kind: str, along: Axis, up: Axis) -> None:

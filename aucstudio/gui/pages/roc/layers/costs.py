@@ -66,7 +66,7 @@ class CostLayer(QObject):
     ----------
     enabled : bool
     panel : CostPanel
-        To be shown beside the plot while the layer is on.
+        Shown next to the plot while the layer is on.
     best : Best or None
     words : str
         What it adds to the sentence.
@@ -89,7 +89,7 @@ class CostLayer(QObject):
             item.setZValue(40 + depth)
             plot.addItem(item, ignoreBounds=True)
         self.panel.best_asked.connect(self.go_to_best)
-        self.dress()
+        self.apply_theme()
 
     def show(self, scene: Scene) -> None:
         self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
@@ -144,7 +144,7 @@ class CostLayer(QObject):
             scene.x.forward(np.array([best.fpr])), scene.y.forward(np.array([best.tpr]))
         )
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         theme = current_theme()
         self.hull.setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
         self.line.setPen(pen(theme.text, 1.5, (10.0, 4.0)))

@@ -81,7 +81,7 @@ class DifferenceLayer(QObject):
             self.words = _CHOOSE_A_SECOND if needs_run else ""
             return
         self._draw(scene, traces[0], traces[1])
-        self.dress()
+        self.apply_theme()
         self._test(self._pair, scene.band)
 
     def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
@@ -103,7 +103,7 @@ class DifferenceLayer(QObject):
         kept = ends[1] > ends[0]
         self.hatch.setData(np.repeat(at[kept], 2), np.column_stack(ends)[kept].ravel())
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         if self._pair is None:
             return
         theme = current_theme()
@@ -170,7 +170,7 @@ def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
-    """State who leads in the band and over the whole curve, with areas and p-values."""
+    """State which run is better in the range and overall, with areas and p-values."""
     if whole.refused:
         return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
     test = "DeLong" if splits == 1 else "corrected t over the splits"

@@ -56,17 +56,17 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     best = ranked[0]
     superlative = "highest" if face.better > 0 else "lowest"
     shown = figure_words(figures[best])
-    told = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
+    text = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
     if len(runs) == 1:
-        told = f"{best.look.name}: {face.figure_words} {shown}"
+        text = f"{best.look.name}: {face.figure_words} {shown}"
     elif shown == figure_words(figures[ranked[1]]):
-        told = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
-        told += f"{face.figure_words}, {shown}"
+        text = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
+        text += f"{face.figure_words}, {shown}"
     else:
-        told += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
+        text += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
     if any(len(run.record.splits) > 1 for run in ranked[:2]):
-        told += " (means over splits)"
-    return Statement(f"{told}.", _chance_words(face, best.record))
+        text += " (means over splits)"
+    return Statement(f"{text}.", _chance_words(face, best.record))
 
 
 def _chance_words(face: Face, record: RunRecord) -> str:
@@ -91,9 +91,9 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     if not runs:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    told = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
+    text = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
     flags = [*_wrong_way(runs), *trained_words(runs, band)]
-    return told.then(_deciding(ranked[:2], band), *flags)
+    return text.then(_deciding(ranked[:2], band), *flags)
 
 
 def _one_run(run: ShownRun, band: Band) -> str:
