@@ -87,7 +87,7 @@ def method_page(key: str) -> str:
 
 
 def _objective(key: str) -> str:
-    """Return the objective as its docstring states it, with one mark for code as Markdown has."""
+    """Return the objective of the docstring as Markdown."""
     found = _OBJECTIVE.search(inspect.getdoc(METHODS[key]) or "")
     words = re.sub(r":class:`~?(?:\w+\.)*(\w+)`", r"`\1`", found.group() if found else "")
     return re.sub(r"(?<!`)``(?!`)", "`", " ".join(words.split()))

@@ -14,7 +14,7 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import choose_weights
 from aucstudio.project.combination import combining, parts
 from aucstudio.project.combination.combined_model import common_preparation
-from aucstudio.project.combination.combining import Combining, combine_anew, combine_runs
+from aucstudio.project.combination.combining import Combining, combine_runs, refit_combination
 from aucstudio.project.combination.planning import plan_combination, why_not
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
@@ -106,7 +106,7 @@ def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_f
 @pytest.mark.slow
 def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(table, in_folds):
     record = combined(in_folds)
-    model = combine_anew(record.experiment, in_folds, table)
+    model = refit_combination(record.experiment, in_folds, table)
     assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
     scores, mean = scores_of(model, table), np.zeros(table.rows)
     assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)

@@ -221,13 +221,13 @@ def test_a_group_is_not_trained_on_where_it_is_judged(dated):
 
 def test_a_search_goes_forward_too(dated, monkeypatch):
     seen = []
-    learn = searching.Judge._parts
+    learn = searching.Evaluator._parts
 
     def watched(judge, fold):
         seen.append((judge._rows[judge._splits[fold][0]], judge._rows[judge._splits[fold][1]]))
         return learn(judge, fold)
 
-    monkeypatch.setattr(searching.Judge, "_parts", watched)
+    monkeypatch.setattr(searching.Evaluator, "_parts", watched)
     record = run(dated, MONTHS, "rls", Tuning("auc", folds=3))
     assert record.status == "done"
     months = dated.column("month").values

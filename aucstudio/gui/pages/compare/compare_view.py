@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QStackedWidget,
 )
@@ -24,7 +24,7 @@ from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES, as_csv
+from aucstudio.project.results.comparison import CORRECTION_NAMES
 
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
@@ -233,8 +233,7 @@ class CompareView(PageView):
 
     def _on_copy(self) -> None:
         if self.shown is not None:
-            QGuiApplication.clipboard().setText(as_csv(self.shown.found, delimiter="\t"))
-            self.session.told.emit("Tables copied")
+            export.copy_tables(self.session, self.shown.found)
 
     def _on_save(self) -> None:
         if self.shown is not None:

@@ -11,8 +11,12 @@ from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.words import MARK
 from aucstudio.project import words
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import PairComparison, RunFigures, WinCount
-from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.results.comparison import (
+    CORRECTION_NAMES,
+    PairComparison,
+    RunFigures,
+    WinCount,
+)
 from aucstudio.project.runs.experiments.experiment import Band
 
 ROW = 28
