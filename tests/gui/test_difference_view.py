@@ -305,6 +305,8 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
     assert f"{turned:.1f}°" in view.sentence.text()
     look = session.run(two.id).look
     assert view.run_planes.compared.line.pen.color() == run_colour(current_theme(), look.colour)
+    names = [name for name, _pen in view.run_planes.entries()]
+    assert len(names) == len(set(names))  # each run once
     normal, _ = line_normal(view.run_planes.compared.line)
     trace = view.picture.plane.directions.T @ b
     assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))

@@ -67,7 +67,6 @@ class DifferenceView(PlaneView):
         self.add_panel(self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
-        self._compared: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
 
@@ -178,7 +177,7 @@ class DifferenceView(PlaneView):
         else:
             self.sides.show(pairs.misranked.share)
         self.marked.draw(pairs.cloud, pairs.support, colour)
-        self._compared = self.run_planes.draw(picture, self.all_check.isChecked())
+        self.run_planes.draw(picture, self.all_check.isChecked())
         self._followed = None
         return self._draw_errors(picture)
 
@@ -193,7 +192,6 @@ class DifferenceView(PlaneView):
     def _on_counted(self) -> None:
         """Show the errors of the compared run."""
         if self.picture is not None:
-            self._compared = self.run_planes.draw(self.picture, self.all_check.isChecked())
             self.sentence.setText(self._sentence(self.picture))
 
     def describe(self, picture: PlanePicture) -> str:
@@ -251,7 +249,8 @@ class DifferenceView(PlaneView):
             return Statement.of(words.other_words(picture.subject, self.session.live), live)
         if live and picture.subject.run is None:
             return Statement(live)
-        return Statement.of(live, *self._verdict, *self._compared)
+        compared = self.run_planes.about_compared(picture.subject)
+        return Statement.of(live, *self._verdict, *compared)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         if self.picture is None:

@@ -52,24 +52,45 @@ class RunPlanes:
         self._counted = counted
         self._answer = Answer(plot, self._on_counted)
 
-    def draw(self, picture: PlanePicture, every: bool) -> list[str]:
-        """Draw the selected run, the compared run and, if ``every``, all checked runs.
-
-        Returns
-        -------
-        list of str
-            Sentences about the compared run.
-        """
+    def draw(self, picture: PlanePicture, every: bool) -> None:
+        """Draw the selected run, the compared run and, if ``every``, all checked runs."""
         subject, self._explained = picture.subject, []
         self._take_away()
         if subject.run is None or subject.split is None:
-            return []
+            return
         normal = own_normal(picture)
         if normal is not None:
             self._show(self.chosen, normal, subject.run, subject.split, 2.5)
-        sentences = self._draw_compared(picture)
+        compared = self._compared_split(subject)
+        moved = None if compared is None else _carried(subject, compared[1])
+        normal = None if moved is None else picture.plane.normal(moved)
+        if compared is not None and normal is not None:
+            self._show(self.compared, normal, *compared, 2.0)
         if every:
             self._draw_others(picture)
+
+    def _compared_split(self, subject: Subject) -> tuple[ShownRun, SplitResult] | None:
+        other = self._session.run(self._session.compared)
+        is_other = other is not None and other.record.id != self._session.selected
+        if subject.split is None or other is None or not is_other or not other.record.splits:
+            return None
+        return other, other.record.splits[split_of(other, self._session)]
+
+    def about_compared(self, subject: Subject) -> list[str]:
+        """Return sentences about the compared run; its errors are counted in the background."""
+        compared = self._compared_split(subject)
+        if compared is None:
+            return []
+        other, split = compared
+        sentences = self._errors(other, split, subject)
+        moved = _carried(subject, split)
+        if split.coef is None:
+            return [*sentences, f"{other.look.name} is not linear and has no hyperplane here."]
+        if moved is None:
+            return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
+        if subject.weights is not None:
+            turned = angle(subject.weights, moved)
+            sentences.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
         return sentences
 
     def _take_away(self) -> None:
@@ -78,26 +99,6 @@ class RunPlanes:
         for line in self.others:
             self._plot.removeItem(line)
         self.others = []
-
-    def _draw_compared(self, picture: PlanePicture) -> list[str]:
-        subject = picture.subject
-        other = self._session.run(self._session.compared)
-        if other is None or not other.record.splits or other.record.id == self._session.selected:
-            return []
-        split = other.record.splits[split_of(other, self._session)]
-        sentences = self._errors(other, split, subject)
-        if split.coef is None:
-            return [*sentences, f"{other.look.name} is not linear and has no hyperplane here."]
-        moved = _carried(subject, split)
-        if moved is None:
-            return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
-        normal = picture.plane.normal(moved)
-        if normal is not None:
-            self._show(self.compared, normal, other, split, 2.0)
-        if subject.weights is not None:
-            turned = angle(subject.weights, moved)
-            sentences.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
-        return sentences
 
     def _show(
         self, items: HyperplaneItems, normal: Array, run: ShownRun, split: SplitResult, width: float
@@ -134,9 +135,7 @@ class RunPlanes:
         shown = {self._session.selected, self._session.compared}
         for run in self._session.checked_runs():
             split = run.record.splits[split_of(run, self._session)]
-            if run.record.id in shown or split.coef is None:
-                continue
-            moved = _carried(picture.subject, split)
+            moved = None if run.record.id in shown else _carried(picture.subject, split)
             normal = None if moved is None else picture.plane.normal(moved)
             if normal is not None:
                 line = add_line(self._plot, 11)
@@ -171,7 +170,8 @@ def _line_name(look: RunLook) -> str:
 
 
 def _carried(subject: Subject, split: SplitResult) -> Array | None:
-    """Return the weights of a split for the features of the picture."""
-    assert split.coef is not None
+    """Return the weights of a linear split for the features of the picture."""
+    if split.coef is None:
+        return None
     moved = carried(split.coef, 0.0, split.model.preparation, subject.preparation)
     return None if moved is None else moved[0]
