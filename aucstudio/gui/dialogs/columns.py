@@ -56,12 +56,12 @@ class Listed:
     def decided(self) -> str:
         """Who chose the role."""
         if self.role != self.column.role:
-            return "you, now"
-        return "a guess" if self.column.guessed else "you"
+            return "changed here"
+        return "detection" if self.column.guessed else "you"
 
 
 def _why(one: Listed) -> str:
-    return one.column.why or one.column.name
+    return one.column.reason or one.column.name
 
 
 def _kind(one: Listed) -> str:
@@ -141,7 +141,7 @@ class ColumnsModel(TableModel):
 
         def found(one: Listed) -> bool:
             column = one.column
-            words = column.name, ROLES[one.role], column.kind, column.why
+            words = column.name, ROLES[one.role], column.kind, column.reason
             return any(needle in word.casefold() for word in words)
 
         self.filter(found if needle else None)
@@ -161,7 +161,15 @@ def _examples(column: TableColumn) -> str:
 
 _SIZE, _MARGIN = QSize(880, 600), 40
 _ROW_HEIGHT = 28
-_WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
+_WIDEST = (
+    "a name of 24 characters..",
+    "Category",
+    "Number",
+    "changed here",
+    "100,000",
+    "100,000",
+    "",
+)
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
 _GIVEN = {

@@ -65,8 +65,8 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
             Statement.of(
                 f"{columns[first]} contributes most to the trees of {subject.name}: "
                 f"{mean[first]:.0f} % of the variance of their outputs, "
-                f"{counts[first]:,.0f} of {counts.sum():,.0f} questions"
-                f"{' a split' if several else ''}.",
+                f"{counts[first]:,.0f} of {counts.sum():,.0f} tree splits"
+                f"{' on average' if several else ''}.",
                 f"{unused} in any split." if idle else "Every column is used in a split.",
                 "Measured on training rows: Importance measures its value on held-out rows.",
             )

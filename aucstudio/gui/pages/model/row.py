@@ -73,7 +73,7 @@ class RowPart(LongPicture[Explained]):
         self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.redraw)
         self.make_progress(
             "model_row",
-            ("Stop drawing", "Stop and keep the contributions so far"),
+            ("Stop sampling", "Stop and keep the contributions so far"),
             ("Finish sampling", "Sample until the error is small"),
         )
 

@@ -156,7 +156,7 @@ class TreePart(ModelPicture[Node]):
         """Return the first line of a node, and its tooltip."""
         node = placed.node
         if placed.folded:
-            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves under it"
+            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves below it"
         if node.is_leaf:
             assert self.subject is not None
             scorer = _scorer(self.subject)
@@ -168,7 +168,7 @@ class TreePart(ModelPicture[Node]):
         gaps = "yes" if node.gaps_left else "no"
         return (
             node.condition + "?",
-            f"{node.condition}?\nyes: up, no: down; unknown counts as {gaps}",
+            f"{node.condition}?\nyes: up, no: down; missing counts as {gaps}",
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
