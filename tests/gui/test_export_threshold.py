@@ -33,8 +33,13 @@ def save(dialog, answers, path):
     answers.save_path = str(path)
     saved = []
     dialog.accepted.connect(lambda: saved.append(path))
-    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    until = time.monotonic() + 10.0
+    button, until = (
+        dialog.buttons.button(QDialogButtonBox.StandardButton.Save),
+        time.monotonic() + 60,
+    )
+    while not button.isEnabled() and time.monotonic() < until:  # the format is checked first
+        QApplication.processEvents()
+    button.click()
     while not saved and time.monotonic() < until:
         QApplication.processEvents()
     return load_model(path)

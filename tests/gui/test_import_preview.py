@@ -115,7 +115,7 @@ def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_o
     put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
     put(qtbot, dialog, role_combo(dialog, "исход"), "label")
     table = open_it(qtbot, window, dialog)
-    assert window.files._previewing is None
+    assert window.files._preview is None
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
     assert set(table.schema.chosen) == {"encoding", "decimal"}
