@@ -98,19 +98,12 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
     assert not part.stop_button.isVisible()
     assert not part.again_button.isVisible()
 
-<<<<<<< HEAD
-    # Another row, stopped at the first word of it.
-    part._answer.stop()
-    listening = part._hear
-    part._answer._work._report = lambda message: (listening(message), part._answer.stop())
-=======
     real = row_picture.explain_row
 
     def stopped_at_once(*data, listen, **options):
         return real(*data, listen=lambda *message: listen(*message) or True, **options)
 
     monkeypatch.setattr(row_picture, "explain_row", stopped_at_once)
->>>>>>> main
     table_session.point_at(row=8)
     settle(qtbot, view)
     assert part.found is None  # stopped before there was a result
@@ -118,14 +111,6 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
     monkeypatch.setattr(row_picture, "explain_row", real)
     part.again_button.click()
     qtbot.waitUntil(lambda: not view.busy())
-<<<<<<< HEAD
-    part._answer._work._report = listening
-    if part.found is None or not part.found.detail.found.complete:
-        assert part.again_button.isVisible()
-        part.again_button.click()
-        qtbot.waitUntil(lambda: not view.busy())
-=======
->>>>>>> main
     assert part.found.detail.found.complete
 
 

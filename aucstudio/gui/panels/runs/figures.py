@@ -25,11 +25,6 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
-<<<<<<< HEAD
-=======
-_NOTHING = Summary(math.nan, math.nan, math.nan)
-
->>>>>>> main
 
 @dataclasses.dataclass(frozen=True)
 class RunFigures:
