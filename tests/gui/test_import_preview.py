@@ -426,15 +426,6 @@ def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_p
     assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
 
 
-def test_every_control_has_a_name(look_at, tmp_path):
-    dialog = look_at(write_awkward(tmp_path / "a.csv"))
-    kinds = (QAbstractButton, QComboBox, QSpinBox)
-    for widget in [one for kind in kinds for one in dialog.findChildren(kind)]:
-        if widget.isVisible() and not widget.objectName().startswith("qt_"):
-            assert widget.objectName(), widget
-            assert widget.accessibleName() or widget.text(), widget.objectName()
-
-
 def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("x,y\n" + "".join(f"{k * 37 % 101 / 10},{'ab'[k % 2]}\n" for k in range(60)))

@@ -8,24 +8,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QAbstractItemView,
-    QAbstractSpinBox,
     QApplication,
     QComboBox,
     QDialogButtonBox,
     QInputDialog,
-    QLineEdit,
     QPushButton,
-    QTabBar,
-    QTableView,
     QTabWidget,
     QWidget,
 )
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
-from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
@@ -40,6 +34,7 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words
 from aucstudio.project.work import submit
 from tests.gui.conftest import choose, on
+from tests.gui.fitting import unnamed_controls
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -88,17 +83,7 @@ def test_every_action_and_control_has_a_name(window, table_file):
     for action in window.findChildren(QAction):
         if action.text() and action.menu() is None and action.parent() is window:
             assert action.objectName(), action.text()
-    menus = [plot.getPlotItem().ctrlMenu for plot in window.findChildren(Plot)]
-    of_pyqtgraph = {part for menu in menus for part in menu.findChildren(QWidget)}
-    for kind in (QComboBox, QAbstractButton, QLineEdit, QAbstractSpinBox):
-        for control in window.findChildren(kind):
-            if control in of_pyqtgraph:
-                continue  # in a menu that is never shown
-            part_of = QAbstractSpinBox | QTabBar | QTableView | QComboBox
-            if isinstance(control.parent(), part_of) or control.objectName().startswith("qt_"):
-                continue  # Qt's own parts of a control
-            assert control.objectName(), control
-            assert control.accessibleName(), control.objectName()
+    assert unnamed_controls(window) == []
 
 
 def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, tmp_path):
