@@ -63,11 +63,10 @@ from aucstudio.project.runs.experiments.planning import (
     PlannedRun,
     known_method,
     plan_on,
+    planned_run,
     read_settings,
-    read_test_table,
 )
 from aucstudio.project.runs.given_scores import ScoreSource, scored_by
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
@@ -208,14 +207,18 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     usual = document.preparation
-    planned = [_experiment(path, run, table, validation, (band[0], band[1]), usual) for run in runs]
-    for experiment in planned:
-        check_groups(validation, experiment.data.seen(table))
-    test_table = read_test_table(planned[0])
-    if test_table is not None:
-        planned = [experiment.tested_on(test_table) for experiment in planned]
-    views = tuple(document.views)
-    return ExperimentFile(table, tuple(planned), document.title, document.about, views, test_table)
+    planned: list[PlannedRun] = []
+    for run in runs:
+        experiment = _experiment(path, run, table, validation, (band[0], band[1]), usual)
+        planned.append(planned_run(experiment, table, planned[0].test_table if planned else None))
+    return ExperimentFile(
+        table,
+        tuple(run.experiment for run in planned),
+        document.title,
+        document.about,
+        tuple(document.views),
+        planned[0].test_table,
+    )
 
 
 def _names(given: Any) -> Any:
