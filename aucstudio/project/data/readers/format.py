@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from aucstudio.project.pickle_stream import Sendable
+from aucstudio.project.typed import Sendable
 
 # Told the fraction done; may raise to stop.
 Advance = Callable[[float], None]
