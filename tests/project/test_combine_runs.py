@@ -80,8 +80,8 @@ def held_out(table):
     return members(table, HELD_OUT)
 
 
-def combined(runs):
-    return combine_runs(plan_combination(runs, BAND, BAND), runs)
+def combined(runs, **more):
+    return combine_runs(plan_combination(runs, BAND, BAND), runs, **more)
 
 
 def with_splits(run, change, only=slice(None)):
