@@ -5,7 +5,7 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.container_lines import find_folded
+from aucstudio.project.data.text.container_records import find_blocks
 from tests.project.awkward import (
     cells,
     dialects,
@@ -52,6 +52,6 @@ def test_the_collection_is_large_and_says_what_is_awkward():
 
 def test_tables_of_the_same_names_below_each_other_are_not_folded():
     printed = ["  a y", "1 5 u", "2 6 v", "3 7 u"]
-    assert find_folded([*printed, "  b z", *printed[1:]]) is not None
-    assert find_folded([*printed, *printed]) is None
-    assert find_folded([*printed, "  b z", *printed[1:3], "9 9 9"]) is None
+    assert find_blocks([*printed, "  b z", *printed[1:]])
+    assert not find_blocks([*printed, *printed])
+    assert not find_blocks([*printed, "  b z", *printed[1:3], "9 9 9"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +25,7 @@ from aucstudio.project.data.text.contents import (
     Source,
     Unreadable,
 )
-from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
+from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
     Decoding,
     find_decoding,
@@ -52,12 +51,6 @@ ReadingProgress = Callable[[float, str], None]
 Result = TypeVar("Result")
 
 _MOST_ROWS = 2_000
-# Lines that tell whether a file is one of delimited cells, and what else holds tables.
-_LOOKED_AT = 200
-_WRAPS = re.compile(
-    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
-    re.MULTILINE,
-)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -248,12 +241,12 @@ def open_delimited(
     text, whole = head_of(plain)
     usual = Dialect() if schema is None or schema.dialect is None else schema.dialect
     refuse_endless(path, plain, text, told, given.get("quote", usual.quote))
-    if "delimiter" not in given and not _is_regular(text):
-        from aucstudio.project.data.text.containers import unwrapped
+    container: list[Finding] = []
+    if "delimiter" not in given:
+        from aucstudio.project.data.text.containers import unwrap
 
-        plain, *told_more = unwrapped(plain, text, folder)
+        plain, container = unwrap(plain, text, folder)
         text, whole = head_of(plain)
-        decoding = dataclasses.replace(decoding, told=(*decoding.told, *told_more))
     layout = _layout(text, whole, decoding.encoding, given, schema)
     if whole and "skip" not in given and (second := find_second(text, layout.dialect)):
         plain = cut_off(plain, second.line, folder)
@@ -280,7 +273,7 @@ def open_delimited(
     )
     forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
     short = is_small(text, whole, plain.stat().st_size, len(names))
-    findings = about_layout(layout, decoding, notes, names)
+    findings = [*container, *about_layout(layout, decoding, notes, names)]
     return Opened(
         source,
         found.sha256,
@@ -298,13 +291,6 @@ def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
     """Return whether a file of some bytes is short or wide, judging by its first lines."""
     rows = size / max(1, len(text)) * text.count("\n")
     return whole or columns >= WIDE or (size <= MOST_BYTES and rows <= _MOST_ROWS)
-
-
-def _is_regular(text: str) -> bool:
-    """Return whether a delimiter is equally frequent in each line and no cell is quoted."""
-    lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
-    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
-    return any(len(found) == 1 and 0 not in found for found in counts) and not _WRAPS.search(text)
 
 
 def _layout(
