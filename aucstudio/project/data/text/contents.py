@@ -87,14 +87,13 @@ class LeftOut:
         The first hundred.
     rows : ndarray of int64
         Places of all of them among the data rows, counted from 1, in rising order.
-    astray : pair of int
-        Of all rows, how many have quotation marks that are not used as they should be, and the
-        line of the first.
+    repairs : dict of str to pair of int
+        By the code of a notice, how many rows had to be repaired, and the line of the first.
     """
 
     listed: list[Rejected]
     rows: Numbers
-    astray: tuple[int, int] = (0, 0)
+    repairs: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     @property
     def total(self) -> int:

@@ -44,7 +44,7 @@ from aucstudio.project.data.text.numerals import (
     spelled,
 )
 from aucstudio.project.data.text.records import LONGEST_ROW
-from aucstudio.project.data.text.rows import names_come_again
+from aucstudio.project.data.text.rows import repeats_names
 from aucstudio.project.errors import InputError
 
 # Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
@@ -190,7 +190,7 @@ class CsvCells(CellStore, abc.ABC):
             for k, form in forms.items()
             if form is not None and k < len(names)
         )
-        if self._source.tidied is None and not is_ruled_out and names_come_again(self._source):
+        if self._source.tidied is None and not is_ruled_out and repeats_names(self._source):
             raise AstrayError
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:

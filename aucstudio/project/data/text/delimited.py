@@ -34,14 +34,14 @@ from aucstudio.project.data.text.encoding import (
     refuse_endless,
     scan,
 )
-from aucstudio.project.data.text.footer import cut_off, find_second
+from aucstudio.project.data.text.extra_tables import cut_off, find_extra_table
 from aucstudio.project.data.text.import_notices import about_columns, about_layout
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.rows import (
     ends_in_totals,
     first_unreadable,
-    is_astray_later,
-    tidied,
+    needs_tidying,
+    tidy,
 )
 from aucstudio.project.errors import InputError
 
@@ -202,12 +202,12 @@ class Opened:
     ) -> tuple[Source, Result]:
         """Read the file; rewrite rows that DuckDB cannot separate."""
         source = self.source
-        if not self.short and (not source.dialect.is_plain or is_astray_later(source)):
-            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
+        if not self.short and needs_tidying(source):
+            source = tidy(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
         try:
             return source, read(source)
         except AstrayError:
-            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
+            source = tidy(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
             return source, read(source)
 
 
@@ -248,11 +248,12 @@ def open_delimited(
         plain, container = unwrap(plain, text, folder)
         text, whole = head_of(plain)
     layout = _layout(text, whole, decoding.encoding, given, schema)
-    if whole and "skip" not in given and (second := find_second(text, layout.dialect)):
-        plain = cut_off(plain, second.line, folder)
+    if whole and "skip" not in given and (extra := find_extra_table(text, layout.dialect)):
+        line, finding = extra
+        plain = cut_off(plain, line, folder)
         text, _ = head_of(plain)
         layout = _layout(text, whole, decoding.encoding, given, schema)
-        layout = dataclasses.replace(layout, notes=(*layout.notes, second.told))
+        container.append(finding)
     if schema is None or schema.dialect is None:
         if "totals" not in given and ends_in_totals(plain, layout.dialect, layout.sample.width):
             layout = dataclasses.replace(
@@ -330,21 +331,12 @@ def _forms(
 
 
 def _check(path: Path, layout: Layout) -> None:
-    dialect, sample = layout.dialect, layout.sample
-    if sample.width < 2:
+    if layout.sample.width < 2:
         raise InputError(
             f"{path} has only one column; tables are delimited by commas, semicolons, tabs, "
             "vertical bars or spaces; for another delimiter, choose it in the import options",
             file=str(path),
             setting="delimiter",
-        )
-    if dialect.header and any(sample.first[sample.width :]):
-        line = dialect.skip + 1
-        raise InputError(
-            f"{path}, line {line}: the header row has {len(sample.first)} names, but most rows "
-            f"have {sample.width} cells; make them equal",
-            file=str(path),
-            line=line,
         )
 
 

@@ -486,7 +486,7 @@ def _stays_open(path: Path, end: int) -> bool:
     size = path.stat().st_size
     if size <= _MOST_PIECES * SAMPLE:
         return False
-    opened = last_opened(path)
+    opened = last_open_quote(path)
     return opened is not None and size - opened[1] < end
 
 
@@ -509,7 +509,7 @@ def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: st
     for line in text.split("\n"):
         if len(line) > MOST_COLUMNS and '"' not in line:
             refuse_columns(path, 1 + max(map(line.count, {*",;\t|", delimiter} - {""})))
-    place = last_opened(plain) if quote == '"' else None
+    place = last_open_quote(plain) if quote == '"' else None
     if place is not None and place[1] > LONGEST_ROW:
         raise InputError(
             f"{path}, line {place[0]}: a cell begins with a quotation mark that is not closed in "
@@ -521,7 +521,7 @@ def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: st
         )
 
 
-def last_opened(path: Path) -> tuple[int, int] | None:
+def last_open_quote(path: Path) -> tuple[int, int] | None:
     """Return where the last quotation mark of a file opens a cell, which is then never closed.
 
     Returns

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import Row
-from aucstudio.project.data.text.footer import is_head_record
+from aucstudio.project.data.text.footer import is_header_record
 from aucstudio.project.data.text.numerals import is_missing_number, is_remark
 from aucstudio.project.data.text.separators import Record, is_number, is_value
 
@@ -96,7 +96,7 @@ def _first_full(rows: Sequence[Record], width: int) -> int:
     """Return the first row after what parts the words of an instrument from its table."""
     ends = [k for k, (_, row) in enumerate(rows[:_NAMED]) if _END_OF_HEADER.fullmatch("".join(row))]
     place = ends[-1] + 1 if ends else 0
-    while place < len(rows) - 1 and is_head_record([cells for _, cells in rows[place:]]):
+    while place < len(rows) - 1 and is_header_record([cells for _, cells in rows[place:]]):
         place += 1
     return place if any(len(row) == width for _, row in rows[place:]) else 0
 
@@ -242,8 +242,8 @@ class _Rows:
             blank=blank / self._width,
             values=0 if is_series else values / filled,
             series=is_series,
-            unique=self._is_valued and is_names(row),
-            units=self._is_valued and is_lower(row),
+            unique=self._is_valued and are_names(row),
+            units=self._is_valued and are_units(row),
             day=not is_series and any(map(_DAY.match, row)),
             first=k == self._first and WORD in self._among[k],
             unlike=-min(1.0, self._as_cells(k)),
@@ -284,7 +284,7 @@ class _Rows:
         if VALUE in kinds:  # years, say, that stand above several columns each
             is_rare = VALUE not in below and 2 * len(filled) <= self._width and not repeats
             return _weighed("above", groups=1) if has_gaps and is_rare else _NEVER
-        is_named = not is_lower(self._rows[k + 1][1])
+        is_named = not are_units(self._rows[k + 1][1])
         if self._completes(k + 1) and is_named:
             return _weighed("above", completes=1)
         heads = has_gaps or (repeats and is_named)
@@ -296,7 +296,7 @@ class _Rows:
         if not self._is_valued:
             return _NEVER
         is_apart = k > 0 and line > self._rows[k - 1][0] + 1
-        if is_lower(row) and VALUE not in among:
+        if are_units(row) and VALUE not in among:
             return _weighed("below", units=1, apart=is_apart)
         explains = (
             self._is_full(k) and len(among) > 1 and VALUE not in self._kinds[k] and WORD in among
@@ -308,12 +308,12 @@ def _weighed(part: str, **seen: float) -> float:
     return sum(WEIGHTS[part][what] * amount for what, amount in seen.items())
 
 
-def is_names(row: Row) -> bool:
+def are_names(row: Row) -> bool:
     """Return whether a row holds words alone, all of them different."""
     return all(row) and not any(map(is_value, row)) and len(set(row)) == len(row)
 
 
-def is_lower(row: Row) -> bool:
+def are_units(row: Row) -> bool:
     """Return whether a row holds units or types."""
     filled = [cell for cell in row if cell and not is_missing_number(cell)]
     return 2 * sum(map(_is_unit, filled)) > len(filled)

@@ -49,7 +49,7 @@ def about_layout(
     # A delimiter may be part of a cell, as databases write it.
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
         yield noticed("kind", "import_backslash", cell=cell)
-    yield from (Finding("header", sentence) for sentence in layout.notes)
+    yield from layout.findings
     if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
         yield noticed("header", "import_short_header", (names[-1],), column=names[-1])
     yield from (Finding("header", sentence) for sentence in names_told)
@@ -221,10 +221,8 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
 def _left_out(contents: Contents) -> Iterator[Finding]:
     """Report which rows were left out: those that are no rows, and those that cannot be read."""
     left_out = contents.left_out
-    astray, line = left_out.astray
-    if astray:
-        code = "import_astray" if astray > 1 else "import_astray_one"
-        yield noticed("rejected", code, (), astray, rows=astray, line=line)
+    for code, (rows, line) in left_out.repairs.items():
+        yield noticed("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _SAID]
     for reason in _SAID:
         lines = [str(row.line) for row in left_out.listed if row.reason == reason]

@@ -77,6 +77,7 @@ class Cutter:
         if self._quoting is None or self._dialect.quote not in line:
             return 0, self._plain(line)
         if (cells := self._quoting.regular(line)) is not None:
+            self.irregular += self._quoting.has_split
             return 0, cells
         if not self._dialect.edges:
             taken, cells = self._quoting.over_lines(line, end, later.peek())
@@ -202,11 +203,15 @@ class _Quoting:
         if not (self._by_blanks or e):
             self._csv = re.compile(rf"{strict}(?:{d}{strict})*+")
         self._delimiter = dialect.delimiter
+        # Whether a quotation in the last row begins inside one cell and ends with a later one: a
+        # delimiter before it is missing, and delimiters in it were taken for ends of cells.
+        self.has_split = False
 
     def regular(self, text: str) -> list[str] | None:
         """Cut a row whose quotation marks are used as they should be; None if they are not."""
         if self._csv is not None and "\n" not in text and self._csv.fullmatch(text):
             csv.field_size_limit(_LONGEST_CELL)
+            self.has_split = False
             return next(csv.reader([text], delimiter=self._delimiter, quotechar=self._quote))
         cells, place = self._walk(text)
         return cells if place == len(text) else None
@@ -258,11 +263,16 @@ class _Quoting:
         """Split up to the first misused mark, and return its position."""
         cells: list[str] = []
         place = len(text) - len(text.lstrip()) if self._by_blanks else 0
+        is_open = self.has_split = False
         while True:
             if found := self._cell.match(text, place):
                 cells.append(self._unquoted(found[1]))
             elif found := self._bare.match(text, place):
                 cells.append(self._protected.bare(found[0]) if self._protected else found[0])
+                if found[0].count(self._quote) % 2:
+                    is_end = found[0].rstrip().endswith(self._quote)
+                    self.has_split = self.has_split or (is_open and is_end)
+                    is_open = not is_end
             else:
                 return cells, place
             if found.end() == len(text):

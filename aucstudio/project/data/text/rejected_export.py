@@ -11,7 +11,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.table_info import TableInfo
 from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
-from aucstudio.project.data.text.rows import judged_rows
+from aucstudio.project.data.text.rows import walk_rows
 from aucstudio.project.errors import InputError
 
 
@@ -36,7 +36,7 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     """
     with scratch.folder() as folder:
         opened = _opened(table, folder)
-        reasons = {row.line: row.reason for row in judged_rows(opened.source) if row.reason}
+        reasons = {row.line: row.reason for row in walk_rows(opened.source) if row.reason}
         try:
             _write(opened.source, reasons, Path(target))
         except OSError as error:

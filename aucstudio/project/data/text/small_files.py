@@ -35,7 +35,7 @@ from aucstudio.project.data.text.numerals import (
     is_missing_number,
     read_number,
 )
-from aucstudio.project.data.text.rows import Gathered, judged_rows
+from aucstudio.project.data.text.rows import RowCounter, walk_rows
 
 Array = NDArray[np.float64]
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
@@ -82,8 +82,8 @@ def read_wide(
     others = [k for k in range(len(source.names)) if k not in forms]
     numbers_of, texts_of = picking([*forms]), picking(others)
     reader = _RowReader(forms, source.dialect.number_words)
-    gathered, texts = Gathered(), []
-    for row in judged_rows(source):
+    gathered, texts = RowCounter(), []
+    for row in walk_rows(source):
         if gathered.keeps(row):
             reader.read(numbers_of(row.cells))
             texts.append(texts_of(row.cells))
@@ -169,8 +169,8 @@ def read_small(
             cells[k] = _read_column(source, found, k, column, is_fixed=k in fixed)
         columns = [k for k in columns if k not in cells]
     for part in _parts(source, columns):
-        gathered, pick = Gathered(), picking(part)
-        rows = [pick(row.cells) for row in judged_rows(source) if gathered.keeps(row)]
+        gathered, pick = RowCounter(), picking(part)
+        rows = [pick(row.cells) for row in walk_rows(source) if gathered.keeps(row)]
         if found is None:
             found = _contents(source, forms, gathered.left_out(), len(rows))
         read = zip(*rows, strict=True) if rows else ((),) * len(part)
