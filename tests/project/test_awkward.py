@@ -13,6 +13,7 @@ from tests.project.awkward import (
     exports,
     headers,
     logs,
+    polluted,
     printed,
     reports,
     working,
@@ -20,7 +21,18 @@ from tests.project.awkward import (
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports, reports, printed, logs, working)
+    for module in (
+        headers,
+        dialects,
+        encodings,
+        cells,
+        exports,
+        reports,
+        printed,
+        logs,
+        working,
+        polluted,
+    )
     for case in module.CASES
 ]
 

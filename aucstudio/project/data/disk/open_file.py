@@ -98,8 +98,8 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
     path = plain.path
     opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
     # What was noticed in a sample is enough for a table of few rows too.
-    opened = dataclasses.replace(opened, short=False)
-    source, (reader, kept) = opened.reading(
+    opened = dataclasses.replace(opened, is_small=False)
+    source, (reader, kept) = opened.read(
         folder, tell, lambda one: _kept(opened, one, folder, tell)
     )
     try:
@@ -143,7 +143,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled, opened.sample)
+        return reader, reader.keep(opened.forms, opened.fixed, opened.sample)
     except BaseException:
         reader.close()
         raise

@@ -25,17 +25,16 @@ from aucstudio.project.data.text.column_types import (
     type_of,
 )
 from aucstudio.project.data.text.contents import (
-    AstrayError,
     Contents,
     Formats,
     LeftOut,
+    NeedsTidyingError,
     Others,
     Source,
     check_rejected,
     rejected_rows,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
@@ -45,6 +44,7 @@ from aucstudio.project.data.text.numerals import (
 )
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.rows import repeats_names
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
 # Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
@@ -182,7 +182,7 @@ class CsvCells(CellStore, abc.ABC):
         }
 
     def _check_names(self, forms: Formats, left_out: LeftOut) -> None:
-        """Raise AstrayError where the names come again: DuckDB would take them for a row."""
+        """Raise NeedsTidyingError where the names come again: DuckDB would take them for a row."""
         names, words = self._source.header, self._source.dialect.number_words
         # Among numbers they would have been met.
         is_ruled_out = not left_out.total and any(
@@ -191,7 +191,7 @@ class CsvCells(CellStore, abc.ABC):
             if form is not None and k < len(names)
         )
         if self._source.tidied is None and not is_ruled_out and repeats_names(self._source):
-            raise AstrayError
+            raise NeedsTidyingError
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
         """Write the query that reads some columns; texts may come ``bare``, as in the file."""
@@ -253,7 +253,7 @@ class Reader(CsvCells):
         ------
         InputError
             If most rows do not have as many cells as the file has columns.
-        AstrayError
+        NeedsTidyingError
             If DuckDB cannot tell rows apart.
         """
         self._clean, self._cells = _clean(forms, sample), dict[int, Cells]()

@@ -39,7 +39,7 @@ def about_layout(
 ) -> Iterator[Finding]:
     """Report what was found above the rows: encoding and names."""
     rows, dialect = layout.sample.body, layout.dialect
-    yield from (Finding("encoding", sentence) for sentence in decoding.told)
+    yield from decoding.findings
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *rows])
     # Letters and signs as in web pages: ``&amp;`` for ``&``.
@@ -222,6 +222,7 @@ def _left_out(contents: Contents) -> Iterator[Finding]:
     """Report which rows were left out: those that are no rows, and those that cannot be read."""
     left_out = contents.left_out
     for code, (rows, line) in left_out.repairs.items():
+        code = code if rows > 1 else f"{code}_one"
         yield noticed("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _SAID]
     for reason in _SAID:

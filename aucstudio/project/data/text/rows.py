@@ -22,7 +22,6 @@ from aucstudio.project.data.text.contents import (
     cells_instead,
 )
 from aucstudio.project.data.text.dialect import Dialect, Row
-from aucstudio.project.data.text.encoding import last_open_quote
 from aucstudio.project.data.text.footer import (
     HEADING,
     LAST,
@@ -35,6 +34,7 @@ from aucstudio.project.data.text.footer import (
 )
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
 from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.data.text.scan import last_open_quote
 
 AGAIN = "the names of the columns again"
 # Notices about rows that had to be repaired.

@@ -230,7 +230,7 @@ def _quote(text: str, delimiter: str) -> str:
     text = text[:65536]
 
     def quoted(quote: str) -> int:
-        cell = rf"(?:^|{d}) ?{quote}(?:[^{quote}]|{quote}{quote})*{quote}(?={d}|$)"
+        cell = rf"(?:^|{d}) ?{quote}(?:[^{quote}\\]|\\.|{quote}{quote})*{quote}(?={d}|$)"
         return len(re.findall(cell, text, re.MULTILINE))
 
     return "'" if quoted("'") > quoted('"') and delimiter != "'" else '"'
