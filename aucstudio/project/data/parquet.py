@@ -22,9 +22,9 @@ from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
-from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
         The encoding of an earlier file of this layout.
     """
     nuls = found.nuls
-    findings = (_notice("import_nul_bytes", nuls=nuls),) if nuls else ()
+    findings: tuple[Finding, ...] = (_notice("import_nul_bytes", nuls=nuls),) if nuls else ()
     if given is not None:
         return Decoding(given, findings=findings, nuls=nuls)
     if found.encoding is not None and not found.damaged:

@@ -125,7 +125,8 @@ def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
 def _layout(
     rows: list[Record], width: int, dialect: Dialect, found: NameRows, given: Mapping[str, Any]
 ) -> Layout:
-    header = [] if found.names is None else rows[found.names][1]
+    names = found.names or 0
+    header = [] if found.names is None else rows[names][1]
     table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != header]
     marked = mark_footer(TableRow(line, row) for line, row in table)
     body = [row.cells for row in marked if not row.reason]
@@ -133,7 +134,7 @@ def _layout(
     if headings:
         body = [row for row in body if not is_heading(row)]
     if header:
-        upper = [row for _, row in rows[found.names - found.upper : found.names]]
+        upper = [row for _, row in rows[names - found.upper : names]]
         first, findings = _names(upper, header, width)
     else:
         first, findings = (body[0] if body else []), []
@@ -141,7 +142,7 @@ def _layout(
     columns = [sample.column(k) for k in range(sample.width)]
     voting = columns[:: max(1, sample.width // _MOST_VOTING)]
     values = [[cell for cell in cells if not is_remark(cell)] for cells in voting]
-    lower = rows[found.names + 1 : found.body] if header else []
+    lower = rows[names + 1 : found.body] if header else []
     dialect = dataclasses.replace(
         dialect,
         decimal=given.get("decimal") or guess_decimal(values, dialect.delimiter),

@@ -21,18 +21,18 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     Parameters
     ----------
     table : TableInfo
-        Read from a text file, which is read again.
+        A table of a text file, which is read again.
     target : str or Path
 
     Returns
     -------
     int
-        How many rows were written.
+        The number of rows that were written.
 
     Raises
     ------
     InputError
-        If the file is not there any more, or ``target`` cannot be written.
+        If the file is missing, or ``target`` cannot be written.
     """
     with scratch.folder() as folder:
         opened = _opened(table, folder)
@@ -48,9 +48,9 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
 
 
 def _opened(table: TableInfo, folder: Path) -> Opened:
-    """Inspect the file as at first; if that fails, use the stored findings.
+    """Detect the layout again; if it differs, read with the stored dialect.
 
-    Lines that were wrapped are unwrapped only where nobody told the delimiter.
+    A container is only removed if the delimiter is not given.
     """
     given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
     chosen = {name: value for name, value in given.items() if name in table.chosen}

@@ -57,19 +57,19 @@ def read_small(
         for k, form in forms.items():
             columns[k] = _Texts(source) if form is None else _Numbers(source, form)
         while block:
-            for k, cells in enumerate(zip(*block, strict=True)):
-                columns[k].add(cells)
+            for k, column in enumerate(zip(*block, strict=True)):
+                columns[k].add(column)
             block, more = more, _take(kept, height)
             rows += len(block)
     left_out = counter.left_out()
     check_rejected(source, left_out, rows)
     found = Contents(rows, dict(forms), {}, left_out)
-    cells = {k: made for k, column in columns.items() if (made := column.finished(found, k, fixed))}
-    again = [k for k in forms if k not in cells]
-    texts = _columns(block, range(len(forms))) if not columns else _texts(source, again, rows)
-    for k, column in texts:
-        cells[k] = _read_column(source, found, k, column, is_fixed=k in fixed)
-    found.cells.extend(cells[k] for k in forms)
+    cells = {k: one.finished(found, k, fixed) for k, one in columns.items()}
+    again = [k for k in forms if cells.get(k) is None]
+    held = _texts(source, again, rows) if columns else _columns(block, again)
+    for k, texts in held:
+        cells[k] = _read_column(source, found, k, texts, is_fixed=k in fixed)
+    found.cells.extend(one for k in forms if (one := cells[k]) is not None)
     return found
 
 
