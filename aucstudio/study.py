@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import find_run, named_runs, told_apart
-from aucstudio.project.results.model_card import write_model_card
-from aucstudio.project.results.report import write_report
+from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import plan_document, read_study

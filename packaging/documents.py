@@ -28,7 +28,7 @@ class Notice(TypedDict):
     """A fact about a result."""
 
     code: str
-    severity: Literal["caution", "note"]
+    severity: Literal["info", "warning", "error"]
     text: str
     values: dict[str, Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aucstudio
-from aucstudio.notices import CAUTION, NOTE, notice, read_notice, texts
+from aucstudio.notices import ERROR, INFO, WARNING, notice, read_notice, texts
 from aucstudio.notices.catalogue import entries
 from aucstudio.project.data.finding import KINDS
 from tests.test_words_shown import PRIVATE
@@ -48,7 +48,7 @@ def test_every_entry_is_used_and_every_call_has_one():
 
 def test_entries_have_a_known_severity_and_end_as_sentences_do():
     for code, entry in entries().items():
-        assert entry["severity"] in (CAUTION, NOTE), code
+        assert entry["severity"] in (INFO, WARNING, ERROR), code
         is_part = code.startswith("help_") or entry["kind"] in KINDS
         assert is_part or entry["text"].endswith((".", "?", "}")), code
 
@@ -61,7 +61,7 @@ def test_texts_are_in_plain_words():
 def test_a_notice_is_written_with_its_values():
     helps = (notice("help_larger", setting="regularisation C"), notice("help_columns"))
     found = notice("constant_scores", helps=helps)
-    assert found.severity == CAUTION
+    assert found.severity == WARNING
     assert str(found).endswith("a larger regularisation C or other columns.")
     assert str(notice("landmarks", count=1)).startswith(
         "The kernel was approximated on 1 landmark,"

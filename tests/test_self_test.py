@@ -62,10 +62,10 @@ def test_a_packaged_program_started_as_an_interpreter_refuses(packaged, argument
 
 
 def test_a_part_that_fails_is_named(monkeypatch, capsys):
-    def broken(_bench):
+    def broken(_folder):
         raise OSError("no such library")
 
-    monkeypatch.setattr(self_test, "_PARTS", {"files": lambda _bench: "there", "read": broken})
+    monkeypatch.setattr(self_test, "_PARTS", {"files": lambda _folder: "there", "read": broken})
     assert self_test.run(argparse.Namespace()) == 1
     _head, *lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["ok", "FAILED"]

@@ -18,8 +18,8 @@ from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.store.project.project_file import ProjectFile
-    from aucstudio.project.tournament.leaderboard import Leaderboard
     from aucstudio.project.tournament.standings import Standings
+    from aucstudio.project.tournament.verdict import SearchResult
 
 
 _LIMITS = {
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, _LIMITS)
     add(parser, {"--minutes M": "time limit (default 10)"}, type=minutes, default=10.0)
     add(parser.add_mutually_exclusive_group(), _HELD_OUT)
-    folds = "folds of the training rows for all choices (default 5)"
+    folds = "cross-validation folds of the training rows (default 5)"
     add(parser, {"--folds K": folds}, type=whole(2, 20), default=5)
     add(parser, _REST)
 
@@ -57,12 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
     from aucstudio.project.tournament.candidate_comparison import Budget
     from aucstudio.project.tournament.search import find_best
-    from aucstudio.project.tournament.verdict import (
-        best_document,
-        remarks,
-        sentences,
-        table_text,
-    )
+    from aucstudio.project.tournament.verdict import best_document, remarks, table_text, verdict
 
     check_model_name(options, options.data)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
@@ -73,63 +68,62 @@ def run(options: argparse.Namespace) -> int:
     table = read_table(options.data, **read_said(options))
     store = None if options.project is None else open_or_create(options.project)
     bar = progress("best")
-    told: collections.deque[Standings] = collections.deque(maxlen=1)
+    last: collections.deque[Standings] = collections.deque(maxlen=1)
     with signals.noted() as interrupted:
-        board = find_best(
+        result = find_best(
             table,
             validation,
             band,
             folds=options.folds,
             budget=Budget(60.0 * options.minutes, interrupted),
-            tell=lambda words, share: bar(share, words),
+            report=lambda words, share: bar(share, words),
             store=store,
-            watch=told.append,
+            watch=last.append,
         )
         was_stopped = interrupted()
     bar(1.0, "")
     if store is not None:
         keep_first_reading(store.path, table)
-    board = dataclasses.replace(board, unsaved=board.unsaved or _keep(store, told))
-    trouble = _save_model(board, options.save_model)
-    model = None if trouble or board.best is None else options.save_model
+    result = dataclasses.replace(result, unsaved=result.unsaved or _keep(store, last))
+    trouble = _save_model(result, options.save_model)
+    model = None if trouble or result.best is None else options.save_model
     if options.json:
-        say_json(best_document(board, table, model))
+        say_json(best_document(result, table, model))
     else:
-        say(f"{data_sentence(table)}\n\n{table_text(board)}\n\n" + "\n".join(sentences(board)))
-        for sentence in remarks(board):
+        words = "\n".join(verdict(result).sentences)
+        say(f"{data_sentence(table)}\n\n{table_text(result)}\n\n{words}")
+        for sentence in remarks(result):
             note(sentence)
-    for sentence in filter(None, (board.unsaved, trouble)):
+    for sentence in filter(None, (result.unsaved, trouble)):
         complain(sentence)
-    if board.unsaved or trouble:
+    if result.unsaved or trouble:
         return BAD_INPUT
     if was_stopped:
         return signals.exit_status()
-    return RUN_FAILED if board.best is None else DONE
+    return RUN_FAILED if result.best is None else DONE
 
 
-def _keep(store: ProjectFile | None, told: Collection[Standings]) -> str:
+def _keep(store: ProjectFile | None, last: Collection[Standings]) -> str:
     """Store the result for the page Best; return why it could not be stored."""
     if store is None:
         return ""
     try:
-        for standings in told:
+        for standings in last:
             store.keep_standings(standings.key, standings.as_json())
     except InputError as error:
         return str(error)
     return ""
 
 
-def _save_model(board: Leaderboard, path: str | None) -> str:
+def _save_model(result: SearchResult, path: str | None) -> str:
     """Save the best model, with its threshold at the end of the range.
 
-    The one that was trained on all rows; where there was no time for that, the one that was judged
-    on the held-out rows. Returns why it could not be saved.
+    The model that was refit on all rows; without one, the model that was tested on the held-out
+    rows. Returns why it could not be saved.
     """
     from aucstudio.project.runs.models.final_model import validated_model
-    from aucstudio.project.tournament.verdict import threshold_rule
 
-    record = None if board.best is None else board.best.record
+    record = result.record
     if path is None or record is None:
         return ""
-    rule = threshold_rule(board)
-    return save_made_model(path, lambda: board.model or validated_model(record, 0, rule))
+    return save_made_model(path, lambda: result.model or validated_model(record, 0, result.rule))

@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse a single run."""
-    why = f"a combination takes two runs or more; only {options.runs[0]} is named"
+    why = f"a combination needs two or more runs; only {options.runs[0]} is given"
     refuse(len(options.runs) < 2, why, "runs")
 
 
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
     """Return the validated model; after several splits, one of all rows."""
-    from aucstudio.project.combination.combining import combine_anew
+    from aucstudio.project.combination.combining import refit_combination
     from aucstudio.project.runs.models.final_model import validated_model
 
     if len(record.splits) == 1:
         return validated_model(record, 0, None)
-    return combine_anew(plan.experiment, members, plan.table)
+    return refit_combination(plan.experiment, members, plan.table)

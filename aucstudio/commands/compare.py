@@ -38,20 +38,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
     without = options.cuts is not None and options.by is None
-    refuse(without, "--cuts needs --by: name the column too", "cuts")
+    refuse(without, "--cuts needs --by COL, the column that it divides", "cuts")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the runs of a project beside each other; returns the exit status."""
     from contextlib import nullcontext
 
-    from aucstudio.project.results import comparison, comparison_sheets
+    from aucstudio.project.results import comparison
     from aucstudio.project.results.documents import (
         comparison_document,
         named_runs,
         readable_runs,
         told_apart,
     )
+    from aucstudio.project.results.page import Heading, markdown_blocks
+    from aucstudio.project.results.result_tables import comparison_tables, subgroup_blocks
 
     if options.cluster is not None:
         from aucstudio.project.work.cluster import connect
@@ -78,11 +80,9 @@ def run(options: argparse.Namespace) -> int:
             whole = measure == comparison.AUC
             heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
             found = comparison.Comparison(figures, pairs, measure)
-            say(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
-        if parted:
-            from aucstudio.project.results import subgroup_sheets
-
-            say(subgroup_sheets.as_markdown(parted, band))
+            say(markdown_blocks([Heading(heading), *comparison_tables(found)]) + "\n")
+        for name, of in parted:
+            say(markdown_blocks(subgroup_blocks(f"{name}, by {of.column}", of, band)) + "\n")
     return DONE
 
 
@@ -96,7 +96,7 @@ def _write_pages(
         write_report(Path(options.report), dict(named), band, {})
     if options.model_card is not None:
         from aucstudio.project.results.documents import find_run
-        from aucstudio.project.results.model_card import write_model_card
+        from aucstudio.project.results.report import write_model_card
 
         wanted, file = options.model_card
         name, record = find_run(named, wanted, options.project)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from aucstudio.commands import window
 from aucstudio.commands.options import add
 from aucstudio.commands.outcomes import ended
 from aucstudio.console import progress, say
@@ -21,7 +20,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an example study and paint its pages; returns the exit status."""
+    """Run an example study and save pictures of its pages; return the exit status."""
+    from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
     from aucstudio.project.results.documents import results_table
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     say(demo.study.about)
     band = demo.study.experiments[0].band
     say(results_table([r for r in records if r.splits], band))
-    pictures = window.save_pictures(demo.project, folder)
-    names = ", ".join(picture.name for picture in pictures)
+    pictures = save_pictures(demo.project, folder)
+    names = ", ".join(picture.name for picture in pictures.values())
     say(f"{folder}: report.html, {demo.project.name}, {names}")
     return ended(demo.outcomes, len(demo.study.experiments))

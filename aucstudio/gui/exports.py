@@ -21,8 +21,7 @@ from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.model_card import write_model_card
-from aucstudio.project.results.report import write_report
+from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_writing import command_line, write_study
 from aucstudio.project.store.files import write_atomically

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QElapsedTimer, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.app import make_application
+from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common import printing
 from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.common.theme import apply_theme
@@ -21,6 +22,7 @@ from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results.report import write_report
 from aucstudio.project.store.files import write_atomically
+from aucstudio.project.work.processes import the_processes
 
 _SIZE = (1440, 900)
 _SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
@@ -61,6 +63,28 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
         saved[title] = folder / f"{title.lower().replace(' ', '-')}.png"
         write_atomically(saved[title], png)
     return saved
+
+
+def window_facts(project: Path) -> tuple[int, int, int, int]:
+    """Show a project in a window without a display.
+
+    Returns
+    -------
+    width, height, runs, colours : int
+        The size of the window's picture, the number of runs shown and of sampled colours.
+    """
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    prepare("light")
+    window = create_window(project)
+    window.show()
+    settle(window)
+    shown, picture = len(window.session.shown_runs()), window.grab().toImage()
+    places = zip(range(0, picture.width(), 7), itertools.cycle(range(0, picture.height(), 11)))
+    colours = {picture.pixel(*place) for place in places}
+    window.close()
+    QApplication.processEvents()
+    the_processes().close()
+    return picture.width(), picture.height(), shown, len(colours)
 
 
 def prepare(theme: str) -> QApplication:

@@ -4,12 +4,13 @@ The texts are in one catalogue a language, ``en.toml`` beside this module.
 """
 
 from aucstudio.notices.notice import (
-    CAUTION,
-    NOTE,
+    ERROR,
+    INFO,
+    WARNING,
     Notice,
     notice,
     read_notice,
     texts,
 )
 
-__all__ = ["CAUTION", "NOTE", "Notice", "notice", "read_notice", "texts"]
+__all__ = ["ERROR", "INFO", "WARNING", "Notice", "notice", "read_notice", "texts"]

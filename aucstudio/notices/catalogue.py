@@ -26,7 +26,7 @@ def entries() -> dict[str, CatalogueEntry]:
     """Return the catalogue by code."""
     return {
         code: CatalogueEntry(
-            severity=found.get("severity", "note"), text=found["text"], kind=found.get("kind", "")
+            severity=found.get("severity", "info"), text=found["text"], kind=found.get("kind", "")
         )
         for code, found in tomllib.loads(_FILE.read_text("utf-8")).items()
     }

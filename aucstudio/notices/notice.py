@@ -8,7 +8,7 @@ from typing import Any
 
 from aucstudio.notices import catalogue
 
-CAUTION, NOTE = "caution", "note"
+INFO, WARNING, ERROR = "info", "warning", "error"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Notice:
 
     @property
     def severity(self) -> str:
-        """Return "caution" where the fact puts a result in doubt, else "note"."""
+        """Return "warning" if the fact puts a result in doubt, else "info"."""
         return catalogue.entry(self.code)["severity"]
 
     @property
@@ -54,8 +54,8 @@ def notice(code: str, **values: Any) -> Notice:
 
 
 def texts(notices: Iterable[Notice]) -> tuple[str, ...]:
-    """Return each text once, in order."""
-    return tuple(dict.fromkeys(found.text for found in notices))
+    """Return the text of each notice, without repeated notices."""
+    return tuple(found.text for found in dict.fromkeys(notices))
 
 
 def read_notice(document: Mapping[str, Any]) -> Notice:

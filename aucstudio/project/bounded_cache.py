@@ -9,12 +9,12 @@ from typing import Any
 
 
 class BoundedCache:
-    """The values used most recently; safe from any number of threads.
+    """A thread-safe cache of the values used most recently.
 
     Parameters
     ----------
     most : int
-        Bytes that all values together may take.
+        Bytes of all values together.
     """
 
     def __init__(self, most: int) -> None:
@@ -23,7 +23,7 @@ class BoundedCache:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
-        """Return a value, None if it is not held."""
+        """Return a value, or None if it is not cached."""
         with self._lock:
             if key not in self._held:
                 return None
@@ -31,7 +31,7 @@ class BoundedCache:
             return self._held[key][0]
 
     def put(self, key: Hashable, value: Any, size: int) -> None:
-        """Keep a value of so many bytes, and drop those not used for longest."""
+        """Store a value of ``size`` bytes, and drop the least recently used values."""
         with self._lock:
             self._bytes += size - self._held.pop(key, (None, 0))[1]
             self._held[key] = value, size

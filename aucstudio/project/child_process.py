@@ -1,9 +1,8 @@
 """Call functions in child processes, with reports and cancellation.
 
-A call in a child process holds up neither the window nor other threads of this process, and a
-library call that cannot be interrupted ends with its process. A packaged program has no interpreter
-beside it, and ``sys.executable`` is the program itself: it starts itself with
-:data:`CHILD_OPTION`.
+A call in a child process blocks neither the window nor other threads of this process, and a library
+call that cannot be interrupted ends with its process. In a packaged program ``sys.executable`` is
+the program itself, which starts itself with :data:`CHILD_OPTION`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 CHILD_OPTION = "--run-child-process"
-"""First argument of a packaged program that is to serve calls and do nothing else."""
+"""First argument of a packaged program that serves calls and does nothing else."""
 
 _PACKAGE = __name__.split(".")[0]
 _PR_SET_PDEATHSIG = 1
@@ -48,9 +47,9 @@ class ChildEndedError(InputError):
     Attributes
     ----------
     code : int or None
-        Its exit status, negative for a signal; None if it does not answer and does not end.
+        Its exit status, negative for a signal; None if it neither answers nor ends.
     no_memory : bool
-        Whether this process or the child ran out of memory in sending or receiving.
+        Whether this process or the child ran out of memory while sending or receiving.
     """
 
     def __init__(self, message: str, code: int | None, *, no_memory: bool) -> None:
@@ -112,14 +111,14 @@ class ChildProcess:
     Parameters
     ----------
     module : str
-        A module of this program, which the process imports first; it names the process too.
+        A module of this program, which the process imports first. It is part of the command line.
     prepare : callable, optional
-        Called there before the first call.
+        Called in the process before the first call.
     quiet : bool
-        Whether what the process prints is dropped.
+        Whether to drop the output of the process.
     allowed : collection of type, optional
-        The only classes that answers and errors may be made of, for a process that reads what
-        strangers wrote: should a file take it over, its answers run no code here.
+        The only classes of answers and errors. For a process that reads untrusted files: if a file
+        takes it over, its answers run no code here.
 
     Raises
     ------
@@ -179,20 +178,20 @@ class ChildProcess:
     ) -> Any:
         """Call ``function(*shared, *arguments, reporter)`` in the process.
 
-        What the callables here raise ends the wait; the process is then to be closed.
+        Exceptions of the callables below end the wait; the process must be closed then.
 
         Parameters
         ----------
         function : callable
-            Of a module; it calls the :class:`Reporter` with any arguments, and stops when that
-            returns True.
+            A function of a module; it calls the :class:`CallReporter` with any arguments, and stops
+            when that returns True.
         arguments : tuple
         report : callable
-            Called with what the function reports; a true answer asks it to stop.
+            Called with the reports of the function; a true answer asks it to stop.
         stop, kill : callable
             Polled: whether to ask the function to stop, and whether to stop waiting.
         shared : tuple
-            Large arguments that the process keeps until it gets others.
+            Large arguments that the process keeps until it receives others.
 
         Raises
         ------
@@ -201,24 +200,24 @@ class ChildProcess:
         ChildEndedError
             If the process ended.
         Exception
-            What the function raised.
+            Of the function.
         """
         self._orders.put(_Call(function, arguments, None if self.has(shared) else shared))
         self._shared = shared
         stopping = False
         while not kill():
-            wanted = stop()
+            is_requested = stop()
             with contextlib.suppress(queue.Empty):
                 answer = self._answers.get(timeout=_POLL_SECONDS)
                 if answer is None:
                     raise self._ended()
                 for message in answer.reports:
-                    wanted |= bool(report(*message))
+                    is_requested |= bool(report(*message))
                 if answer.error is not None:
                     raise answer.error
                 if answer.ended:
                     return answer.value
-            if wanted and not stopping:
+            if is_requested and not stopping:
                 stopping = True
                 self._orders.put("stop")
         from aucstudio.engine.monitor import Stopped
@@ -255,13 +254,13 @@ class ChildProcess:
         )
 
     def _write(self, pipe: IO[bytes]) -> None:
-        # In a thread: a process that does not read must not hold up its caller.
+        # In a thread: a process that does not read must not block its caller.
         try:
             while (order := self._orders.get()) is not None:
                 send(pipe, order)
         except OSError:
-            pass  # it ended, which the end of its answers shows
-        except Exception as error:  # noqa: BLE001  (the process waits for an order that fails)
+            pass  # the process ended, which the reading thread notices
+        except Exception as error:  # noqa: BLE001  (the process waits for a message that cannot be sent)
             self._failure = error
             self._popen.kill()
         with contextlib.suppress(OSError):
@@ -274,7 +273,7 @@ class ChildProcess:
                     self._answers.put(receive(pipe, self._allowed))
         except (EOFError, OSError):
             pass
-        except Exception as error:  # noqa: BLE001  (the caller must learn that nothing comes)
+        except Exception as error:  # noqa: BLE001  (the caller must not wait for ever)
             self._failure = error
         finally:
             self._answers.put(None)
@@ -296,7 +295,7 @@ def _how_it_ended(code: int) -> str:
 def _spawner() -> Executor:
     from concurrent.futures import ThreadPoolExecutor
 
-    # On Linux a child is killed when the thread that started it ends, so that thread must last.
+    # On Linux a child is killed when the thread that started it ends: one thread starts them all.
     return ThreadPoolExecutor(1, thread_name_prefix="aucstudio-spawner")
 
 
@@ -305,10 +304,10 @@ def _spawn(module: str, quiet: bool) -> subprocess.Popen[bytes]:
         child_command(module, os.getpid()),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # A program without a console has no standard error to pass on.
+        # A program without a console has no standard error.
         stderr=None if sys.stderr and not quiet else subprocess.DEVNULL,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        # The keys of a terminal are for this program, which then ends the process.
+        # Ctrl+C in a terminal is for this program, which then ends the process.
         process_group=None if sys.platform == "win32" else 0,
     )
 
@@ -359,7 +358,7 @@ def serve(arguments: Sequence[str]) -> None:
     if int(parent):
         end_with(int(parent))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of libraries must not mix with answers
     importlib.import_module(module)
     service = _Service(sys.stdin.buffer, answers)
     _or_exit(service.run)
@@ -370,7 +369,7 @@ def end_with(parent: int) -> None:
 
     Where the system cannot do that, the end of the standard input ends the process.
     """
-    # The terminal's Ctrl+C is for the program that started this one, which then ends it.
+    # Ctrl+C is for the program that started this process and then ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if not sys.platform.startswith("linux"):
         return
@@ -380,7 +379,7 @@ def end_with(parent: int) -> None:
 
 
 def _or_exit(work: Callable[[], object]) -> None:
-    """Do something without which there are no answers; its failure ends the process."""
+    """Call a function whose failure ends the process."""
     try:
         work()
     except MemoryError:
@@ -393,7 +392,7 @@ def _or_exit(work: Callable[[], object]) -> None:
 
 
 class _Service:
-    """Calls functions here; reads orders and sends answers in threads of their own."""
+    """Calls functions, and reads calls and sends answers in other threads."""
 
     def __init__(self, orders: IO[bytes], answers: IO[bytes]) -> None:
         self._in, self._out = orders, answers
@@ -423,7 +422,7 @@ class _Service:
             if order == "stop":
                 self._reporter.stop.set()
             else:
-                self._reporter.stop.clear()  # a stop that came too late was for the call before
+                self._reporter.stop.clear()  # a late request was for the call before
                 self._calls.put(order)
 
     def _send(self) -> None:

@@ -1,15 +1,15 @@
-"""Errors of user input, with a sentence that says what to do."""
+"""Errors of user input."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Bad input; one sentence that names the file, row, column or setting and says what to do.
+    """Invalid input; one sentence that names the file, row, column or setting and what to do.
 
     Attributes
     ----------
     file, column, setting : str or None
-        What the sentence is about, so that a window can show it beside its cause.
+        The subject of the sentence, so that a window can show it next to its cause.
     line : int or None
         Line of the file, counted from 1.
     """
@@ -31,4 +31,4 @@ class InputError(ValueError):
 
 
 class Cancelled(Exception):  # noqa: N818  (an outcome, not an error)
-    """A progress callback asked to stop; nothing was read or written."""
+    """Stopped by a progress callback; nothing was read or written."""

@@ -1,7 +1,7 @@
 """Limits of input files.
 
-Readers of foreign formats work in a process of their own (:mod:`~.data.readers.apart`) under
-:func:`limits_of`; the numbers here hold for every reader.
+Readers of foreign formats run in a child process (:mod:`~.data.readers.isolated`) under
+:func:`limits_of`. The numbers here apply to every reader.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BASE_WRITTEN, _WRITTEN_PER_BYTE = 2_000_000_000, 250
 
 @dataclasses.dataclass(frozen=True)
 class InputLimits:
-    """What the reader of a file may take.
+    """Limits of the reader of a file.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class InputLimits:
 
 
 def limits_of(size: int) -> InputLimits:
-    """Return what the reader of a file of ``size`` bytes may take.
+    """Return the limits of the reader of a file of ``size`` bytes.
 
-    Damaged sizes can ask for anything, so the limits depend on the size of the file alone.
+    Sizes within a damaged file can be arbitrary, so the limits depend only on the size of the file.
     """
     import psutil
 
@@ -60,7 +60,7 @@ def limits_of(size: int) -> InputLimits:
 
 
 def refuse_columns(path: Path, count: int) -> None:
-    """Raise InputError if a table has more columns than are read."""
+    """Raise InputError if a table has too many columns."""
     if count > MOST_COLUMNS:
         raise InputError(
             f"{path} has {count:,} columns or more, and at most {MOST_COLUMNS:,} are read; leave "
@@ -70,20 +70,20 @@ def refuse_columns(path: Path, count: int) -> None:
 
 
 def open_regular(path: Path, what: str, most: float) -> BinaryIO:
-    """Open a file for reading; a pipe without a writer would be waited for without end.
+    """Open a regular file for reading; a pipe without a writer would block for ever.
 
     Parameters
     ----------
     path : Path
     what : str
-        What it should be, in words such as ``"the model"``.
+        What the file should be, for messages: ``"the model"``.
     most : float
-        Bytes that it may have.
+        Most bytes of the file.
 
     Raises
     ------
     InputError
-        If it is not there, cannot be read, is no regular file or is larger.
+        If it does not exist, cannot be read, is not a regular file or is larger.
     """
     try:
         found = os.stat(path)
@@ -97,7 +97,7 @@ def open_regular(path: Path, what: str, most: float) -> BinaryIO:
         return open(path, "rb")
     except InputError:
         raise
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an invalid file name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read {what} {path}: {reason}", file=str(path)) from error
 
@@ -110,5 +110,5 @@ def _require_regular(path: Path, what: str, found: os.stat_result) -> None:
             file=str(path),
         )
     if not found.st_size:
-        # Files of the system, as in /proc, have no size, and reading one may wait for ever.
+        # System files such as those in /proc have no size, and reading one may block for ever.
         raise InputError(f"cannot read {what} {path}: it is empty", file=str(path))

@@ -1,7 +1,7 @@
 """Temporary folders.
 
-All of a process lie in one, beside which a lock is held for as long as the process lives. A
-process that was killed leaves its folder behind; the next one that needs a folder removes it.
+The folders of a process are in one folder with a lock file, which is locked while the process runs.
+A process that is killed leaves its folder behind; the next process that needs a folder removes it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _making = threading.Lock()
 
 
 def make_folder() -> Path:
-    """Make an empty folder, which is removed at the end of the program at the latest.
+    """Make an empty folder, which is removed at the latest when the program ends.
 
     Raises
     ------
     InputError
-        If nothing can be written there.
+        If the temporary folder cannot be written.
     """
     try:
         with _making:
             own = _own().path
-        # A window may be open for longer than the system keeps such folders.
+        # The system may have removed the folder of a window that is open for days.
         own.mkdir(mode=0o700, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=own))
     except OSError as error:
@@ -49,13 +49,13 @@ def make_folder() -> Path:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with what is in it, as far as that can be done."""
+    """Remove a folder with its content; errors are ignored."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """Make an empty folder for as long as it is needed."""
+    """Make an empty folder within a ``with`` statement."""
     made = make_folder()
     try:
         yield made
@@ -64,7 +64,7 @@ def folder() -> Iterator[Path]:
 
 
 def clear() -> None:
-    """Remove all folders of this process; for one that ends without Python's own clean-up."""
+    """Remove all folders of this process; for a process that ends without Python's clean-up."""
     with _making:
         if _own.cache_info().currsize and _own().process == os.getpid():
             _own().remove()
@@ -72,7 +72,7 @@ def clear() -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that are gone."""
+    """Remove the folders of processes that have ended."""
     with contextlib.suppress(OSError):
         for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_LOCK}"):
             with contextlib.suppress(OSError):
@@ -80,14 +80,14 @@ def sweep() -> None:
 
 
 class _Own:
-    """The folder of this process, and the lock that says that the process lives."""
+    """The folder of this process, and its lock."""
 
     def __init__(self) -> None:
-        self.process = os.getpid()  # a copy of this process does not own it
+        self.process = os.getpid()  # a forked process does not own the folder
         while True:
             handle, name = tempfile.mkstemp(_LOCK, f"{_PREFIX}{os.getpid()}-")
             self._handle, self._lock = handle, Path(name)
-            # A sweeper may have been here between the two: the name is then gone, or locked.
+            # Another process may have removed or locked the file meanwhile.
             if _locked(handle) is not False and _is_there(handle, self._lock):
                 break
             os.close(handle)
@@ -110,7 +110,7 @@ def _own() -> _Own:
 
 def _sweep(lock: Path) -> None:
     if sys.platform == "win32":
-        lock.unlink()  # refused while its owner lives: it is open
+        lock.unlink()  # fails while its owner has it open
         remove(lock.with_suffix(""))
         return
     handle = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
@@ -123,7 +123,7 @@ def _sweep(lock: Path) -> None:
 
 
 def _locked(handle: int) -> bool | None:
-    """Lock a file for as long as it is open; None where the system has no such locks."""
+    """Lock a file while it is open; None if the system has no such locks."""
     if sys.platform == "win32":
         return None
     try:

@@ -1,4 +1,4 @@
-"""Convert plain data to declared types, with checks."""
+"""Convert plain data to declared types, with validation."""
 
 from __future__ import annotations
 
@@ -9,32 +9,19 @@ import msgspec
 
 T = TypeVar("T")
 
-# A type is looked through when it is first met, and a second thread that comes for it meanwhile
-# crashes on what has been noted of it so far: msgspec 0.22, whose functions are meant to be safe
-# (https://github.com/msgspec/msgspec/issues/401). It holds the interpreter anyway, so that waiting
-# for each other costs the threads nothing.
+# msgspec 0.22 inspects a type at its first use and crashes if a second thread uses it meanwhile
+# (https://github.com/msgspec/msgspec/issues/401). It holds the interpreter anyway, so that the lock
+# costs nothing.
 _one_at_a_time = threading.RLock()
 
 
 def convert(document: object, kind: type[T]) -> T:
-    """Make plain data into a value of a type.
-
-    Raises
-    ------
-    msgspec.ValidationError
-        If it is not laid out as one; the sentence names the place.
-    """
+    """Convert plain data to a type; msgspec.ValidationError names the invalid place."""
     with _one_at_a_time:
         return msgspec.convert(document, kind)
 
 
 def decode(text: str | bytes | bytearray, kind: type[T]) -> T:
-    """Read JSON as a value of a type.
-
-    Raises
-    ------
-    msgspec.MsgspecError
-        If it is no JSON, or not laid out as one.
-    """
+    """Decode JSON to a type; msgspec.MsgspecError if it is invalid."""
     with _one_at_a_time:
         return msgspec.json.decode(text, type=kind)

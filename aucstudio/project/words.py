@@ -39,19 +39,19 @@ def p_number(p: float) -> str:
 def figure_words(value: float, sign: str = "") -> str:
     """Write an area or a difference of areas with three decimals and a true minus.
 
-    What would look like 0 or ±1 and is not has as many decimals, up to six, as show it.
+    A value that would round to 0 or ±1 has more decimals, up to six.
     """
     if math.isnan(value):
         return "–"
     ends = (-1.0, 0.0, 1.0)
-    told = [f"{value:{sign}.{decimals}f}" for decimals in range(3, _MOST_DECIMALS + 1)]
-    enough = (text for text in told if value in ends or float(text) not in ends)
-    text = next(enough, told[0]).replace("-", "−")
+    texts = [f"{value:{sign}.{decimals}f}" for decimals in range(3, _MOST_DECIMALS + 1)]
+    enough = (text for text in texts if value in ends or float(text) not in ends)
+    text = next(enough, texts[0]).replace("-", "−")
     return re.sub(r"^[−+](0\.000)$", r"\1", text)
 
 
 def interval_words(low: float, high: float) -> str:
-    """Write an interval as ``0.931–0.968``, or ``−0.006 to 0.014`` where a limit is negative."""
+    """Write an interval as ``0.931–0.968``, or ``−0.006 to 0.014`` if a limit is negative."""
     if math.isnan(low) or math.isnan(high):
         return "–"
     between = " to " if low < 0 else "–"
@@ -59,7 +59,7 @@ def interval_words(low: float, high: float) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lay out rows of text in columns of equal width; a rule is drawn below the first."""
+    """Align rows of text in columns, with a rule below the first row."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return [lines[0], "-" * max(map(len, lines)), *lines[1:]]
@@ -91,7 +91,7 @@ def power_words(value: float, decimals: int = 0) -> str:
 
 
 def setting_words(value: float) -> str:
-    """Write a number that was set or searched: plainly from 0.0001 to a million, else as 2.5·10⁻⁷.
+    """Write the number of a setting: plainly from 0.0001 to a million, else as 2.5·10⁻⁷.
 
     Whole numbers keep every digit, others have four.
     """
@@ -121,14 +121,14 @@ def counted(count: int, noun: str) -> str:
 
 
 def seconds_words(seconds: float) -> str:
-    """Write a time with as many digits as it deserves."""
+    """Write a time with two significant digits, or in whole seconds from 10 s."""
     if seconds < 0.0995:
         return f"{1000 * seconds:.2g} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
 def elapsed_words(seconds: float) -> str:
-    """Write a time that runs in whole seconds, as a clock does."""
+    """Write an elapsed time in whole seconds."""
     minutes, rest = divmod(int(seconds), 60)
     if minutes < 60:
         parts = (minutes, "min"), (rest, "s")
@@ -158,7 +158,7 @@ def bytes_words(count: float) -> str:
 
 
 def cost_words(cost: Cost) -> str:
-    """Write what a fit takes as ``about 0.4 s and 12 MB per fit``."""
+    """Write the cost of a fit as ``about 0.4 s and 12 MB per fit``."""
     time = "" if cost.seconds is None else f"{rough_words(cost.seconds)} and "
     return f"about {time}{bytes_words(cost.bytes)} per fit"
 
@@ -169,10 +169,9 @@ def file_words(name: str) -> str:
 
 
 def suggestion(wanted: str, known: Iterable[str]) -> str:
-    """Write what may have been meant by a name that is not known, to end a sentence with.
+    """Return ``"; did you mean 'age'?"`` for an unknown name; empty if no known name is similar.
 
-    A name that differs in case, blanks, hyphens or underscores only comes before one of like
-    letters. Gives ``"; did you mean 'age'?"``, or nothing where no known name is near.
+    Names that differ only in case, blanks, hyphens or underscores are preferred to similar names.
     """
     plain = {_plain(name): name for name in known}
     asked = _plain(wanted)
@@ -182,7 +181,7 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
 
 
 def _swaps_or_begins(asked: str, name: str) -> bool:
-    """Return whether a name was typed in another order, or left off; short ones look far away."""
+    """Return whether letters were swapped, or the end of a name is missing."""
     return sorted(asked) == sorted(name) or (len(asked) > 2 and name.startswith(asked))
 
 
@@ -196,7 +195,7 @@ def runs_words(count: int) -> str:
 
 
 def day_words(then: datetime.datetime, now: datetime.datetime) -> str:
-    """State on which day something was, as one would today."""
+    """Write a past day relative to now."""
     days = (now.date() - then.date()).days
     if days == 0:
         return f"today, {then:%H:%M}"

@@ -19,9 +19,11 @@ from aucstudio.gui.pages.compare.export import table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.project import words
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results import comparison, comparison_sheets
-from aucstudio.project.results.comparison import PairComparison
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
 from aucstudio.project.results.forecast import growth_to_significance
+from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
+from aucstudio.project.results.result_tables import comparison_tables
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from tests.gui.conftest import choose, make_record, on, points, put, shown
 
@@ -245,7 +247,7 @@ def test_picture_or_tables(view, three, qtbot):
     assert view.figure().isVisible()
 
 
-@pytest.mark.parametrize("correction", comparison_sheets.CORRECTION_NAMES)
+@pytest.mark.parametrize("correction", CORRECTION_NAMES)
 def test_corrections(view, three, qtbot, monkeypatch, correction):
     shown(view, qtbot)
     before = view.shown.found.pairs
@@ -388,21 +390,17 @@ def test_copy(view, three, qtbot):
 
 @pytest.mark.parametrize(
     ("ending", "writer"),
-    [
-        ("csv", comparison_sheets.as_csv),
-        ("md", comparison_sheets.as_markdown),
-        ("tex", comparison_sheets.as_latex),
-    ],
+    [("csv", tables_as_csv), ("md", markdown_blocks), ("tex", tables_as_latex)],
 )
 def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
     shown(view, qtbot)
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
     view.findChild(QAction, "save_tables").trigger()
-    assert target.read_text(encoding="utf-8") == writer(view.shown.found)
-    assert table_text(tmp_path / "a.booktabs.tex", view.shown.found) == comparison_sheets.as_latex(
-        view.shown.found, booktabs=True
-    )
+    tables = comparison_tables(view.shown.found)
+    assert target.read_text(encoding="utf-8").strip() == writer(tables).strip()
+    latex = table_text(tmp_path / "a.booktabs.tex", view.shown.found)
+    assert latex == tables_as_latex(tables, booktabs=True)
 
 
 def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path):

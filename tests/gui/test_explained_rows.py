@@ -48,7 +48,7 @@ def test_bars_are_the_contributions(qtbot, table_session, view):
     assert said.startswith(f"Row {row + 1:,} scores")
     assert "held this row out" in said
     assert "exact" in said
-    assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].cell}"
+    assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].value}"
     columns = view.figure_data()
     assert sum(columns["contribution"]) == pytest.approx(expected.score - expected.mean)
     assert list(columns["column"]) == [p.column for p in expected.parts]

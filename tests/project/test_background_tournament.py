@@ -1,4 +1,4 @@
-"""A tournament in a process of its own: followed, stopped, killed; what is ready is kept."""
+"""A search in a child process: reports, stops, a killed process; finished runs are stored."""
 
 import dataclasses
 import json
@@ -9,15 +9,14 @@ import pytest
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.inference import settled
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.tournament import background
 from aucstudio.project.tournament.background import (
+    SearchLog,
     TournamentOrder,
     TournamentStop,
     hold_in_background,
@@ -133,7 +132,7 @@ def test_a_repaired_project_keeps_them(held, tmp_path):
 
 def test_what_cannot_be_written_is_told(table):
     order = TournamentOrder(table, Validation(), None, 600.0)
-    end = background._Held(order, Kept("the disk is full"), lambda _told: None).end("stopped")
+    end = SearchLog(order, Kept("the disk is full"), lambda _news: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
 
 
@@ -190,7 +189,7 @@ def test_too_few_rows_fail_in_a_sentence(tmp_path):
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
     order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
-    end = hold_in_background(order, Kept(), TournamentStop(), lambda _told: None)
+    end = hold_in_background(order, Kept(), TournamentStop(), lambda _news: None)
     assert end.ended == "failed"
     assert "Find the best needs more rows" in end.error
     assert end.entries == ()
@@ -246,9 +245,7 @@ def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows,
         best = end.of_run(end.best)
         outer.append(best.held_out.value)
         optimism.append(best.optimism)
-        claims += any(
-            settled(one.behind.p) for one in end.entries if one.behind and one.behind.p is not None
-        )
+        claims += any(one.behind is not None and one.behind.is_significant for one in end.entries)
     error = np.std(outer, ddof=1) / np.sqrt(seeds)
     assert abs(np.mean(outer) - 0.5) < 3 * error
     assert np.mean(optimism) > -2 * error
@@ -262,7 +259,7 @@ def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp
         TournamentOrder(table, Validation(), None, 600.0),
     )
     for error in ("one", "other"):
-        end = background._Held(order, Kept(), lambda _told: None).end("failed", error)
+        end = SearchLog(order, Kept(), lambda _news: None).end("failed", error)
         project.keep_standings(end.key, end.as_json())
     kept = project.read().standings
     assert {one["error"] for one in kept.values()} == {"one", "other"}

@@ -1,4 +1,4 @@
-"""A tournament: fair choices within the training rows, and an honest look beyond them."""
+"""The search for the best model: selection on training rows, figures on held-out rows."""
 
 import dataclasses
 import json
@@ -15,7 +15,6 @@ from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
 from aucstudio.engine.crossfit.nested import best_alone, nested_scores
 from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.inference import settled
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation
@@ -27,16 +26,9 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
-from aucstudio.project.tournament.leaderboard import Entry
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import Estimate, Standings
-from aucstudio.project.tournament.verdict import (
-    best_document,
-    remarks,
-    sentences,
-    table_text,
-    verdict,
-)
+from aucstudio.project.tournament.standings import Estimate, Standing, Standings
+from aucstudio.project.tournament.verdict import best_document, remarks, table_text, verdict
 
 QUICK = [Member.of("logistic"), Member.of("auc-rls")]
 HELD_OUT = Validation(test_size=0.3, seed=1)
@@ -74,8 +66,17 @@ def board(table):
     return find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
 
 
+def sentences_of(board):
+    return verdict(board).sentences
+
+
+def figures(board):
+    """Return the figures of each entry: cross-validated and held out."""
+    return [(one.title, one.inner.value, one.held_out.value) for one in board.entries]
+
+
 class Clock:
-    """Tells zero until so many looks, and then an hour."""
+    """Returns zero for so many calls, and then an hour."""
 
     def __init__(self, looks):
         self.looks = looks
@@ -88,7 +89,7 @@ class Clock:
 @pytest.mark.slow
 def test_entries_are_the_best_of_each_method_and_their_combination(board):
     assert {entry.method for entry in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
-    inner = [entry.inner for entry in board.entries[1:]]
+    inner = [entry.inner.value for entry in board.entries[1:]]
     assert inner == sorted(inner, reverse=True)
     assert board.best is board.entries[0]
     assert board.best.method == "auc-ensemble"
@@ -110,33 +111,29 @@ def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
     path.write_text("\n".join(lines) + "\n")
     other = read_table(path, label="label", positive="yes")
     found = find_best(other, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
-    assert [(e.title, e.inner) for e in found.entries] == [
-        (e.title, e.inner) for e in board.entries
-    ]
-    assert [e.outer for e in found.entries] != [e.outer for e in board.entries]
+    inner, other = ([one[:2] for one in figures(result)] for result in (board, found))
+    assert inner == other
+    assert figures(found) != figures(board)
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_tournament(table, board):
     again = find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
-    assert [(e.title, e.inner, e.outer) for e in again.entries] == [
-        (e.title, e.inner, e.outer) for e in board.entries
-    ]
-    assert [d.p for d in again.duels] == [d.p for d in board.duels]
+    assert figures(again) == figures(board)
+    assert [one.behind for one in again.entries] == [one.behind for one in board.entries]
 
 
 def test_a_p_that_is_corrected_says_so_beside_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
-    (told,) = [one for one in sentences(board) if one.startswith("The runner-up")]
-    assert len(board.duels) > 1
+    (told,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
     assert "Holm-corrected p" in told
-    assert f"({len(board.duels)} tests)." in told
+    assert f"({len(board.entries) - 1} tests)." in told
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
 def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method):
     """The combination too, of whose parts nothing was trained twice."""
-    (record,) = [entry.record for entry in board.entries if entry.method == method]
+    record = board.records[method]
     again = execute(record.experiment, table)
     assert not again.error
     np.testing.assert_allclose(
@@ -146,7 +143,7 @@ def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method
 
 
 def test_a_list_of_members_is_shown_in_few_words(board):
-    (record,) = [entry.record for entry in board.entries if entry.method == "auc-ensemble"]
+    record = board.records["auc-ensemble"]
     many = dataclasses.replace(
         record.experiment,
         params={**record.params, "library": listed([*QUICK, Member.of("svm"), Member.of("rls")])},
@@ -157,9 +154,9 @@ def test_a_list_of_members_is_shown_in_few_words(board):
 
 def test_optimism_is_what_the_inner_figure_has_too_much(board):
     for entry in board.entries:
-        (split,) = entry.record.splits
+        (split,) = board.records[entry.method].splits
         outer = board.criterion(split.test_positive, split.test_scores)
-        assert entry.optimism == pytest.approx(entry.inner - outer)
+        assert entry.optimism == pytest.approx(entry.inner.value - outer)
 
 
 @pytest.mark.parametrize(("lead", "error", "single"), [(0.1, 0.04, True), (0.1, 0.06, False)])
@@ -178,7 +175,7 @@ def test_a_single_method_is_handed_over_only_if_it_leads_by_two_errors(
 
 
 def test_the_model_to_take_away_is_trained_on_all_rows(table, board):
-    (split,) = board.best.record.splits
+    (split,) = board.record.splits
     assert board.model.trained_on.startswith(f"all {table.rows} labelled rows")
     assert len(split.train_rows) < table.rows
     assert f"{len(split.train_rows)} training rows" in verdict(board).refit
@@ -291,15 +288,15 @@ def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
 def test_a_stop_keeps_what_is_ready_as_a_combination(table):
     stop = []
 
-    def tell(words, share):
+    def report(words, share):
         if "logistic" in words:
             stop.append(words)
 
     budget = Budget(stopped=lambda: len(stop) >= 3)
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, tell=tell)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
     assert board.ended == "stopped"
     assert board.best.method == "auc-ensemble"
-    assert board.best.members
+    assert board.members
     assert any(text.endswith("on the held-out rows") for text in board.not_begun)
     assert board.model is None
     assert "stopped" in board.not_refit
@@ -308,14 +305,13 @@ def test_a_stop_keeps_what_is_ready_as_a_combination(table):
 def test_a_stop_while_the_held_out_rows_are_looked_at_keeps_the_combination(table):
     stop = []
 
-    def tell(words, share):
+    def report(words, share):
         if words.startswith("held-out rows"):
             stop.append(words)
 
     budget = Budget(stopped=lambda: bool(stop))
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, tell=tell)
-    judged = {entry.method for entry in board.entries if entry.record is not None}
-    assert "auc-ensemble" in judged
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    assert "auc-ensemble" in board.records
     assert board.ended == "stopped"
 
 
@@ -343,7 +339,7 @@ def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch
 def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
     board = find_best(table, HELD_OUT, entrants=QUICK, budget=Budget(stopped=lambda: True))
     assert board.best is None
-    assert list(sentences(board)) == ["No method was tested on the held-out rows."]
+    assert list(sentences_of(board)) == ["No method was tested on the held-out rows."]
     assert best_document(board, table)["best"] is None
 
 
@@ -364,8 +360,8 @@ def test_groups_stay_whole(tmp_path):
     table = read_table(path, label="label", positive="yes", roles={"site": "group"})
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
     codes = np.arange(160) % 12
-    for entry in board.entries:
-        (split,) = entry.record.splits
+    for record in board.records.values():
+        (split,) = record.splits
         assert not set(codes[split.train_rows]) & set(codes[split.test_rows])
 
 
@@ -381,22 +377,24 @@ def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
 def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_path):
     table = read_table(write_table(tmp_path / "t.csv", seed=4), label="label", positive="yes")
     board = find_best(table, HELD_OUT, folds=3, entrants=[Member.of("auc-rls"), *QUICK[:1]])
-    first = board.duels[0]
-    assert board.best.rank > max(duel.other.rank for duel in board.duels)
+    first, other = board.entries[:2]
+    assert board.rank(first) > max(map(board.rank, board.entries[1:]))
+
+    def with_lead(difference, low, high):
+        lead = dataclasses.replace(other.behind, difference=difference, low=low, high=high)
+        return dataclasses.replace(board, entries=(first, dataclasses.replace(other, behind=lead)))
+
     for difference, low, high, offered in (
         (0.005, -0.005, 0.015, True),
         (0.0, -0.1, 0.1, False),  # too few rows: it may cost 10 points
         (0.2, 0.19, 0.21, False),
         (-0.2, -0.3, -0.1, True),
-        (0.0, float("nan"), float("nan"), False),
+        (0.0, None, None, False),
     ):
-        test = dataclasses.replace(first.test, difference=difference, low=low, high=high)
-        told = dataclasses.replace(board, duels=(dataclasses.replace(first, test=test),))
-        assert (told.simplest is not None) == offered
-        assert (verdict(told).simpler != "") == offered
-    most = dataclasses.replace(first.test, difference=0.005, low=-0.005, high=0.0149)
-    told = dataclasses.replace(board, duels=(dataclasses.replace(first, test=most),))
-    assert "at most 1.5 points" in verdict(told).simpler
+        found = with_lead(difference, low, high)
+        assert (found.simplest is not None) == offered
+        assert (verdict(found).simpler != "") == offered
+    assert "at most 1.5 points" in verdict(with_lead(0.005, -0.005, 0.0149)).simpler
 
 
 @pytest.mark.slow
@@ -407,9 +405,9 @@ def test_on_labels_of_chance_the_estimate_centres_on_one_half_and_nothing_is_set
         path = write_table(tmp_path / f"{seed}.csv", rows=120, signal=0.0, seed=seed)
         table = read_table(path, label="label", positive="yes")
         board = find_best(table, Validation(test_size=0.4, seed=seed), folds=3, entrants=QUICK)
-        inner.append(max(entry.inner for entry in board.entries))
-        outer.append(board.best.outer)
-        claims += any(settled(duel.p) for duel in board.duels)
+        inner.append(max(entry.inner.value for entry in board.entries))
+        outer.append(board.best.held_out.value)
+        claims += any(one.behind is not None and one.behind.is_significant for one in board.entries)
     error = np.std(outer, ddof=1) / np.sqrt(len(outer))
     assert abs(np.mean(outer) - 0.5) < 3 * error
     assert np.mean(inner) > np.mean(outer)
@@ -420,7 +418,7 @@ def test_without_an_interval_it_is_said_that_rows_are_too_few(tmp_path):
     lines = ["a,label", *(f"{k % 7},{'yes' if k % 30 == 0 else 'no'}" for k in range(100))]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     table = read_table(tmp_path / "t.csv", label="label", positive="yes")
-    said = sentences(find_best(table, Validation(), entrants=QUICK[:1]))[0]
+    said = sentences_of(find_best(table, Validation(), entrants=QUICK[:1]))[0]
     assert "(1 positive)" in said
     assert said.count("(too few rows for an interval)") == 2
 
@@ -439,11 +437,11 @@ def test_members_are_written_and_read_back():
 
 
 def test_an_entry_names_settings_as_the_form_does():
-    member = Member.of("logistic", class_weight="balanced", C=0.1, random_state=3)
-    entry = Entry(member, Estimate(0.5), 1.0, member, None)
-    shown = entry.name.replace("\N{NO-BREAK SPACE}", " ")
+    params = {"class_weight": "balanced", "C": 0.1, "random_state": 3}
+    shown = Standing("logistic", "ready", params).name.replace("\N{NO-BREAK SPACE}", " ")
     assert shown == "Logistic regression (Class weights = balanced, C = 0.1)"
-    assert entry.title == "logistic (class_weight = balanced, C = 0.1)"
+    comparison_title = Standing("logistic", "ready", params, "class_weight = balanced").title
+    assert comparison_title == "logistic (class_weight = balanced)"
 
 
 @pytest.mark.slow
@@ -455,17 +453,17 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
         tested = Validation(scheme="file", test_file=str(path))
         boards.append(find_best(table, tested, (0.0, 0.3), folds=3, entrants=QUICK))
     one, other = boards
-    figures = [[(e.method, e.settings, e.inner) for e in board.entries] for board in boards]
-    assert figures[0] == figures[1]
+    chosen = [[(e.method, e.settings, e.inner) for e in board.entries] for board in boards]
+    assert chosen[0] == chosen[1]
     assert len(one.entries) == 3
-    assert one.best.outer > 0.5 > other.best.outer
-    for entry in one.entries:
-        (split,) = entry.record.splits
+    assert one.best.held_out.value > 0.5 > other.best.held_out.value
+    for record in one.records.values():
+        (split,) = record.splits
         assert len(split.train_rows) == table.rows
         np.testing.assert_array_equal(split.test_positive, tables[0].is_positive())
-        again = execute(entry.record.experiment, table, tables[0])
+        again = execute(record.experiment, table, tables[0])
         np.testing.assert_array_equal(again.splits[0].test_scores, split.test_scores)
-    assert "on 60 rows of later5.csv (" in sentences(one)[0]
+    assert "on 60 rows of later5.csv (" in sentences_of(one)[0]
 
 
 @pytest.mark.slow
@@ -479,7 +477,7 @@ def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
         tested = Validation(scheme="file", test_file=str(path))
         board = find_best(table, tested, entrants=QUICK[:1])
         assert any(said in note for note in board.notes)
-        assert ", some of which were trained on." in sentences(board)[0]
+        assert ", some of which were trained on." in sentences_of(board)[0]
 
 
 def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
@@ -487,7 +485,7 @@ def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
     tested, told = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
-        find_best(table, tested, entrants=QUICK, tell=lambda *words: told.append(words))
+        find_best(table, tested, entrants=QUICK, report=lambda *words: told.append(words))
     assert not told
 
 

@@ -18,7 +18,7 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
-from aucstudio.project.work.cluster_runs import Spread
+from aucstudio.project.work.parallel import WorkersPlace
 from aucstudio.project.work.submit import open_place, run_experiments
 
 pytest.importorskip("distributed")
@@ -99,7 +99,9 @@ def a_worker_dies_in_a_search(dask, plan, table):
             dask.end(dask.workers[1])
 
     with cluster.connect(dask.address) as workers:
-        record = Spread(workers).execute(PlannedRun(tuned, table, None), listen, lambda: False)
+        record = WorkersPlace(workers).execute(
+            PlannedRun(tuned, table, None), listen, lambda: False
+        )
     assert lost[0] < 1
     with threadpool_limits(1):
         alone = execute(tuned, table)
@@ -126,7 +128,9 @@ def test_members_of_an_ensemble_are_trained_there_whoever_dies(dask, plan, table
             dask.end(dask.workers[0])
 
     with cluster.connect(dask.address) as workers:
-        record = Spread(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
+        record = WorkersPlace(workers).execute(
+            PlannedRun(experiment, table, None), listen, lambda: False
+        )
     with threadpool_limits(1):
         alone = execute(experiment, table)
     assert lost[0].endswith("of 3 members trained")

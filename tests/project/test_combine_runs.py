@@ -14,7 +14,7 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import choose_weights
 from aucstudio.project.combination import combining, parts
 from aucstudio.project.combination.combined_model import common_preparation
-from aucstudio.project.combination.combining import Combining, combine_anew, combine_runs
+from aucstudio.project.combination.combining import Combining, combine_runs, refit_combination
 from aucstudio.project.combination.planning import plan_combination, why_not
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
@@ -106,7 +106,7 @@ def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_f
 @pytest.mark.slow
 def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(table, in_folds):
     record = combined(in_folds)
-    model = combine_anew(record.experiment, in_folds, table)
+    model = refit_combination(record.experiment, in_folds, table)
     assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
     scores, mean = scores_of(model, table), np.zeros(table.rows)
     assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)
@@ -370,11 +370,11 @@ def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
 
 def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     linear, trees = in_folds[:2]
-    assert why_not([linear]).startswith("a combination takes two runs or more")
+    assert why_not([linear]).startswith("a combination needs two or more runs")
     assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
     with pytest.raises(InputError, match="again is the same run as linear"):
         plan_combination([linear, ("again", linear[1])], BAND, BAND)
-    with pytest.raises(InputError, match="linear is named twice"):
+    with pytest.raises(InputError, match="linear is given twice"):
         plan_combination([linear, trees, linear], BAND, BAND)
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
     assert (

@@ -15,8 +15,9 @@ from aucstudio.project import words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures
-from aucstudio.project.results.comparison_sheets import as_csv, as_latex, as_markdown
 from aucstudio.project.results.forecast import growth_to_significance
+from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
+from aucstudio.project.results.result_tables import comparison_tables
 from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -349,7 +350,7 @@ def tables(one):
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_csv_reads_back_exactly(tables, delimiter):
-    blocks = as_csv(tables, delimiter).split("\n\n")
+    blocks = tables_as_csv(comparison_tables(tables), delimiter).split("\n\n")
     first, second = (list(csv.DictReader(b.splitlines(), delimiter=delimiter)) for b in blocks)
     assert [row["Run"] for row in first] == [run.name for run in tables.runs]
     for row, run, standing in zip(first, tables.runs, tables.standings(), strict=True):
@@ -369,11 +370,12 @@ def test_csv_reads_back_exactly(tables, delimiter):
 def test_heads_name_the_correction(tables):
     for correction, head in ((comparison.BONFERRONI, "Bonferroni-corrected p"), ("none", "p,Note")):
         pairs = comparison.corrected(tables.pairs, correction)
-        assert head in as_csv(dataclasses.replace(tables, pairs=pairs))
+        changed = dataclasses.replace(tables, pairs=pairs)
+        assert head in tables_as_csv(comparison_tables(changed))
 
 
 def test_markdown_has_a_cell_for_every_head(tables):
-    text = as_markdown(tables)
+    text = markdown_blocks(comparison_tables(tables))
     lines = [line for line in text.splitlines() if line]
     cells = [line.replace("\\|", "¦")[2:-2].split(" | ") for line in lines]
     assert [len(row) for row in cells] == [15] * 5 + [8] * 5
@@ -384,7 +386,7 @@ def test_markdown_has_a_cell_for_every_head(tables):
 
 @pytest.mark.parametrize("booktabs", [False, True])
 def test_latex_has_a_cell_for_every_column(tables, booktabs):
-    text = as_latex(tables, booktabs=booktabs)
+    text = tables_as_latex(comparison_tables(tables), booktabs=booktabs)
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 2
     rows = [line for line in text.splitlines() if line.endswith("\\\\")]
     assert [row.replace("\\&", "").count("&") + 1 for row in rows] == [15] * 4 + [8] * 4
@@ -396,9 +398,7 @@ def test_latex_has_a_cell_for_every_column(tables, booktabs):
 
 
 def test_no_pairs_no_second_table(tables):
-    alone = Comparison(tables.runs[:1], [])
-    assert "A - B" not in as_csv(alone)
-    assert as_latex(alone).count("tabular") == 2
+    assert len(comparison_tables(Comparison(tables.runs[:1], []))) == 1
 
 
 def test_words():

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.inspection import partial_dependence
 
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.explain.effects import coefficients, rough_spans, score_curve
-from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.explain.trees import feature_use, plain_number, read_tree
 from aucstudio.project.runs.execute import execute
 
@@ -40,7 +40,7 @@ def test_the_curves_of_an_additive_score_add_up_to_it(table, plan, method):
     X, split = rows_of(execute(plan(method), table), table)
     model = split.model
     summed = np.zeros(len(X))
-    for column, group in column_groups(model.preparation).items():
+    for column, group in feature_groups(model.preparation).items():
         curve = score_curve(model, X, column, points=10**6)
         assert curve.exact
         k = group.start

@@ -221,13 +221,13 @@ def test_a_group_is_not_trained_on_where_it_is_judged(dated):
 
 def test_a_search_goes_forward_too(dated, monkeypatch):
     seen = []
-    learn = searching.Judge._parts
+    learn = searching.Evaluator._parts
 
     def watched(judge, fold):
         seen.append((judge._rows[judge._splits[fold][0]], judge._rows[judge._splits[fold][1]]))
         return learn(judge, fold)
 
-    monkeypatch.setattr(searching.Judge, "_parts", watched)
+    monkeypatch.setattr(searching.Evaluator, "_parts", watched)
     record = run(dated, MONTHS, "rls", Tuning("auc", folds=3))
     assert record.status == "done"
     months = dated.column("month").values
@@ -301,7 +301,7 @@ def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--gap", "3"], "--gap is about --time"),
+        (["--gap", "3"], "--gap needs --time COL"),
         (["--time", "month", "--repeats", "2"], "--repeats"),
         (["--time", "month", "--folds", "3"], "not allowed with"),
         (["--time", "clinic"], "holds texts"),

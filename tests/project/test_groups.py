@@ -23,7 +23,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.parallel import judge_of
+from aucstudio.project.work.parallel import evaluator_of
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -335,7 +335,7 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
         assert record.status == "done", record.error
         trained = training_rows(experiment, table, 0)
     elif where == "worker":
-        judge, trained = judge_of(experiment, table, 0), training_rows(experiment, table, 0)
+        judge, trained = evaluator_of(experiment, table, 0), training_rows(experiment, table, 0)
         assert judge.folds == 3
         for fold in range(3):
             judge._parts(fold)

@@ -12,8 +12,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from aucstudio.engine.inference import splits_interval
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.explain import importance
-from aucstudio.project.explain.importance import column_groups, movers, permutation_importance
+from aucstudio.project.explain.importance import movers, permutation_importance
 from aucstudio.project.runs.execute import execute
 
 BAND = (0.1, 0.6)
@@ -36,7 +37,7 @@ def by_hand(split, table, seed, k, r):
     preparation, scorer = split.model.preparation, split.model.scorer
     X = preparation.apply(table, split.test_rows)
     drops = []
-    for c, group in enumerate(column_groups(preparation).values()):
+    for c, group in enumerate(feature_groups(preparation).values()):
         order = np.random.default_rng((seed, k, r, c)).permutation(len(X))
         moved = X.copy()
         moved[:, group] = X[order][:, group]
@@ -65,7 +66,7 @@ def test_drops_are_those_of_permuting_by_hand(table, plan, method):
 def test_levels_of_a_category_move_together(table, plan):
     record = execute(plan(), table)
     preparation = record.splits[0].model.preparation
-    groups = column_groups(preparation)
+    groups = feature_groups(preparation)
     assert list(groups) == [*preparation.numbers, *preparation.categories]
     width = [group.stop - group.start for group in groups.values()]
     assert width == [1] * len(preparation.numbers) + [len(v) for v in preparation.levels]

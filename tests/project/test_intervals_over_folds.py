@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import inference, roc
-from aucstudio.notices import CAUTION
+from aucstudio.notices import WARNING
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.documents import results_table
 from aucstudio.project.results.report import write_report
@@ -51,7 +51,7 @@ def test_few_negatives_in_the_range_are_a_caution(table, plan):
     negatives = min(int((~split.test_positive).sum()) for split in record.splits)
     few = (0.0, 3.5 / negatives)
     (found,) = range_notices(record, few)
-    assert (found.code, found.severity) == ("few_negatives_in_range", CAUTION)
+    assert (found.code, found.severity) == ("few_negatives_in_range", WARNING)
     assert [one["code"] for one in run_as_json(record, few)["pauc"]["notices"]] == [found.code]
     assert str(found) in results_table([record], few)
     assert range_notices(record, (0.0, 0.9)) == []

@@ -15,9 +15,10 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
+from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
-from aucstudio.project.explain.one_row import about, explain_row, features_of, headline
+from aucstudio.project.explain.one_row import about, explain_row, headline
 from aucstudio.project.explain.shapley import contributions, terms_of
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -95,12 +96,13 @@ def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, sett
     model, preparation = split.model, split.model.preparation
     row = int(split.test_rows[4])
     detail = explain_row(table, model, row, split.train_rows)
-    columns = features_of(preparation)
+    columns = column_features(preparation)
     x = preparation.apply(table, np.array([row]))[0]
     Z = preparation.apply(table, split.train_rows)
     expected = over_all_sets(model.scorer, x, Z, list(columns.values()))
     assert detail.exact == (method in ("auc-rls", "pauc-boost", "rankboost"))
-    slack = 1e-9 if detail.exact else 4.5 * max(part.error for part in detail.parts) + 1e-12
+    slack = 4.5 * max(part.standard_error for part in detail.parts) + 1e-12
+    slack = 1e-9 if detail.exact else slack
     by_column = {part.column: part.contribution for part in detail.parts}
     assert set(by_column) == {"x0", "x1", "x2", "x3", "town"}
     for name, phi in zip(columns, expected, strict=True):
@@ -111,7 +113,7 @@ def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, sett
     sizes = [abs(part.contribution) for part in detail.parts]
     assert sizes == sorted(sizes, reverse=True)
     town = next(part for part in detail.parts if part.column == "town")
-    assert town.cell == table.column("town").values[row]
+    assert town.value == table.column("town").values[row]
     assert town.usual.startswith("the same in ")
 
 
@@ -122,7 +124,7 @@ def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
     row, often = int(split.test_rows[4]), np.repeat(split.train_rows, weights.astype(int))
     weighted = explain_row(table, split.model, row, split.train_rows, weights=weights)
     repeated = explain_row(table, split.model, row, often)
-    slack = 0.005 * np.std(split.train_scores) + 4 * max(p.error for p in repeated.parts)
+    slack = 0.005 * np.std(split.train_scores) + 4 * max(p.standard_error for p in repeated.parts)
     for name in {part.column for part in repeated.parts}:
         found = [p.contribution for d in (weighted, repeated) for p in d.parts if p.column == name]
         assert found[0] == pytest.approx(found[1], abs=slack)
@@ -152,7 +154,7 @@ def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
     both = moved[names.index("x1")] + moved[names.index("x1 = missing")]
     part = next(part for part in detail.parts if part.column == "x1")
     assert part.contribution == pytest.approx(both)
-    assert part.cell == "gap"
+    assert part.value == "gap"
 
 
 def test_small_parts_are_merged_with_the_error_of_their_sum():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.explain.pair_detail import GAP, explain_pair
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -29,7 +29,7 @@ def test_linear_contributions_are_weight_times_difference(table):
     rows = any_pair(split)
     detail = explain_pair(table, split.model, rows)
     X = split.model.preparation.apply(table, np.array(rows))
-    groups = column_groups(split.model.preparation)
+    groups = feature_groups(split.model.preparation)
     for part in detail.parts:
         group = groups[part.column]
         assert_allclose(part.contribution, (split.coef * (X[0] - X[1]))[group].sum())
@@ -57,7 +57,7 @@ def test_other_models_swap_the_column_both_ways(table):
     detail = explain_pair(table, split.model, rows)
     X = split.model.preparation.apply(table, np.array(rows))
     for part in detail.parts:
-        group = column_groups(split.model.preparation)[part.column]
+        group = feature_groups(split.model.preparation)[part.column]
         first, second = X[0].copy(), X[1].copy()
         first[group], second[group] = X[1][group], X[0][group]
         scores = [float(f(row[None])[0]) for row in (X[0], first, second, X[1])]

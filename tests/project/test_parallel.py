@@ -19,7 +19,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import parallel
-from aucstudio.project.work.cluster_runs import Spread
+from aucstudio.project.work.parallel import WorkersPlace
 from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 
@@ -46,7 +46,7 @@ def workers(monkeypatch):
 
 
 def execute_on(workers, experiment, table, listen=lambda _progress: False):
-    return Spread(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
+    return WorkersPlace(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
 
 
 def tuned(experiment, metric="auc"):
@@ -227,7 +227,7 @@ def test_lost_workers_leave_what_was_finished(workers, plan, table):
         return workers.executor.submit(function, *arguments)
 
     workers.submit = lose
-    place = Spread(workers)
+    place = WorkersPlace(workers)
     job = submit(PlannedRun(plan("auc-rls", scheme="folds", folds=5), table, None), place)
     assert job.wait(60)
     assert job.error is None
@@ -248,5 +248,5 @@ def test_calls_are_answered_in_order_and_stopped_between(workers):
         with pytest.raises(Stopped):
             answers(place, calls, lambda fraction: fraction > 0)
     workers.executor.shutdown()
-    with pytest.raises(WorkersLostError, match="are gone"):
+    with pytest.raises(WorkersLostError, match="processes ended"):
         answers(workers, calls)

@@ -26,12 +26,13 @@ from aucstudio.project.data.preparing.preparation_choice import (
     USUAL,
     PreparationChoice,
 )
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.effects import score_curve
-from aucstudio.project.explain.importance import column_groups, permutation_importance
+from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
@@ -396,7 +397,7 @@ def test_what_explains_a_score_knows_every_feature(mixed, method):
     record = execute(plan(mixed, EVERYTHING, method), mixed)
     model, rows = record.splits[0].model, np.flatnonzero(mixed.labelled())
     X = model.preparation.apply(mixed, rows)
-    groups = column_groups(model.preparation)
+    groups = feature_groups(model.preparation)
     assert sum(part.stop - part.start for part in groups.values()) == X.shape[1]
     for column in groups:
         curve = score_curve(model, X, column)

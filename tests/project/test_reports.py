@@ -104,7 +104,7 @@ def test_a_model_card_names_data_intervals_subgroups_calibration_and_limits(proj
     assert "3 features: x, z, site." in page
     assert "Results by site" in heads
     assert {"Calibration", "Limits"} <= set(heads)
-    assert re.search(r"\| north \| \d+ \| 0?\.\d+", page)
+    assert re.search(r"\| north \| \d+ \| \d+ \| 0?\.\d+", page)
 
 
 def test_a_card_of_an_unknown_run_or_column_is_refused(project, tmp_path):

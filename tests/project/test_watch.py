@@ -248,28 +248,28 @@ def test_sampled_rows_are_stratified_and_bounded():
     np.testing.assert_array_equal(sample_rows(positive, 10_000), np.arange(10_000))
 
 
-def told_stages(*steps):
+def stages_of(*steps):
     log = StageLog()
     for seconds, (iteration, stage) in enumerate(steps):
-        log.hear(Step(iteration, stage=stage), float(seconds))
+        log.add(Step(iteration, stage=stage), float(seconds))
     return log.stages()
 
 
 def test_stages_are_what_comes_before_the_first_iteration():
     steps = [(0, "landmarks"), (0, "landmarks"), (0, "embedding"), (1, "iterating")]
-    assert told_stages(*steps) == (
+    assert stages_of(*steps) == (
         Stage("landmarks", 0.0),
         Stage("embedding", 2.0),
         Stage("training", 3.0),
     )
-    assert told_stages(*steps[:2]) == (Stage("landmarks", 0.0),)
-    assert told_stages((1, "iterating"), (2, "iterating")) == (Stage("training", 0.0),)
+    assert stages_of(*steps[:2]) == (Stage("landmarks", 0.0),)
+    assert stages_of((1, "iterating"), (2, "iterating")) == (Stage("training", 0.0),)
 
 
 def test_a_stage_that_comes_again_is_a_part_of_training():
     steps = [(0, "landmarks"), (0, "epoch"), (1, "iterating"), (0, "epoch"), (2, "iterating")]
-    assert told_stages(*steps) == (Stage("landmarks", 0.0), Stage("training", 1.0))
-    assert told_stages(*steps[1:]) == (Stage("training", 0.0),)
+    assert stages_of(*steps) == (Stage("landmarks", 0.0), Stage("training", 1.0))
+    assert stages_of(*steps[1:]) == (Stage("training", 0.0),)
 
 
 def test_a_fit_knows_its_stages(clock):

@@ -13,7 +13,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.combination.combining import combine_anew
+from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.operating_points import curve_of, model_at
@@ -147,7 +147,7 @@ class ModelChoice(QObject):
             # Trained once: another threshold needs no other training.
             if self._anew is None:
                 if members:
-                    self._anew = combine_anew(experiment, members, table, post)
+                    self._anew = refit_combination(experiment, members, table, post)
                 else:
                     self._anew = refit(experiment, table, post)
             if self._searched is None:

@@ -75,7 +75,7 @@ class LiveRun:
             self.search = progress.search
         step = progress.step
         if step is not None:
-            self.stages.hear(step, progress.seconds)
+            self.stages.add(step, progress.seconds)
         if step is not None and step.iteration > 0 and step.objective is not None:
             gap = np.nan if step.gap is None else step.gap
             self.points.append((step.iteration, progress.seconds, step.objective, gap))

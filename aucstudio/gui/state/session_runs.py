@@ -26,7 +26,7 @@ from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.cluster_runs import Spread
+from aucstudio.project.work.parallel import WorkersPlace
 from aucstudio.project.work.submit import Here, Outcome, Place, RunTask, submit
 
 
@@ -228,7 +228,7 @@ class Runs:
             looks, made = study.plan.looks, study.records.items()
             return Combining([(looks[run].name, one) for run, one in made if run in looks])
         workers = self.cluster.workers
-        return self._place if workers is None else Spread(workers)
+        return self._place if workers is None else WorkersPlace(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
         """Return whether a run fits in memory beside others."""

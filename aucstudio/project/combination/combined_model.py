@@ -1,8 +1,9 @@
 """Model of a combination: one scorer and one preparation.
 
-Members may differ in the columns that they learnt from, in whether missing values are filled in,
-and in scales. What is the same in all stays; else missing values stay, and each member looks at the
-prepared rows through a view that selects its columns, moves them to its scale and fills them in.
+Members may differ in columns, in scales and in whether missing values are filled in. If all prepare
+their columns in the same way, that preparation is used. Otherwise missing values are kept, and each
+member receives the prepared rows through a view that selects its columns, converts them to its
+scale and fills in missing values.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from aucstudio.project.runs.models.model import Model
 def combined_model(
     experiment: Experiment, names: Sequence[str], part: SharedSplit, chosen: ChosenWeights
 ) -> Model:
-    """Join the members' models to one, which says positive above the equal-error threshold.
+    """Join the models of the members to one, with the equal-error threshold.
 
     Raises
     ------
     InputError
-        If no one model can prepare the columns as all members do; the sentence names the run.
+        If members prepare a column in incompatible ways; the sentence names the run.
     """
     preparation, views = _preparation(names, part.models)
     by_view: dict[tuple[bytes, ...], list[int]] = {}
     for place, view in enumerate(views):
         by_view.setdefault(() if view is None else view.identity, []).append(place)
-    whole = []
+    groups = []
     for places in by_view.values():
         members = [
             ([part.models[m].scorer], [part.scales[m]], float(chosen.weights[m])) for m in places
         ]
-        whole.append(seen_through(combine(members), views[places[0]]))
+        groups.append(seen_through(combine(members), views[places[0]]))
     shares = member_shares(
         names,
         chosen.positive,
@@ -54,9 +55,9 @@ def combined_model(
         chosen.counts,
     )
     scorer = dataclasses.replace(
-        whole[0],
-        parts=tuple(p for one in whole for p in one.parts),
-        base=sum(one.base for one in whole),
+        groups[0],
+        parts=tuple(p for one in groups for p in one.parts),
+        base=sum(one.base for one in groups),
         members=tuple(shares),
     )
     return dataclasses.replace(
@@ -90,13 +91,13 @@ def _preparation(
 
 
 class PreparationsDifferError(ValueError):
-    """Two runs prepare a column in ways that no view of it bridges.
+    """Runs prepare a column in incompatible ways.
 
     Attributes
     ----------
     column : str
     place : int
-        Which of the preparations differs from those before it.
+        Number of the preparation that differs from those before it.
     """
 
     def __init__(self, column: str, place: int) -> None:
@@ -107,9 +108,9 @@ class PreparationsDifferError(ValueError):
 def common_preparation(
     preparations: Sequence[Preparation],
 ) -> tuple[Preparation, list[View | None]]:
-    """Return one preparation for all, and the view of each; None where it needs none.
+    """Return one preparation for all, and the view of each; None if no view is needed.
 
-    A cell beyond the limits of one that has any is missing for those that have none, too.
+    A cell beyond the limits of one preparation is missing for those without limits too.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def common_preparation(
     if all(_same(first, other) for other in preparations):
         return first, [None] * len(preparations)
     _check(preparations)
-    # What takes one column as it is comes last: others know its limits.
+    # A method that takes one column unchanged comes last: others have limits for it.
     order = sorted(preparations, key=lambda one: not np.isfinite(one.lows).any())
     common = _united(order)
     return common, [_view(one, common) for one in preparations]
@@ -135,7 +136,7 @@ def _same(a: Preparation, b: Preparation) -> bool:
 
 
 def _check(preparations: Sequence[Preparation]) -> None:
-    """Refuse columns that are prepared in ways that are no shift of each other."""
+    """Refuse columns whose preparations differ by more than shift and scale."""
     known: dict[str, Any] = {}
     ranked = [bool(len(one.knots)) for one in preparations if one.numbers]
     for place, one in enumerate(preparations):
@@ -158,7 +159,7 @@ def _ways(one: Preparation) -> Iterator[tuple[str, Any]]:
 
 
 def _united(order: Sequence[Preparation]) -> Preparation:
-    """Take each column from the first that has it."""
+    """Take each column from the first preparation that has it."""
     numbers: dict[str, tuple[Preparation, int]] = {}
     levels: dict[str, tuple[str, ...]] = {}
     for one in order:
@@ -219,7 +220,7 @@ def _view(one: Preparation, common: Preparation) -> View:
 
 
 def _features(one: Preparation) -> Iterator[tuple[str, ...]]:
-    """Name the prepared columns, so that no two are called alike."""
+    """Name the prepared columns uniquely."""
     yield from (("number", name) for name in one.numbers)
     for name, levels in zip(one.categories, one.levels, strict=True):
         yield from (("level", name, level) for level in levels)

@@ -1,10 +1,10 @@
 """Record of a combination: weights, and a nested estimate.
 
-Where the runs have several splits, the weights of a split are chosen on the rows that the others
-held out. Where all held-out rows are of one split, these are dealt into folds, groups whole, and
-each fold is scored with the weights that the others chose; the model has those that all chose.
-No row is judged with weights that it had a part in. A model of all rows, which judges none, has
-the weights that all held-out rows choose.
+If the runs have several splits, the weights of a split are chosen on the held-out rows of the
+others. If there is one split, its held-out rows are divided into folds with whole groups, and each
+fold is scored with weights chosen on the others; the model has the weights chosen on all of them.
+No row is scored with weights that it helped to choose. A model refit on all rows has the weights
+chosen on all held-out rows.
 
 Symbols: z scores of the members on a common scale, shape (members, rows); w weights.
 """
@@ -64,29 +64,30 @@ def combine_runs(
         As :func:`~aucstudio.project.combination.planning.plan_combination` made it.
     runs : sequence of (name, record)
     groups_of : callable
-        Gives the groups of held-out rows, asked for where these have to be dealt into folds.
+        Returns the groups of held-out rows, if these have to be divided into folds.
     listen : callable, optional
         Called with :class:`Progress`; a true answer stops.
 
     Raises
     ------
     InputError
-        If they share no held-out rows, a model cannot be read, or columns are prepared in ways
-        that no model sees together; the sentence names the run.
+        If they share no held-out rows, a model cannot be read, or columns are prepared in
+        incompatible ways; the sentence names the run.
     Stopped
-        If ``listen`` asked to.
+        If ``listen`` asked to stop.
     """
     require_sharing(runs)
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
-    return _Combining(experiment, runs, groups_of, listen).record()
+    return _Combination(experiment, runs, groups_of, listen).record()
 
 
-def combine_anew(
+def refit_combination(
     experiment: Experiment, runs: Sequence[Named], table: AnyTable, listen: Listener | None = None
 ) -> Model:
     """Refit the members on all labelled rows and combine them into the exported model.
 
-    All held-out rows choose the weights. The scale of a member is the mean of those of its splits.
+    The weights are chosen on all held-out rows. The scale of a member is the mean of the scales of
+    its splits.
 
     Parameters
     ----------
@@ -101,14 +102,14 @@ def combine_anew(
     InputError
         As for :func:`combine_runs`.
     Stopped
-        If ``listen`` asked to.
+        If ``listen`` asked to stop.
     """
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
-    heard = listen or (lambda _progress: False)
-    return _Combining(experiment, runs, lambda rows: None, heard).anew(table)
+    listen = listen or (lambda _progress: False)
+    return _Combination(experiment, runs, lambda rows: None, listen).refit(table)
 
 
-class _Combining:
+class _Combination:
     def __init__(
         self,
         experiment: Experiment,
@@ -131,17 +132,17 @@ class _Combining:
             parts = {k: part_of(self._runs, self._splits[k]) for k in places}
             for k in places:
                 results.append(self._result(k, parts))
-                self._tell(k, None, results[-1])
+                self._report(k, None, results[-1])
         seconds = time.perf_counter() - began
         return RunRecord(self._experiment, DONE, tuple(results), created, seconds)
 
-    def anew(self, table: AnyTable) -> Model:
+    def refit(self, table: AnyTable) -> Model:
         parts = [part_of(self._runs, splits) for splits in self._splits]
         chosen = self._choose(together(parts), 0)
         models = [refit(record.experiment, table, self._listen) for _, record in self._runs]
         scales = zip(*(part.scales for part in parts), strict=True)
-        whole = dataclasses.replace(parts[0], models=models, scales=list(map(mean_scale, scales)))
-        return self._combined(whole, chosen)
+        part = dataclasses.replace(parts[0], models=models, scales=list(map(mean_scale, scales)))
+        return self._combined(part, chosen)
 
     def _result(self, k: int, parts: dict[int, SharedSplit]) -> SplitResult:
         began, part = time.perf_counter(), parts[k]
@@ -163,14 +164,14 @@ class _Combining:
     def _choose(self, rows: Counted, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
         turn, turns = stage
         return choose(
-            self._experiment, rows, k, lambda share: self._tell(k, (turn + share) / turns)
+            self._experiment, rows, k, lambda share: self._report(k, (turn + share) / turns)
         )
 
     def _combined(self, part: SharedSplit, chosen: ChosenWeights) -> Model:
         return combined_model(self._experiment, self._names, part, chosen)
 
     def _second_level(self, k: int, part: SharedSplit, chosen: ChosenWeights) -> Array:
-        """Score each fold of the held-out rows with the weights that the others chose."""
+        """Score each fold of the held-out rows with weights chosen on the others."""
         there = part.counting
         groups = self._groups_of(part.rows[there])
         codes = None if groups is None else groups.codes
@@ -182,16 +183,16 @@ class _Combining:
                 "test them on others: hold out more rows, or use folds",
                 setting="runs",
             )
-        # What weighs nothing is judged by nobody, and has no part in a choice.
+        # Rows of weight 0 are in no figure and in no choice.
         total = chosen.weights @ part.z
-        whole = float(np.std(total)) or 1.0
+        target = float(np.std(total)) or 1.0
 
         def score(fold: int, choosing: Index, held: Index) -> Array:
             stage = fold + 1, len(folds) + 1
             found = self._choose(part.some(there[choosing]), k, stage)
-            # Sums with other weights have another spread: brought on one scale by all rows.
+            # Sums with other weights have another spread and are rescaled.
             spread = float(np.std(found.weights @ part.z)) or 1.0
-            return np.asarray(found.weights @ part.z[:, there[held]] / spread * whole)
+            return np.asarray(found.weights @ part.z[:, there[held]] / spread * target)
 
         total[there] = nested_scores(folds, score)
         return total
@@ -235,7 +236,7 @@ class _Combining:
         )
 
     def _how(self, repeat: int) -> Notice:
-        """Return which rows chose the weights."""
+        """Return a notice of the rows on which the weights were chosen."""
         if self._experiment.validation.scheme == FORWARD:
             return notice("combined_on_earlier_splits")
         several = sum(first.repeat == repeat for first, *_ in self._splits) > 1
@@ -259,10 +260,10 @@ class _Combining:
             total += weight * scale(own_scores(model, raw))
         return rows, of_rows(splits[0].train_rows, splits[0].train_positive, rows), total
 
-    def _tell(self, k: int, fraction: float | None, finished: SplitResult | None = None) -> None:
+    def _report(self, k: int, fraction: float | None, finished: SplitResult | None = None) -> None:
         step = None if fraction is None else Step(1, stage="choosing weights", fraction=fraction)
-        told = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
-        if self._listen(told) and finished is None:
+        message = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
+        if self._listen(message) and finished is None:
             raise Stopped("choosing weights")
 
 
@@ -276,7 +277,7 @@ def _one_step(members: int, seconds: float, objective: float) -> TrainingCurve:
 
 
 class Combining(Place):
-    """Makes combinations of the runs that it is given.
+    """Combines finished runs.
 
     Parameters
     ----------
@@ -292,7 +293,7 @@ class Combining(Place):
         members = [self._runs[member] for member in experiment.members]
 
         def groups_of(rows: Index) -> Groups | None:
-            # Roles may have changed since the runs were made.
+            # Roles may have changed since the runs.
             if plan.test_table is None:
                 table = experiment.data.seen(plan.table)
             else:
@@ -305,5 +306,5 @@ class Combining(Place):
         return combine_runs(experiment, members, groups_of, listen)
 
     def heeds_stop(self, experiment: Experiment) -> bool:
-        """Return True: a stop is answered after each bag of drawn rows."""
+        """Return True: a stop is noticed after each sample of rows."""
         return True

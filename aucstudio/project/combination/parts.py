@@ -25,23 +25,23 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 
 Counted: TypeAlias = tuple[Mask, Array, Array | None]
-"""Classes, scores on a common scale, and counts of rows; no counts where all count once."""
+"""Classes, scores on a common scale, and weights of rows; no weights if all rows count once."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SharedSplit:
-    """What the members have in common in one split.
+    """The shared rows of the members in one split.
 
     Attributes
     ----------
     models : list of Model
     scales : list of Scale
     rows : ndarray of int
-        Held out by all.
+        Held out by all members.
     positive : ndarray of bool
     z : ndarray of shape (members, rows)
     counts : ndarray or None
-        How much each row counts; None where all count once.
+        Weights of the rows; None if every row counts once.
     """
 
     models: list[Model]
@@ -53,7 +53,7 @@ class SharedSplit:
 
     @property
     def counting(self) -> Index:
-        """List the rows that do not weigh nothing."""
+        """List the rows of positive weight."""
         return np.arange(len(self.rows)) if self.counts is None else np.flatnonzero(self.counts)
 
     @property
@@ -68,12 +68,12 @@ class SharedSplit:
 
 
 def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
-    """Put the held-out scores of all members on a common scale, which no class has a say in.
+    """Convert the held-out scores of all members to a common scale that ignores the classes.
 
     Raises
     ------
     InputError
-        If the rows that all held out are of one class, or a run lacks its model.
+        If the rows held out by all are of one class, or a run lacks its model.
     """
     rows = splits[0].test_rows
     for split in splits[1:]:
@@ -125,7 +125,7 @@ def together(parts: Sequence[SharedSplit]) -> Counted:
 
 
 def known_of_rows(rows: Index, values: NDArray[Any] | None, wanted: Index) -> NDArray[Any] | None:
-    """Return the values of some of the rows; None where there are no values."""
+    """Return the values of some of the rows; None if there are no values."""
     return None if values is None else of_rows(rows, values, wanted)
 
 
@@ -147,7 +147,7 @@ def _smoothing(model: Model) -> float:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ChosenWeights:
-    """Weights, and the rows that chose them."""
+    """Weights, and the rows on which they were chosen."""
 
     weights: Array
     positive: Mask
@@ -169,32 +169,32 @@ def choose(
     experiment: Experiment,
     rows: Counted,
     k: int,
-    tell: Callable[[float], object],
+    report: Callable[[float], object],
 ) -> ChosenWeights:
-    """Choose weights on some rows; those of one class give all members the same.
+    """Choose weights on some rows; equal weights if they are of one class.
 
     Parameters
     ----------
     experiment : Experiment
-        It says the range and where chance begins.
+        Defines the range and the random seed.
     rows : tuple
-        Classes, scores and counts of the rows that choose.
+        Classes, scores and weights of the rows to choose on.
     k : int
-        Number of the split, from which chance goes on.
-    tell : callable
-        Told how much of the choice is made, 0 to 1.
+        Number of the split, which is part of the random seed.
+    report : callable
+        Called with the fraction that is done.
     """
     positive, z, counts = rows
     equal = weigh_equally(experiment, rows)
     if not both_classes(positive, counts):
         return equal
     rng = np.random.default_rng((int(experiment.params["random_state"]), k))
-    weights = choose_weights(z, positive, equal.criterion, rng, tell, row_weights=counts)
+    weights = choose_weights(z, positive, equal.criterion, rng, report, row_weights=counts)
     return dataclasses.replace(equal, weights=weights)
 
 
 def weigh_equally(experiment: Experiment, rows: Counted) -> ChosenWeights:
-    """Weigh all members the same, as where no rows came before."""
+    """Return equal weights for all members."""
     positive, z, counts = rows
     criterion = Criterion.of_range(experiment.params["fpr_range"], positive, counts)
     return ChosenWeights(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)

@@ -39,11 +39,11 @@ def plan_combination(
     ----------
     runs : sequence of (name, record)
     fpr_range : (float, float) or None
-        What counts beside the AUC when weights are chosen.
+        The range whose partial AUC is in the criterion of the weights, beside the AUC.
     band : (float, float)
-        The range that the partial AUC is read in.
+        The range of the partial AUC.
     name : str, optional
-        What the run is called; by default how many it combines.
+        By default the number of combined runs.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def plan_combination(
         If they do not share their held-out rows, or use a column in different ways.
     """
     require_likely(runs)
-    # In no order: the same runs give the same weights.
+    # Sorted, so that the weights do not depend on the order of the runs.
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
     for given in (band, fpr_range):
         if given is not None:
@@ -78,7 +78,7 @@ def plan_combination(
 
 
 def _library(experiments: Sequence[Experiment]) -> str:
-    """List the methods with their settings, as a library that an ensemble can be trained with."""
+    """Return the methods with their settings as the library of an ensemble."""
     members = []
     for experiment in experiments:
         known = declared_params(DECLARED[experiment.method])
@@ -94,7 +94,7 @@ def _library(experiments: Sequence[Experiment]) -> str:
 
 
 def _united(runs: Sequence[Named]) -> DataReference:
-    """Refer to the table with every column that one of the runs learns from."""
+    """Return a reference to the table with the features of all runs."""
     data = runs[0][1].experiment.data
     roles = dict(data.roles)
     for name, record in runs[1:]:
@@ -135,7 +135,7 @@ Named = tuple[str, RunRecord]
 
 
 def why_not(runs: Sequence[Named]) -> str:
-    """Return why runs cannot be combined, as far as known without reading their scores.
+    """Return why runs cannot be combined, without reading their scores.
 
     Parameters
     ----------
@@ -144,11 +144,11 @@ def why_not(runs: Sequence[Named]) -> str:
     Returns
     -------
     str
-        A sentence without its full stop that names the run; empty if nothing speaks against it.
+        A sentence without its full stop that names the run; empty if they may be combined.
     """
     if len(runs) < 2:
-        there = "is one" if runs else "are none"
-        return f"a combination takes two runs or more, and there {there}"
+        there = "is only one" if runs else "is none"
+        return f"a combination needs two or more runs, and there {there}"
     for name, record in runs:
         if reason := _alone(record):
             return f"{name} {reason}"
@@ -173,7 +173,7 @@ def _alone(record: RunRecord) -> str:
 
 
 def _apart(one: Named, first: Named) -> str:
-    """Return how the rows of two runs differ, and what can be done about it."""
+    """Return how the rows of two runs differ, and how to mend that."""
     found = planned_apart(first[1], one[1]) or Apart(
         "their tables were imported with different settings", "on the same rows"
     )
@@ -186,18 +186,12 @@ def _share(a: RunRecord, b: RunRecord) -> bool:
 
 
 def require_likely(runs: Sequence[Named]) -> None:
-    """Make sure that nothing speaks against combining runs, before their scores are read.
-
-    Raises
-    ------
-    InputError
-        That names the run which does not fit, and says why.
-    """
+    """Raise InputError if runs cannot be combined, without reading their scores."""
     reason, known = why_not(runs), dict[str, str]()
     for name, record in runs:
         twin = known.get(record.experiment.id)
         if twin is not None and not reason:
-            same = "is named twice" if twin == name else f"is the same run as {twin}"
+            same = "is given twice" if twin == name else f"is the same run as {twin}"
             reason = f"{name} {same}"
         known[record.experiment.id] = name
     if reason:
@@ -205,19 +199,9 @@ def require_likely(runs: Sequence[Named]) -> None:
 
 
 def require_sharing(runs: Sequence[Named]) -> None:
-    """Make sure that runs held out the same rows.
-
-    Raises
-    ------
-    InputError
-        That names the run which does not fit, and says why.
-    """
+    """Raise InputError, which names the run, if runs did not hold out the same rows."""
     require_likely(runs)
-    reason = ""
     for name, record in runs[1:]:
-        why = why_not_comparable(runs[0][1], record)
-        if why:
-            reason = f"{name} shares no held-out rows with {runs[0][0]}: {why}"
-            break
-    if reason:
-        raise InputError(reason, setting="runs")
+        if why := why_not_comparable(runs[0][1], record):
+            words = f"{name} shares no held-out rows with {runs[0][0]}: {why}"
+            raise InputError(words, setting="runs")

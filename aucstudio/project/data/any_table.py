@@ -45,7 +45,6 @@ from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
-from aucstudio.project.data.weights import usable_weights
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
@@ -212,6 +211,8 @@ class AnyTable(TableInfo, ColumnChoices):
         column = self.column(self.weight)
         (cells,) = self.measured((column.name,))
         labelled = self.labelled()
+        from aucstudio.project.data.weights import usable_weights
+
         return usable_weights(
             self.path, column, cells[labelled], self.file_rows[labelled], self.weight_kind
         )

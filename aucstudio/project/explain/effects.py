@@ -18,7 +18,7 @@ from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
 from aucstudio.project.data.date_parts import around
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
-from aucstudio.project.explain.importance import column_groups
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.geometry.planes import evenly
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
@@ -168,7 +168,7 @@ def score_curve(
         Hears of every chunk that is scored; may raise to stop.
     """
     preparation = model.preparation
-    features = column_groups(preparation)[column]
+    features = feature_groups(preparation)[column]
     grid, levels = _grid(preparation, X, features, points)
     scorer = model.scorer
     if isinstance(scorer, AdditiveScorer):
@@ -226,7 +226,7 @@ def rough_spans(model: Model, X: Array, pulse: Callable[[str, float], None]) -> 
             most_rows=_ROUGH_ROWS,
             pulse=pulse,
         ).span
-        for column in column_groups(model.preparation)
+        for column in feature_groups(model.preparation)
     }
 
 
@@ -237,7 +237,7 @@ def _grid(
     n_numbers = len(preparation.numbers)
     if features.start >= n_numbers:
         levels = dict(zip(preparation.categories, preparation.levels, strict=True))
-        name = next(n for n, g in column_groups(preparation).items() if g == features)
+        name = next(n for n, g in feature_groups(preparation).items() if g == features)
         if name not in levels:
             return np.array([[0.0], [1.0]]), ("known", "missing")
         return np.eye(len(levels[name])), levels[name]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.data.table import Table
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
@@ -119,23 +119,6 @@ class Importance:
         return mean, mean - reach, mean + reach
 
 
-def column_groups(preparation: Preparation) -> dict[str, slice]:
-    """Return the prepared features of each column of the table; of dates, of each part."""
-    groups: dict[str, slice] = {}
-    for k, name in enumerate(preparation.numbers):
-        part = preparation.parts.get(name)
-        group = name if part is None else part.together
-        groups[group] = slice(groups[group].start if group in groups else k, k + 1)
-    place = len(preparation.numbers)
-    for name, levels in zip(preparation.categories, preparation.levels, strict=True):
-        groups[name] = slice(place, place + len(levels))
-        place += len(levels)
-    for name in preparation.indicated:
-        groups[f"{name} = missing"] = slice(place, place + 1)
-        place += 1
-    return groups
-
-
 def permutation_importance(
     record: RunRecord,
     table: Table,
@@ -173,7 +156,7 @@ def permutation_importance(
         If the stop comes before one permutation of all columns is finished.
     """
     # Whether a column is marked, or counted by frequency, each split learns for itself.
-    known = (column_groups(split.model.preparation) for split in record.splits)
+    known = (feature_groups(split.model.preparation) for split in record.splits)
     columns = tuple(dict.fromkeys(name for groups in known for name in groups))
     first, begin = _HeldOut(record.splits[0], table, band, columns, most_rows, listen), 0.0
     chosen = list(range(len(columns)))
@@ -217,7 +200,7 @@ class _HeldOut:
         self.X = preparation.apply(table, split.test_rows[kept])
         self._positive = split.test_positive[kept]
         self._weights = None if split.test_weights is None else split.test_weights[kept]
-        groups = column_groups(preparation)
+        groups = feature_groups(preparation)
         self._groups = [groups.get(name, slice(0, 0)) for name in columns]
         self._scorer: Scorer = split.model.scorer
         self._band, self._listen = band, listen

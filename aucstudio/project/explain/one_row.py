@@ -10,42 +10,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, without
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP, cell_words
 from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.sampling import by_weight, evenly
 from aucstudio.project.runs.models.model import Model
+from aucstudio.project.words import aligned
 
 Index = NDArray[np.intp]
 Weights = NDArray[np.float64]
+Facts = tuple[str, str, str]
 
 MOST_ROWS = 10_000  # of the background; more tell the same and take longer
 _MOST_CELLS = 20_000_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Moved:
-    """What one column, or several together, did to the score of a row.
+class Contribution:
+    """The contribution of one column, or of several together, to the score of a row.
 
     Attributes
     ----------
     column : str
-    cell : str
-        Of the row, as the table has it; empty for several columns.
+    value : str
+        The row's cell as the table has it; empty for several columns.
     usual : str
-        What the background rows have there, in words.
+        What the background rows have in the column, in words.
     contribution : float
-    error : float
-        Its standard error; 0 where it is exact.
+    standard_error : float
+        0 if the contribution is exact.
     """
 
     column: str
-    cell: str
+    value: str
     usual: str
     contribution: float
-    error: float
+    standard_error: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class RowDetail:
         Its number in the table, from 0.
     score, mean : float
         Raw scores: of the row, and the mean over the background rows.
-    parts : tuple of Moved
+    parts : tuple of Contribution
         The largest contribution, whatever its sign, first; they sum to ``score - mean``.
     found : Contributions
         Of the columns in the order of the parts.
@@ -71,7 +73,7 @@ class RowDetail:
     row: int
     score: float
     mean: float
-    parts: tuple[Moved, ...]
+    parts: tuple[Contribution, ...]
     found: Contributions
     background: int
     of_rows: int
@@ -87,13 +89,14 @@ class RowDetail:
         """How many pairs of orders were drawn; 0 where it is exact."""
         return len(self.found.noise)
 
-    def shown(self, most: int) -> tuple[Moved, ...]:
+    def shown(self, most: int) -> tuple[Contribution, ...]:
         """Return at most so many parts: the smallest are merged into one that comes last."""
         if len(self.parts) <= most:
             return self.parts
         rest = range(most - 1, len(self.parts))
         together = float(sum(self.parts[k].contribution for k in rest))
-        merged = Moved(f"and {len(rest)} others", "", "", together, self.found.error(list(rest)))
+        error = self.found.error(list(rest))
+        merged = Contribution(f"and {len(rest)} others", "", "", together, error)
         return (*self.parts[: most - 1], merged)
 
     def as_json(self) -> dict[str, Any]:
@@ -107,31 +110,8 @@ class RowDetail:
             "background": self.background,
             "of_rows": self.of_rows,
             "by_weight": self.by_weight,
-            "contributions": [
-                {
-                    "column": part.column,
-                    "value": part.cell,
-                    "usual": part.usual,
-                    "contribution": part.contribution,
-                    "standard_error": part.error,
-                }
-                for part in self.parts
-            ],
+            "contributions": [dataclasses.asdict(part) for part in self.parts],
         }
-
-
-def features_of(preparation: Preparation) -> dict[str, Index]:
-    """Return the prepared features of each table column, missing-value marks included."""
-    found: dict[str, list[int]] = {}
-    for k, name in enumerate(preparation.numbers):
-        found.setdefault(preparation.source(name), []).append(k)
-    place = len(preparation.numbers)
-    for name, levels in zip(preparation.categories, preparation.levels, strict=True):
-        found[name] = list(range(place, place + len(levels)))
-        place += len(levels)
-    for k, name in enumerate(preparation.indicated):
-        found[name].append(place + k)
-    return {name: np.array(features, dtype=np.intp) for name, features in found.items()}
 
 
 def explain_row(
@@ -173,7 +153,7 @@ def explain_row(
     others = table if against is None else against
     for one in (table, others):
         model.check_columns(one)
-    preparation, columns = model.preparation, features_of(model.preparation)
+    preparation, columns = model.preparation, column_features(model.preparation)
     most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, len(preparation.feature_names))))
     if weights is None:
         kept, of_rows = evenly(background, most), len(background)
@@ -183,7 +163,7 @@ def explain_row(
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
     facts = [
-        _Facts(table.column(name), others.column(name), row, kept, name in numbers)
+        _facts(table.column(name), others.column(name), row, kept, name in numbers)
         for name in columns
     ]
 
@@ -197,20 +177,18 @@ def explain_row(
     return told(contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=hear))
 
 
-class _Facts:
-    """A column's cell of the row, and what the background rows have there."""
-
-    def __init__(self, mine: Column, others: Column, row: int, rows: Index, number: bool) -> None:
-        self.name, self.cell = mine.name, cell_words(mine, row)
-        cells = without(others.values[rows], others.absent)
-        if number and others.kind == "number":
-            known = cells[~np.isnan(cells)]
-            self.usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
-        else:
-            cell = mine.values[row]
-            missing = cell is None or cell != cell
-            same = ~others.known()[rows] if missing else (cells == cell).astype(bool)
-            self.usual = f"the same in {100 * float(same.mean()):.0f} %"
+def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) -> Facts:
+    """Return a column's name, its cell of the row, and what the background rows have there."""
+    cells = without(others.values[rows], others.absent)
+    if number and others.kind == "number":
+        known = cells[~np.isnan(cells)]
+        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
+    else:
+        cell = mine.values[row]
+        missing = cell is None or cell != cell
+        same = ~others.known()[rows] if missing else (cells == cell).astype(bool)
+        usual = f"the same in {100 * float(same.mean()):.0f} %"
+    return mine.name, cell_words(mine, row), usual
 
 
 def _brief(column: Column, value: float) -> str:
@@ -222,28 +200,19 @@ def _brief(column: Column, value: float) -> str:
 def _detail(
     row: int,
     intercept: float,
-    facts: Sequence[_Facts],
+    facts: Sequence[Facts],
     found: Contributions,
     counts: tuple[int, int],
 ) -> RowDetail:
     order = np.argsort(-np.abs(found.values), kind="stable")
-    errors = found.errors
-    parts = tuple(
-        Moved(
-            facts[k].name,
-            facts[k].cell,
-            facts[k].usual,
-            float(found.values[k]),
-            float(errors[k]),
-        )
-        for k in order.tolist()
-    )
+    figures = np.stack([found.values, found.errors], axis=1).tolist()
+    parts = tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist())
     sorted_ = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
     score, mean = found.score + intercept, found.mean + intercept
     return RowDetail(row, score, mean, parts, sorted_, *counts)
 
 
-CSV_HEAD = ("column", "value", "usual", "contribution", "standard_error")
+CSV_HEAD = tuple(field.name for field in dataclasses.fields(Contribution))
 _NAMED = 3
 
 
@@ -266,9 +235,9 @@ def headline(detail: RowDetail, number: int, others: str) -> str:
     return f"{first}: {', '.join(map(named, most))}."
 
 
-def named(part: Moved) -> str:
+def named(part: Contribution) -> str:
     """Name a column with the row's cell and what it did."""
-    return f"{part.column} = {part.cell} ({_signed(part.contribution)})"
+    return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
 
 def about(detail: RowDetail) -> Iterator[str]:
@@ -282,7 +251,7 @@ def about(detail: RowDetail) -> Iterator[str]:
             "The contributions are exact for these comparison rows and add up to the difference."
         )
     else:
-        worst = max(part.error for part in detail.parts)
+        worst = max(part.standard_error for part in detail.parts)
         ended = "" if detail.found.complete else ", stopped before reaching the tolerance"
         yield (
             "The contributions are Shapley values and add up to the difference; each is a "
@@ -303,20 +272,18 @@ def about(detail: RowDetail) -> Iterator[str]:
         yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."
 
 
-def tip(part: Moved, *, exact: bool) -> str:
+def tip(part: Contribution, *, exact: bool) -> str:
     """State all of one part."""
-    error = "" if exact else f" (standard error {plain_number(part.error, 2)})"
+    error = "" if exact else f" (standard error {plain_number(part.standard_error, 2)})"
     moved = f"moves the score by {_signed(part.contribution)}{error}"
     if not part.usual:
         return f"{part.column}\ntogether: {moved}"
-    return f"{part.column} = {part.cell}\n{moved}\nin the rows compared with: {part.usual}"
+    return f"{part.column} = {part.value}\n{moved}\nin the rows compared with: {part.usual}"
 
 
 def as_lines(detail: RowDetail) -> list[tuple[object, ...]]:
     """Return all parts with all digits, as CSV_HEAD names them."""
-    return [
-        (part.column, part.cell, part.usual, part.contribution, part.error) for part in detail.parts
-    ]
+    return [dataclasses.astuple(part) for part in detail.parts]
 
 
 def _signed(value: float, *, plain: bool = False) -> str:
@@ -325,19 +292,9 @@ def _signed(value: float, *, plain: bool = False) -> str:
 
 
 def as_table(detail: RowDetail, most: int) -> str:
-    """Write the parts as aligned lines, the smallest merged."""
-    head = ("column", "value", "moves the score by", "" if detail.exact else "standard error")
-    lines = [head] + [
-        (
-            part.column,
-            part.cell,
-            _signed(part.contribution),
-            "" if detail.exact else plain_number(part.error, 2),
-        )
-        for part in detail.shown(most)
-    ]
-    wide = [max(len(line[k]) for line in lines) for k in range(4)]
-    return "\n".join(
-        f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c:>{wide[2]}}  {d:>{wide[3]}}".rstrip()
-        for a, b, c, d in lines
-    )
+    """Return the contributions as aligned lines, the smallest merged."""
+    lines = [("column", "value", "moves the score by", "standard error")]
+    for part in detail.shown(most):
+        error = "" if detail.exact else plain_number(part.standard_error, 2)
+        lines.append((part.column, part.value, _signed(part.contribution), error))
+    return "\n".join(aligned([line[:3] for line in lines] if detail.exact else lines))

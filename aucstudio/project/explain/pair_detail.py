@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.columns import Column, spell_cell
+from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.runs.models.model import Model
 
 Array = NDArray[np.float64]
@@ -83,7 +83,7 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
     """
     preparation = model.preparation
     X = preparation.apply(table, np.array(rows))
-    groups = column_groups(preparation)
+    groups = feature_groups(preparation)
     scores = model.scorer(X)
     if isinstance(model.scorer, LinearScorer):
         products = model.scorer.weights * (X[0] - X[1])

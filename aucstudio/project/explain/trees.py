@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import feature_groups, level_of
 from aucstudio.project.data.text import dates
-from aucstudio.project.explain.importance import column_groups
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -163,7 +163,7 @@ def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> F
     A node's gain is n_L n_R / (n_L + n_R) (mean of f on the left - mean of f on the right)^2;
     the gains of a tree sum to the sum of squares of f about its mean.
     """
-    groups = column_groups(preparation)
+    groups = feature_groups(preparation)
     column = np.concatenate([np.full(g.stop - g.start, c) for c, g in enumerate(groups.values())])
     splits, gain = np.zeros(len(groups), dtype=np.intp), np.zeros(len(groups))
     for root in scorer.roots:
@@ -226,10 +226,9 @@ def condition(
 ) -> str:
     """State in the column's own unit what sends a row left."""
     name = preparation.feature_names[feature]
-    n_numbers = len(preparation.numbers)
-    if feature >= n_numbers:
+    if feature >= len(preparation.numbers):
         # A level is 0 or 1, and the left side has the 0.
-        column, level = _level_of(preparation, feature - n_numbers)
+        column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
     told = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
@@ -245,11 +244,3 @@ def plain_number(value: float, digits: int = 4) -> str:
     text = f"{value:,.{max(0, decimals)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace("-", "−")
-
-
-def _level_of(preparation: Preparation, place: int) -> tuple[str, str]:
-    for column, levels in zip(preparation.categories, preparation.levels, strict=True):
-        if place < len(levels):
-            return column, levels[place]
-        place -= len(levels)
-    return preparation.indicated[place], "missing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucstudio.notices import CAUTION, Notice, notice
+from aucstudio.notices import WARNING, Notice, notice
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
@@ -16,7 +16,7 @@ _UNFINISHED = ("not_converged", "gap_too_large")
 
 def cautions(record: RunRecord) -> list[Notice]:
     """Return the notices that put a run's result in doubt: a fallback, no convergence, few rows."""
-    found = [*record.warnings, *(note for note in _notes(record) if note.severity == CAUTION)]
+    found = [*record.warnings, *(note for note in _notes(record) if note.severity == WARNING)]
     unfinished = sum(not split.converged for split in record.splits)
     if unfinished and record.status != STOPPED and not any(n.code in _UNFINISHED for n in found):
         total = len(record.splits)
@@ -45,7 +45,7 @@ def stopped_words(record: RunRecord) -> str:
 
 def remarks(record: RunRecord) -> list[Notice]:
     """Return what else the fits reported."""
-    return [note for note in _notes(record) if note.severity != CAUTION]
+    return [note for note in _notes(record) if note.severity != WARNING]
 
 
 def _notes(record: RunRecord) -> list[Notice]:

@@ -41,6 +41,7 @@ Named = tuple[str, RunRecord]
 
 AUC, PAUC = "auc", "pauc"
 HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
+CORRECTION_NAMES = {HOLM: "Holm", BONFERRONI: "Bonferroni", UNCORRECTED: "None"}
 _CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
     HOLM: inference.holm,
     BONFERRONI: inference.bonferroni,

@@ -1,4 +1,4 @@
-"""Pages of text, tables and pictures as HTML or Markdown."""
+"""Documents of headings, text, tables and pictures as HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import base64
 import dataclasses
 import datetime
 import html
+import io
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +16,22 @@ from string import Template
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.sheets import write_rows
 
 MARKDOWN = (".md", ".markdown")
-# Characters that begin emphasis, code, a link, a heading or a table cell in Markdown.
-_MARKS = re.compile(r"([\\`*_\[\]|#])")
+Cell = str | float | int
+# Characters that begin emphasis, code, a link, a heading, a table cell, a tag or an entity in
+# Markdown; an underscore within a word begins nothing.
+_MARKS = re.compile(r"[\\`*\[\]|]|(?<!\w)_|_(?!\w)|^#")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
+_RULES, _BOOKTABS = ("\\hline",) * 3, ("\\toprule", "\\midrule", "\\bottomrule")
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "−": "$-$",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +58,26 @@ class BulletList:
 
 @dataclasses.dataclass(frozen=True)
 class TextTable:
-    """Cells as text; the first column is aligned left, the others as ``numeric`` says."""
+    """A table of texts and numbers.
+
+    Columns of numbers are aligned right, and so are all but the first if ``numeric``. Numbers are
+    rounded to three decimals, except in CSV.
+    """
 
     heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[Cell]]
     numeric: bool = True
+
+    def texts(self) -> list[list[str]]:
+        """Return the rows with rounded numbers."""
+        return [[_rounded(cell) for cell in row] for row in self.rows]
+
+    def aligned_right(self) -> list[bool]:
+        """Return which columns are aligned right."""
+        first = self.rows[0] if self.rows else self.heads
+        return [
+            (self.numeric and k > 0) or not isinstance(cell, str) for k, cell in enumerate(first)
+        ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +129,34 @@ def as_html(title: str, blocks: Sequence[Block]) -> str:
 
 def as_markdown(title: str, blocks: Sequence[Block]) -> str:
     """Return a page as Markdown with tables as GitHub and Pandoc read them."""
-    parts = [f"# {_markdown_text(title)}", *(_markdown_block(block) for block in blocks)]
-    return "\n\n".join(parts) + "\n"
+    return f"# {_markdown_text(title)}\n\n{markdown_blocks(blocks)}\n"
+
+
+def markdown_blocks(blocks: Sequence[Block]) -> str:
+    """Return blocks as Markdown, without a title."""
+    return "\n\n".join(map(_markdown_block, blocks))
+
+
+def tables_as_csv(tables: Sequence[TextTable], delimiter: str = ",") -> str:
+    """Return tables with all digits, a blank line between them; unknown numbers are empty."""
+    texts = []
+    for table in tables:
+        text = io.StringIO()
+        write_rows(text, [table.heads, *table.rows], delimiter)
+        texts.append(text.getvalue())
+    return "\n".join(texts)
+
+
+def tables_as_latex(tables: Sequence[TextTable], *, booktabs: bool = False) -> str:
+    """Return tables as LaTeX tabulars.
+
+    Parameters
+    ----------
+    tables : sequence of TextTable
+    booktabs : bool
+        Whether to use the rules of the package booktabs; without it no package is needed.
+    """
+    return "\n".join(_latex_table(table, _BOOKTABS if booktabs else _RULES) for table in tables)
 
 
 def _html_block(block: Block) -> str:
@@ -128,7 +183,7 @@ def _html_table(table: TextTable) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     kind = "numbers" if table.numeric else "words"
-    lines = [row(table.heads, "th"), *(row(cells, "td") for cells in table.rows)]
+    lines = [row(table.heads, "th"), *(row(cells, "td") for cells in table.texts())]
     return f'<div class="wide"><table class="{kind}">\n' + "\n".join(lines) + "\n</table></div>"
 
 
@@ -151,12 +206,35 @@ def _markdown_block(block: Block) -> str:
 
 
 def _markdown_table(table: TextTable) -> str:
-    rule = ["---", *(["---:" if table.numeric else "---"] * (len(table.heads) - 1))]
-    rows = [[_markdown_text(cell) for cell in row] for row in (table.heads, *table.rows)]
-    lines = [rows[0], rule, *rows[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rule = ["---:" if right else "---" for right in table.aligned_right()]
+    rows = [[_markdown_text(cell) for cell in row] for row in (table.heads, *table.texts())]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (rows[0], rule, *rows[1:]))
 
 
 def _markdown_text(text: str) -> str:
-    """Escape what Markdown would read as markup, on one line."""
-    return html.escape(_MARKS.sub(r"\\\1", " ".join(text.split())), quote=False)
+    """Escape what Markdown reads as markup, on one line."""
+    line = _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
+    return _TAG.sub(lambda found: html.escape(found[0]), line)
+
+
+def _latex_table(table: TextTable, rules: tuple[str, str, str]) -> str:
+    columns = "".join("r" if right else "l" for right in table.aligned_right())
+    rows = [[_latex_text(cell) for cell in row] for row in table.texts()]
+    head, *body = (f"{' & '.join(line)} \\\\" for line in (table.heads, *rows))
+    top, middle, bottom = rules
+    begin = f"\\begin{{tabular}}{{{columns}}}"
+    return "\n".join([begin, top, head, middle, *body, bottom, "\\end{tabular}", ""])
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _rounded(cell: Cell) -> str:
+    if not isinstance(cell, float):
+        return str(cell)
+    if math.isnan(cell):
+        return ""
+    text = f"{cell:.3f}"
+    text = f"{cell:.2g}" if cell and text.strip("-") == "0.000" else text
+    return text.replace("-", "−")

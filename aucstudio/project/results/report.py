@@ -1,12 +1,18 @@
-"""Reports on runs."""
+"""Reports on runs and model cards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aucstudio.engine.inference import Interval
+import numpy as np
+
+from aucstudio.engine import DECLARED
+from aucstudio.notices import texts
 from aucstudio.project.errors import InputError
+from aucstudio.project.results import calibration
+from aucstudio.project.results.cautions import cautions, remarks, stopped_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.page import (
@@ -19,19 +25,31 @@ from aucstudio.project.results.page import (
     TextTable,
     write_page,
 )
+from aucstudio.project.results.result_tables import estimate_cells, subgroup_blocks
+from aucstudio.project.results.subgroups import subgroups_of
 from aucstudio.project.results.summary import (
     WHOLE,
-    Summary,
     auc_summary,
     band_negatives,
     pauc_summary,
+    range_notices,
+    tpr_summary,
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_writing import write_study
-from aucstudio.project.runs.experiments.settings_shown import settings_sentence
+from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words, interval_words, p_words, range_words
+from aucstudio.project.words import (
+    as_sentence,
+    counted,
+    figure_words,
+    interval_words,
+    p_words,
+    percent_words,
+    range_words,
+    runs_words,
+)
 
 _MOST_COMPARED = 8
 _FEW_NEGATIVES = 20
@@ -57,7 +75,7 @@ def write_report(
         If the file cannot be written.
     """
     file = Path(next(iter(runs.values())).experiment.data.path).name
-    title = f"{file}: {len(runs)} run{'s' if len(runs) > 1 else ''}"
+    title = f"{file}: {runs_words(len(runs))}"
     blocks: list[Block] = [
         *(Paragraph(line, small=True) for line in data_lines(runs)),
         Heading("Results"),
@@ -69,7 +87,7 @@ def write_report(
     blocks += _differences(runs, band)
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
-    write_page(path, title, [*blocks, *_protocol(runs), *repeat_blocks(runs)])
+    write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(runs)])
 
 
 def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
@@ -85,7 +103,7 @@ def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
+def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
     """Return the experiment files that repeat the runs; runs of one frame share a file."""
     blocks: list[Block] = [
         Heading("How to repeat it"),
@@ -112,14 +130,9 @@ def _results(runs: Mapping[str, RunRecord], band: Band) -> TextTable:
     rows = []
     for name, record in runs.items():
         areas = [auc_summary(record) if r == WHOLE else pauc_summary(record, r) for r in ranges]
-        cells = [cell for area in areas for cell in area_cells(area)]
+        cells = [cell for area in areas for cell in estimate_cells(area)]
         rows.append([name, *cells, figure_words(train_auc(record)), f"{record.fit_seconds:.3g}"])
     return TextTable([*heads, "Training AUC", "Seconds per fit"], rows)
-
-
-def area_cells(area: Summary | Interval) -> tuple[str, str]:
-    """Return an estimate and its interval as two cells."""
-    return figure_words(area.value), interval_words(area.low, area.high)
 
 
 def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
@@ -184,3 +197,112 @@ def _protocol(runs: Mapping[str, RunRecord]) -> list[Block]:
         TextTable(("Run", "Method and settings", "Preparation", "Splits", "Started"), rows, False),
         Paragraph(f"Software: {', '.join(sorted(versions))}.", small=True),
     ]
+
+
+def write_model_card(
+    path: Path,
+    name: str,
+    record: RunRecord,
+    band: Band,
+    by: Sequence[str] = (),
+    notes: str = "",
+) -> None:
+    """Write the card of a run's model as one HTML page, or as Markdown if the name ends in .md.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What the run is called.
+    record : RunRecord
+        With at least one finished split.
+    band : (float, float)
+        False-positive range of the partial AUC.
+    by : sequence of str
+        Columns that define subgroups.
+    notes : str
+        What the analyst wrote about the run.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or a column defines no subgroups.
+    """
+    groups = [found for column in by for _, found in subgroups_of([(name, record)], column, band)]
+    by_group = [subgroup_blocks(f"Results by {one.column}", one, band) for one in groups]
+    blocks = [
+        *_about(name, record, notes),
+        *_performance(record, band),
+        *itertools.chain.from_iterable(by_group),
+        *_calibration(record),
+        *_limits(record, band),
+        *_repeat_blocks({name: record}),
+    ]
+    write_page(path, f"Model card: {name}", blocks)
+
+
+def _about(name: str, record: RunRecord, notes: str) -> list[Block]:
+    experiment = record.experiment
+    blocks: list[Block] = [
+        Heading("Model"),
+        Paragraph(as_sentence(DECLARED[experiment.method].summary)),
+        Paragraph(f"Settings: {settings_sentence(experiment)}{_tuned(record)}."),
+        Paragraph(f"Fitted on {record.created[:10]}, AUC Studio {record.versions['aucstudio']}."),
+    ]
+    if notes.strip():
+        blocks += [Heading("Notes"), Paragraph(notes)]
+    features = [column for column, role in experiment.data.roles if role in ("number", "category")]
+    split = record.splits[0]
+    count = len(record.splits)
+    positives = float(np.mean(np.concatenate([split.train_positive, split.test_positive])))
+    return [
+        *blocks,
+        Heading("Data and validation"),
+        Paragraph(f"Table {Path(experiment.data.path).name}. {data_lines({name: record})[0]}"),
+        Paragraph(
+            f"{split.n_train:,} rows to train and {split.n_test:,} held out"
+            f"{f' in the first of {count} splits' if count > 1 else ''}; "
+            f"{percent_words(positives)} are positive."
+        ),
+        Paragraph(f"{counted(len(features), 'feature')}: {', '.join(features)}.", small=True),
+    ]
+
+
+def _tuned(record: RunRecord) -> str:
+    """Return what a search chose, where one search made the model."""
+    if record.experiment.tuning is None:
+        return ""
+    chosen = dict(record.searches[0].chosen) if len(record.searches) == 1 else {}
+    words = chosen_settings(record.experiment.method, chosen)
+    return f"; tuned{f': {words}' if words else ''}"
+
+
+def _performance(record: RunRecord, band: Band) -> list[Block]:
+    rows = [("AUC", *estimate_cells(auc_summary(record)))]
+    if band != WHOLE:
+        rows.append((f"pAUC, FPR {range_words(band)}", *estimate_cells(pauc_summary(record, band))))
+        rows.append((f"TPR at FPR {band[1]:g}", *estimate_cells(tpr_summary(record, band[1]))))
+    rows.append(("AUC on the training rows", figure_words(train_auc(record)), ""))
+    return [
+        Heading("Performance on held-out rows"),
+        TextTable(("Measure", "Estimate", "95 % interval"), rows),
+    ]
+
+
+def _calibration(record: RunRecord) -> list[Block]:
+    try:
+        words = calibration.judge(record, "isotonic").sentence()
+    except InputError as error:
+        words = as_sentence(f"Not estimated: {error}")
+    return [Heading("Calibration"), Paragraph(words)]
+
+
+def _limits(record: RunRecord, band: Band) -> list[Block]:
+    found = texts([*cautions(record), *range_notices(record, band), *remarks(record)])
+    points = [point for point in (stopped_words(record), *found) if point]
+    points += [
+        "The estimates hold for data drawn like these rows; other places, times or selections "
+        "need a new validation.",
+        "A score ranks rows. It is a probability only where the model was calibrated.",
+    ]
+    return [Heading("Limits"), BulletList(points)]

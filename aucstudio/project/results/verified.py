@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.runs.verification import Verification
-from aucstudio.project.words import power_words, range_words, seconds_words, titled
+from aucstudio.project.words import aligned, power_words, range_words, seconds_words, titled
 
 HEADINGS = ("What", "This program", "Another route", "Difference")
 Line = tuple[str, str, str, str]
@@ -89,11 +89,9 @@ def place_words(verification: Verification) -> str:
 
 def as_text(verification: Verification, name: str) -> str:
     """Format a verification as text."""
-    rows = [HEADINGS, *verified_table(verification)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
     head = f"{titled(name, verification.run)}. {place_words(verification)}"
-    return "\n".join([head, "", lines[0], "-" * sum(widths), *lines[1:], "", verdict(verification)])
+    table = aligned([HEADINGS, *verified_table(verification)])
+    return "\n".join([head, "", *table, "", verdict(verification)])
 
 
 def _number(value: float) -> str:

@@ -35,7 +35,7 @@ from aucstudio.project.words import bytes_words
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
 
-# Of control groups, version 2 and 1, as a container sees its own.
+# Of control groups, version 2 and 1, in a container.
 _LIMIT_FILES = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -43,12 +43,12 @@ _LIMIT_FILES = (
 
 
 def check_size(experiment: Experiment, table: Table) -> None:
-    """Refuse, before it starts, a run whose training part would not fit in memory.
+    """Refuse a run whose training part would not fit in memory, before it starts.
 
     Raises
     ------
     InvalidSetting, InputError
-        With what it would take and what to use instead.
+        With the memory it would take and what to use instead.
     """
     (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
     if cost.bytes > largest_memory(whole):
@@ -63,19 +63,19 @@ def check_size(experiment: Experiment, table: Table) -> None:
 
 
 def check_size_at_once(experiments: Sequence[Experiment], table: Table, processes: int) -> None:
-    """Refuse runs that would not fit in memory beside each other, each with its own table.
+    """Refuse runs that would not fit in memory at the same time, each with its own table.
 
     Parameters
     ----------
     experiments : sequence of Experiment
     table : Table
     processes : int
-        How many runs go on at once.
+        How many runs are executed at once.
 
     Raises
     ------
     InputError
-        With what it would take.
+        With the memory they would take.
     """
     fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
     together = sorted(fits, reverse=True)[:processes]
@@ -96,7 +96,7 @@ def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
     -------
     cost : Cost
     candidate : mapping
-        The candidate of the search that it belongs to; empty without a search.
+        The candidate of the search with this fit; empty without a search.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def training_size(
     positive: str,
     preparation: PreparationChoice = USUAL,
 ) -> tuple[int, int, int]:
-    """Return positives, negatives and features of what one fit trains on."""
+    """Return the positives, negatives and features of one fit."""
     share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
@@ -154,9 +154,9 @@ def _most_columns(levels: int, preparation: PreparationChoice) -> int:
 
 
 def machine_memory() -> float:
-    """Return the bytes of memory that the machine has, or as many of them as a container may use.
+    """Return the bytes of memory of the machine, or those that a container may use.
 
-    All of it, not what is free: much of what is taken at a moment is a cache that gives way.
+    This is the total, not the free memory: much of the used memory is a cache that can be dropped.
     """
     return float(min([costs.machine_memory(), *_container_limits()]))
 
@@ -200,12 +200,12 @@ def fits_sparse(
 def cost_of_fit(
     fit: AUCClassifier, size: tuple[int, int, int], table: Table, *, sparse: bool
 ) -> Cost:
-    """Estimate what a fit on so many positives, negatives and features of a table takes.
+    """Estimate the cost of a fit on (positives, negatives, features) of a table.
 
     Parameters
     ----------
     sparse : bool
-        Whether it takes the rows as a sparse matrix; else a sparse table is written out for it.
+        Whether it takes the rows as a sparse matrix; otherwise a sparse table is made dense.
     """
     if not is_sparse(table.columns):
         return fit.estimate(*size)
@@ -218,7 +218,7 @@ def cost_of_fit(
 
 
 def table_bytes(table: Table) -> float:
-    """Describe what the cells of a table take."""
+    """Return the memory of the cells of a table in bytes."""
     dense = sum(not isinstance(column, SparseColumn) for column in table.columns)
     return NUMBER * table.rows * dense + _BYTES_STORED * _stored(table)
 
@@ -229,7 +229,7 @@ def _stored(table: Table) -> int:
 
 
 def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory: float) -> str:
-    """Explain why a fit on a sparse table does not fit into memory, and what does."""
+    """Return why a fit on a sparse table does not fit in memory, and which methods do."""
     method = DECLARED[experiment.method]
     why = method.title
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
@@ -246,12 +246,12 @@ def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory
 
 
 def sparse_methods() -> str:
-    """Name the methods that take sparse rows."""
+    """List the methods that take sparse rows."""
     *titles, last = (method.title for method in DECLARED.values() if method.takes_sparse)
     return f"{', '.join(titles)} and {last}, each with a linear kernel,"
 
 
-# The table, the prepared training rows, and what reading or training adds to either.
+# The table, the prepared training rows, and what reading or training adds.
 _TIMES_IN_MEMORY = 3.0
 _MOST_OF_MEMORY = 0.8
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -264,7 +264,7 @@ def read_size(text: str) -> int:
     Raises
     ------
     InputError
-        If it is none, or less than 1 kB.
+        If it is not a size, or less than 1 kB.
     """
     found = re.fullmatch(r"([0-9]+)([KMG]?)B?", text.strip().upper())
     size = int(found[1]) * _UNITS[found[2]] if found else 0
@@ -279,7 +279,7 @@ def read_size(text: str) -> int:
 def table_reader(
     path: str | Path, method: str | None, stream: bool, block_size: str | None
 ) -> tuple[Callable[..., AnyTable], str]:
-    """Choose how a table is read, and say so in a sentence if it was not asked for.
+    """Choose the reader of a table.
 
     Parameters
     ----------
@@ -287,28 +287,34 @@ def table_reader(
     method : str or None
         The method to be trained; None for rows to be scored.
     stream : bool
-        Whether it is to stay on disk, whatever its size.
+        Whether the table stays on disk, whatever its size.
     block_size : str or None
-        Size of a block, for an out-of-memory table.
+        Size of a block of an out-of-memory table.
+
+    Returns
+    -------
+    reader : callable
+    remark : str
+        Why the table stays on disk although this was not requested; empty otherwise.
 
     Raises
     ------
     InputError
-        If the method needs all rows in memory, and the table must or shall stay on disk.
+        If the method needs all rows in memory and the table stays on disk.
     """
     given: dict[str, Any] = {} if block_size is None else {"block_bytes": read_size(block_size)}
-    needed, memory, said = 0.0, machine_memory(), ""
+    needed, memory, remark = 0.0, machine_memory(), ""
     if not stream and block_size is None:
         needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
         if needed <= _MOST_OF_MEMORY * memory:
             return read_table, ""
-        said = (
+        remark = (
             f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
             f"{bytes_words(memory)}"
         )
     if method is not None and method in DECLARED and not DECLARED[method].adds_up:
         able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
-        reason = f"{said}: " if said else ""
+        reason = f"{remark}: " if remark else ""
         raise InputError(
             f"{reason}{method} needs all rows in memory at once; for an out-of-memory table "
             f"take one of {able}, or train on a sample of the rows",
@@ -318,15 +324,15 @@ def table_reader(
     from aucstudio.project.data.disk.stream import open_stream
 
     reader = functools.partial(open_stream, **given)
-    return reader, f"{said}: it stays on disk and is read in blocks" if said else ""
+    return reader, f"{remark}: it stays on disk and is read in blocks" if remark else ""
 
 
 def _cell_bytes(path: Path) -> float:
-    """Guess what the cells of a table take in memory, from little of the file."""
+    """Estimate the memory of the cells of a table from the start of the file."""
     try:
         found, _ = recognise(path)
     except InputError:
-        return 0.0  # it is told by who reads it
+        return 0.0  # the reader reports it
     if found is PARQUET:
         from aucstudio.project.data.parquet import count_cells
 
@@ -336,28 +342,15 @@ def _cell_bytes(path: Path) -> float:
 
 
 def check_stream(experiment: Experiment) -> None:
-    """Refuse what cannot be done with an out-of-memory table.
-
-    Raises
-    ------
-    InputError
-    """
-    what, setting = "", ""
-    if experiment.tuning is not None:
-        what, setting = "settings cannot be searched", "tune"
-    if experiment.validation.scheme == LEAVE_PAIR_OUT:
-        what, setting = "leave-pair-out is impossible", "validation"
+    """Raise InputError if an experiment cannot be done with an out-of-memory table."""
+    instead = "search on a sample of its rows and use the settings found"
     if experiment.weight is not None:
         what, setting = "rows cannot be weighted", "weight"
-    if setting == "weight":
-        raise InputError(
-            f"{what} on an out-of-memory table: give the column of weights another role, or "
-            "train on a sample of the rows",
-            setting=setting,
-        )
-    if what:
-        raise InputError(
-            f"{what} on an out-of-memory table: search on a sample of its rows and use the "
-            "settings found",
-            setting=setting,
-        )
+        instead = "give the column of weights another role, or train on a sample of the rows"
+    elif experiment.validation.scheme == LEAVE_PAIR_OUT:
+        what, setting = "leave-pair-out is impossible", "validation"
+    elif experiment.tuning is not None:
+        what, setting = "settings cannot be searched", "tune"
+    else:
+        return
+    raise InputError(f"{what} on an out-of-memory table: {instead}", setting=setting)

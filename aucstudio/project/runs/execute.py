@@ -19,7 +19,6 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.data.weights import weights_notes
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -68,9 +67,9 @@ def execute(
     test_table : Table, optional
         The table of the scheme ``"file"``.
     listen : callable, optional
-        Called with :class:`Progress`; a true answer stops the run, which keeps what is finished.
+        Called with :class:`Progress`; a true answer stops the run, which keeps finished splits.
     """
-    return _finish(_Run(experiment, listen), table, test_table)
+    return _Run(experiment, listen).execute(table, test_table)
 
 
 def execute_split(
@@ -85,12 +84,18 @@ def execute_split(
 ) -> RunRecord:
     """Run the k-th split of an experiment to a record of it alone; failures are recorded.
 
-    The split is the very one that :func:`execute` makes: it knows how many there are, and its
-    numbers do not depend on the others. ``searched`` is its search where that was done before;
-    ``kept`` is what other fits on its training rows left for this one; ``spread`` does the
-    independent parts of its fit.
+    The result is the same as in :func:`execute`: a split does not depend on the others.
+
+    Parameters
+    ----------
+    searched : Search, optional
+        The search of the split, if it was done before.
+    kept : object, optional
+        Results of other fits on its training rows that this fit can use.
+    spread : Spread
+        Does the independent parts of the fit.
     """
-    return _finish(_Run(experiment, listen, k, searched, kept, spread), table, test_table)
+    return _Run(experiment, listen, k, searched, kept, spread).execute(table, test_table)
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
@@ -100,39 +105,26 @@ def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
 
 
 def failure(experiment: Experiment, error: Exception) -> RunRecord:
-    """Record what ended a run, called where it is handled; finished splits are not in it."""
+    """Record the error that is being handled, without finished splits."""
     return _Run(experiment, None).record(FAILED, failure_sentence(error), traceback.format_exc())
 
 
-def _finish(run: _Run, table: AnyTable, test_table: AnyTable | None) -> RunRecord:
-    try:
-        experiment = run.experiment
-        tested = None if test_table is None else experiment.as_test(test_table)
-        run.go(experiment.data.seen(table), tested)
-    except Stopped as stop:
-        run.searches += [found for found in stop.args if isinstance(found, Search)]
-        return run.record(STOPPED)
-    except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
-        return run.record(FAILED, failure_sentence(error), traceback.format_exc())
-    return run.record(STOPPED if run.stopped else DONE)
-
-
 def failure_sentence(error: Exception) -> str:
-    """State in a sentence what ended a run."""
+    """Return why a run failed as a sentence."""
     if isinstance(error, MemoryError):
         return NOT_ENOUGH_MEMORY
     if isinstance(error, InputError | InvalidSetting):
-        # These say what is wrong; other errors are not made for people.
+        # Their messages are written for users.
         return str(error)
-    return f"the method failed unexpectedly ({type(error).__name__}: {error})"
+    return f"unexpected error in the method ({type(error).__name__}: {error})"
 
 
 @dataclasses.dataclass(eq=False)
 class _Run:
-    """The state of one execution: what is finished, and whether to stop.
+    """The state of one execution.
 
-    ``only`` is the one split to make, where not all are wanted; ``searched`` is its search, where
-    that was done elsewhere.
+    ``only`` is the number of the split to run, None for all of them; the other attributes are those
+    of :func:`execute_split`.
     """
 
     experiment: Experiment
@@ -148,7 +140,19 @@ class _Run:
     created: str = dataclasses.field(default_factory=RunRecord.now)
     began: float = dataclasses.field(default_factory=time.perf_counter)
 
-    def go(self, table: AnyTable, test_table: AnyTable | None) -> None:
+    def execute(self, table: AnyTable, test_table: AnyTable | None) -> RunRecord:
+        experiment = self.experiment
+        try:
+            tested = None if test_table is None else experiment.as_test(test_table)
+            self._fit_splits(experiment.data.seen(table), tested)
+        except Stopped as stop:
+            self.searches += [found for found in stop.args if isinstance(found, Search)]
+            return self.record(STOPPED)
+        except Exception as error:  # noqa: BLE001  (a failed run is recorded like any other)
+            return self.record(FAILED, failure_sentence(error), traceback.format_exc())
+        return self.record(STOPPED if self.stopped else DONE)
+
+    def _fit_splits(self, table: AnyTable, test_table: AnyTable | None) -> None:
         self.experiment.require_training()
         validation = self.experiment.validation
         check_groups(validation, table, test_table)
@@ -156,51 +160,49 @@ class _Run:
         shared = shared_notes(table, test_table)
         known = METHODS[self.experiment.method]
         forward = forward_notes(validation, table, splits, known.in_parts)
-        told = *_weights_notes(table), *forward
-        self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
+        groups = group_notes(validation, table, test_table, splits)
+        self.notes = (*_weights_notes(table), *forward, *groups, *shared)
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
             part = rows_of_split(known, split, table, test_table, self.experiment)
-            result = self._fit_split(k, len(splits), part, table)
-            # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
+            result, watch = self._fit_split(k, len(splits), part, table)
+            # A half-trained fold would distort the mean of the others; alone it is worth storing.
             if not self.stopped or not self.finished or result.converged:
                 self.finished.append(result)
+                watch.report_finished(result)
             if self.stopped:
                 return
 
-    def _fit_split(self, k: int, count: int, part: SplitRows, table: AnyTable) -> SplitResult:
-        params, warning = self._settle(k, count, part, table)
-        # With leave-pair-out every row trains: a picture of them would flatter.
+    def _fit_split(
+        self, k: int, count: int, part: SplitRows, table: AnyTable
+    ) -> tuple[SplitResult, Watch]:
+        params, warning = self._choose_settings(k, count, part, table)
+        # With leave-pair-out every row trains: a picture of them would be optimistic.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
         train, weights = (part.train, part.train_positive), (part.train_weights, part.test_weights)
         held = None if in_sample else (part.test, part.test_positive)
-        watch = Watch(self.tell, k, count, part.preparation, train, held, weights)
+        watch = Watch(self.report, k, count, part.preparation, train, held, weights)
         method = METHODS[self.experiment.method](**params)
-        known = part.groups, part.train_weights, self.kept, self.spread
-        fit(method, part.train, part.train_positive, watch, *known)
+        given = part.groups, part.train_weights, self.kept, self.spread
+        fit(method, part.train, part.train_positive, watch, *given)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = trained_model(self.experiment, table, part.preparation, method, rows)
-        met: Sequence[Notice] = ()
+        checked: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.scoring_report import what_was_met
+            from aucstudio.project.runs.models.scoring_report import check_input
 
-            met = what_was_met(model, part.test_table).notices()
-        notes = (*self.notes, *part.notes, *met, *warning, *notes)
-        result = split_result(part, method, model, test_scores, watch, seconds, notes)
-        watch.tell_finished(result)
-        return result
+            checked = check_input(model, part.test_table).notices()
+        notes = (*self.notes, *part.notes, *checked, *warning, *notes)
+        return split_result(part, method, model, test_scores, watch, seconds, notes), watch
 
-    def _settle(
+    def _choose_settings(
         self, k: int, count: int, part: SplitRows, table: AnyTable
     ) -> tuple[Mapping[str, Any], tuple[Notice, ...]]:
-        """Return the settings to fit with, searched on the training part if requested.
-
-        Beside them, what there is to warn of.
-        """
+        """Return the settings of the fit, searched on the training part if requested, and notes."""
         experiment = self.experiment
         if experiment.tuning is None:
             return experiment.params, ()
@@ -208,7 +210,7 @@ class _Run:
 
         def report(found: Search) -> bool:
             seconds = time.perf_counter() - began
-            return self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
+            return self.report(Progress(k, count, None, seconds, part.preparation, search=found))
 
         from aucstudio.project.runs.search import check_found, search
 
@@ -230,7 +232,7 @@ class _Run:
         (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
         return outcome.placements(part.train_positive), (notice("leave_pair_out"),)
 
-    def tell(self, message: Progress) -> bool:
+    def report(self, message: Progress) -> bool:
         """Forward a message; return whether to stop."""
         if self.listen is not None and self.listen(message):
             self.stopped = True
@@ -245,17 +247,19 @@ class _Run:
 def _weights_notes(table: AnyTable) -> tuple[Notice, ...]:
     if table.weight is None or table.weights is None:
         return ()
+    from aucstudio.project.data.weights import weights_notes
+
     rows = table.file_rows[table.labelled()]
     return weights_notes(table.weight, table.weights, rows, table.weight_kind)
 
 
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:
-    """Train on all labelled rows, tuned again if that was so, for a model to take away.
+    """Fit a model on all labelled rows; settings are searched again if the experiment tunes them.
 
     Raises
     ------
     Stopped
-        If ``listen`` asked to stop: half a model is not taken away.
+        If ``listen`` asked to stop.
     """
     experiment.require_training()
     table = experiment.data.seen(table)
@@ -264,13 +268,13 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     known = METHODS[experiment.method]
     preparation = learn(known, table, rows, experiment.preparation, sparse=sparse)
 
-    def told(step: Step | None, found: Search | None = None) -> bool:
+    def is_stopped(step: Step | None, found: Search | None = None) -> bool:
         return listen is not None and bool(
             listen(Progress(0, 1, step, 0.0, preparation, search=found))
         )
 
     def callback(step: Step) -> bool:
-        if told(dataclasses.replace(step, scorer=None)):
+        if is_stopped(dataclasses.replace(step, scorer=None)):
             raise Stopped("refit")
         return False
 
@@ -278,7 +282,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     if experiment.tuning is not None:
         from aucstudio.project.runs.search import search
 
-        report = functools.partial(told, None)
+        report = functools.partial(is_stopped, None)
         params |= search(experiment, in_memory(table), rows, report).chosen
     method: AUCClassifier = known(**params)
     trained = prepared(preparation, table, rows), table.is_positive()

@@ -1,10 +1,8 @@
 """Runs of given scores: a column that is already a score.
 
-A file of scores becomes a column first, joined by what names the rows.
-
-Such a run is an experiment like any other: its method takes one column as it is, and every other
-column is ignored. Nothing is trained but the direction, so the scores of exactly the rows that
-another run held out can be held against that run's, split by split.
+Scores of a file become a column first, joined by row identifiers. The method of the experiment
+takes the column unchanged, and every other column is ignored. Only the direction is trained, so
+that the scores can be compared with those of another run on the same held-out rows, split by split.
 """
 
 from __future__ import annotations
@@ -25,17 +23,17 @@ _FEATURE_ROLES = ("number", "category")
 
 
 def score_columns(table: AnyTable) -> list[str]:
-    """Name the columns that can be scores: those of numbers, the label aside."""
+    """List the columns that can be scores: numbers other than the label."""
     return [c.name for c in table.columns if c.kind == "number" and c.role != "label"]
 
 
 def scored_by(table: SomeTable, column: str) -> SomeTable:
-    """Return the table with one column to learn from, whatever it was for; others are ignored.
+    """Return the table with one feature column; its other features are ignored.
 
     Raises
     ------
     InputError
-        If there is no such column of numbers, or it is the label.
+        If there is no column of this name and of numbers, or it is the label.
     """
     found = table.column(column)
     if found.role == "label" or found.kind == "text":
@@ -53,13 +51,13 @@ def scored_by(table: SomeTable, column: str) -> SomeTable:
 
 @dataclasses.dataclass(frozen=True)
 class ScoreSource:
-    """A file with scores of a table's rows, as a person names it.
+    """A file with scores of a table's rows.
 
     Attributes
     ----------
     path : str
     key, identifier : str or None
-        The columns of the file and of the table that name the rows, where they are told.
+        The columns of the file and of the table that identify rows, if given.
     """
 
     path: str
@@ -72,7 +70,7 @@ class ScoreSource:
         Raises
         ------
         InputError
-            If it does not fit, or rows are not those of one table in memory.
+            If it does not fit, or the rows are not those of one table in memory.
         """
         return join_scores(
             joinable(table, validation),
@@ -89,7 +87,7 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
     Raises
     ------
     InputError
-        If it stays on disk, or rows of another file are held out.
+        If the table stays on disk, or rows of another file are held out.
     """
     reason = "a test file" if validation.scheme == FILE else "an out-of-memory table"
     if validation.scheme == FILE or not isinstance(table, Table):

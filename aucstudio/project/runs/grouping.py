@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.splitting.forward import Rows, blocks_of, time_column, times_of
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, require_groups, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
+Rows = NDArray[np.intp]
 _EASY = 200_000
 _MOST_BLOCKS = 10  # of neighbouring times
 
@@ -25,7 +26,7 @@ _MOST_BLOCKS = 10  # of neighbouring times
 def check_groups(
     validation: Validation, table: AnyTable, test_table: AnyTable | None = None
 ) -> None:
-    """Refuse, before anything is trained, a scheme that groups or times of rows do not allow.
+    """Refuse a scheme that groups or times of rows do not allow, before anything is trained.
 
     Parameters
     ----------
@@ -40,7 +41,9 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
-        # To sort many rows takes long; the run itself does so.
+        from aucstudio.project.data.splitting.forward import time_column
+
+        # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)
         if table.rows <= _EASY:
             splits_of(table, validation)
@@ -67,24 +70,26 @@ def check_groups(
 def forward_notes(
     validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
 ) -> tuple[Notice, ...]:
-    """Return which rows are tested after which, where a run goes forward in time.
+    """Return notes on a run that goes forward in time.
 
-    ``folds_within``: the method splits its training rows itself.
+    ``folds_within`` says that the method splits its training rows itself.
     """
     if validation.scheme != FORWARD:
         return ()
+    from aucstudio.project.data.splitting.forward import time_column, times_of
+
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
     first = float(times[splits[0].test].min())
     since = spell_cell(column, first)
     never = int(np.count_nonzero(times < first))
-    judged = sum(len(split.test) for split in splits)
+    tested = sum(len(split.test) for split in splits)
     unit = f"{'day' if column.is_date else 'unit'}s of {name}"
     notes = [
         notice(
             "forward",
             column=name,
-            tested=judged,
+            tested=tested,
             since=since,
             steps=len(splits),
             never=never,
@@ -107,15 +112,17 @@ def forward_notes(
 
 
 def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
-    """State which of some labelled rows a method keeps together that holds rows out in training.
+    """Return which labelled rows stay together if a method holds rows out in training.
 
-    Where nothing else belongs together and steps go forward in time, those are blocks of
-    neighbouring times: beside its own neighbours a row would be judged too well.
+    Forward in time these are blocks of neighbouring times unless there are groups: scores of a row
+    are optimistic if its neighbours in time are trained on.
     """
     if table.groups is not None:
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
+    from aucstudio.project.data.splitting.forward import blocks_of, times_of
+
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
     return None if codes is None else Groups((validation.time,), codes)
@@ -132,7 +139,7 @@ def _has(table: AnyTable, name: str) -> bool:
 
 
 def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, ...]:
-    """Return how many rows of a test file are training rows, where both are in memory."""
+    """Return a note on rows of a test file that are training rows, if both are in memory."""
     if not isinstance(table, Table) or not isinstance(test_table, Table):
         return ()
     from aucstudio.project.data.findings.copies import shared
@@ -144,7 +151,7 @@ def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, 
 def group_notes(
     validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
 ) -> tuple[Notice, ...]:
-    """Return what was kept together, and what that means for the figures."""
+    """Return notes on the rows that are kept together."""
     groups = table.groups
     if groups is None or validation.scheme == FORWARD:
         return ()

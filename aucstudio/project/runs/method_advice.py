@@ -17,24 +17,24 @@ from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
-_FEW_ROWS = 3000  # a kernel matrix of so many is nothing
-_FEWEST_TO_BEND = 150
+_FEW_ROWS = 3000  # their kernel matrix is small
+_FEWEST_FOR_KERNELS = 150
 _FEWEST_FOR_TREES = 500
 _FEWEST_IN_RANGE = 5  # negatives of the training part
 
 
 @dataclasses.dataclass(frozen=True)
 class Outlook:
-    """What a run of one method would take.
+    """The estimated cost of a run of one method.
 
     Attributes
     ----------
     fits : int
-        How many trainings the run makes.
+        Number of fits of the run.
     cost : Cost or None
-        Of one of them; None where the table is too large for the method.
+        Of one fit; None if the table is too large for the method.
     problem : str
-        Why there can be no such run; empty where there can.
+        Why the run is impossible; empty if it is possible.
     """
 
     fits: int
@@ -43,21 +43,21 @@ class Outlook:
 
     @property
     def seconds(self) -> float | None:
-        """Time of the whole run, if it can be said."""
+        """Time of the run, if it can be estimated."""
         if self.cost is None or self.cost.seconds is None:
             return None
         return self.fits * self.cost.seconds
 
     @property
     def words(self) -> str:
-        """State the time in a few words."""
+        """The time as a short text."""
         if self.problem:
-            return "too large" if self.cost is None else "not here"
+            return "too large" if self.cost is None else "too large here"
         return "–" if self.seconds is None else f"about {rough_words(self.seconds)}"
 
     @property
     def details(self) -> str:
-        """Describe what it takes, or why it cannot be, in a sentence."""
+        """The cost, or why the run is impossible, as a sentence."""
         if self.problem or self.cost is None:
             return self.problem
         several = f"{self.fits} fits: " if self.fits > 1 else ""
@@ -76,7 +76,7 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
     table : Table
     validation : Validation
     settings : callable
-        Gives the settings of a method by its id.
+        Returns the settings of a method, given its id.
     """
     assert table.positive is not None
     size, memory = training_size(validation, table, table.positive), machine_memory()
@@ -127,7 +127,7 @@ def _outlook(
 def start_here(
     table: Table, validation: Validation, band: Band, found: Mapping[str, Outlook]
 ) -> dict[str, str]:
-    """Name the methods to begin with on a table, and say why.
+    """Suggest methods for a table, with the reasons.
 
     Parameters
     ----------
@@ -135,44 +135,47 @@ def start_here(
         With two classes.
     validation : Validation
     band : (float, float)
-        The FPR range that counts.
+        The FPR range of interest.
     found : mapping of method id to Outlook
-        As :func:`outlooks` gives them.
+        The result of :func:`outlooks`.
     """
     assert table.positive is not None
     size = training_size(validation, table, table.positive)
     reasons: dict[str, str] = {}
-    for key, reason in _wishes(table, size, band):
+    for key, reason in _suggestions(table, size, band):
         seconds = found[key].seconds
         if not found[key].problem and (seconds is None or seconds <= _PATIENCE):
             reasons.setdefault(key, reason)
     return reasons
 
 
-def _wishes(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
+def _suggestions(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
     positives, negatives, _features = size
-    rows, told = positives + negatives, f"{positives + negatives:,} training rows"
+    rows, counted = positives + negatives, f"{positives + negatives:,} training rows"
     if rows <= _FEW_ROWS:
-        yield "auc-rls", f"{told}: closed-form solution; tuning adds almost no time."
+        yield "auc-rls", f"{counted}: closed-form solution; tuning adds almost no time."
     else:
-        yield "rank-svm", f"{told}, {positives * negatives:,} pairs: few steps all the same."
+        yield "rank-svm", f"{counted}, {positives * negatives:,} pairs: few iterations even so."
     low, high = band
     if band != (0.0, 1.0):
         inside = round((high - low) * negatives)
         if inside >= _FEWEST_IN_RANGE:
             yield (
                 "svm-pauc",
-                f"Trains for the range that counts, FPR {low:g} … {high:g}: "
+                f"Trains for the range of interest, FPR {low:g} … {high:g}: "
                 f"{inside:,} training negatives lie in it.",
             )
-    if _FEWEST_TO_BEND <= rows <= _FEW_ROWS:
-        yield "kernel-rank-svm", "Curved borders: shows whether a straight one is enough."
+    if _FEWEST_FOR_KERNELS <= rows <= _FEW_ROWS:
+        yield "kernel-rank-svm", "Non-linear boundaries: shows whether a linear one is enough."
     elif rows > _FEW_ROWS:
-        yield "nbauc", f"Curved borders at {told}: shows whether a straight one is enough."
+        yield (
+            "nbauc",
+            f"Non-linear boundaries with {counted}: shows whether a linear one is enough.",
+        )
     missing = sum(column.missing for column in table.features)
-    if missing and rows >= _FEWEST_TO_BEND:
-        yield "gradient-boosting", f"{missing:,} missing values: taken as they are, not filled in."
+    if missing and rows >= _FEWEST_FOR_KERNELS:
+        yield "gradient-boosting", f"{missing:,} missing values: used directly, not filled in."
     elif rows >= _FEWEST_FOR_TREES:
         yield "gradient-boosting", "A strong baseline on tables."
     else:
-        yield "logistic", f"Only {told}: a plain baseline that needs few."
+        yield "logistic", f"Only {counted}: a simple baseline that needs few."

@@ -19,8 +19,8 @@ def side_by_side(
 ) -> Iterator[Any]:
     """Do tasks in threads; see :data:`aucstudio.engine.monitor.Spread`.
 
-    What trains lets other threads run. As many threads are taken as the libraries of linear
-    algebra may use here: a run that shares the machine with others has one.
+    Fits release the interpreter. The number of threads is that of the libraries of linear algebra:
+    one for a run that shares the machine with others.
     """
     stopping = False
 
@@ -45,7 +45,7 @@ def side_by_side(
 
 
 def _alone() -> None:
-    """Limit OpenMP to this thread alone, which is set thread by thread."""
+    """Limit OpenMP to one thread, which is set for each thread."""
     threadpool_limits(1, user_api="openmp")
 
 
@@ -56,11 +56,11 @@ def processors() -> int:
 
 
 def limit_threads(count: int | None = None) -> threadpool_limits:
-    """Limit them for good, or for as long as what this gives is entered.
+    """Limit the threads of libraries, permanently or within a ``with`` statement.
 
-    Without a count one processor stays with the window, and libraries have the others.
+    By default libraries use all processors but one, which stays free for the window.
     """
-    # A library that is loaded later would know nothing of the limit.
+    # A library that is loaded later would not be limited.
     import sklearn.base  # noqa: F401
 
     return threadpool_limits(count or max(1, (os.cpu_count() or 1) - 1))

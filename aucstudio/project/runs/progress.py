@@ -28,25 +28,25 @@ from aucstudio.project.runs.tuning import Search
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# The course of a fit is evaluated at fixed iterations: the first ones, then each a quarter further
-# on, which makes 39 for 10,000 iterations and 60 for a million. It is the same in every run of the
-# same fit, on every machine.
+# The scores of a fit are stored at fixed iterations: the first ones, then each a quarter further
+# on, which makes 39 for 10,000 iterations and 60 for a million. They are the same in every run of
+# the same fit, on every machine.
 _GROWTH = 1.25
-# Live pictures are looks in between that nothing is kept of. Each costs a pass over some rows: at
-# most 1/26 of the time goes there. Within that they come 15 times a second, so that a look of less
-# than 3.8 ms is passed on ten times a second or more.
+# Evaluations for live pictures come in between and are not stored. Each costs a pass over some rows
+# and at most 1/26 of the time is spent on them. Within that limit they come 15 times a second: one
+# of less than 3.8 ms is reported at least ten times a second.
 _LOOK_EVERY = 1 / 15
 _LOOK_SHARE = 25.0
 _HELD_ROWS, _TRAIN_ROWS = 2_000, 1_000
-# Of thousands of steps a second most go untold; the curve keeps them all.
-_TELL_EVERY = 1 / 500
+# Of thousands of steps a second few are reported; the curve keeps all of them.
+_REPORT_EVERY = 1 / 500
 _MOST_LOOKS = 64
 _RECORD_BYTES = 16_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Look:
-    """Scores of the current scorer on (a sample of) the held-out rows.
+    """Scores of the current scorer on the held-out rows, or on a sample of them.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Look:
     scorer : Scorer
     iteration : int
     seconds : float
-        Time in this fit so far, without watching it.
+        Time in this fit so far, without evaluations.
     train_positive, train_scores : ndarray
-        The same of a sample of the training rows.
+        Of a sample of the training rows.
     weights, train_weights : ndarray or None
-        What these rows weigh, if they do not all count once.
+        Weights of the rows; None if every row counts once.
     """
 
     positive: Mask
@@ -75,19 +75,19 @@ class Look:
 
 @dataclasses.dataclass(frozen=True)
 class Elsewhere:
-    """How far a run is whose fits are done by workers, several at a time.
+    """Progress of a run on workers, which do several fits at a time.
 
     Attributes
     ----------
     fraction : float
         Share of its tasks that have ended.
     finished : int
-        Splits that have.
+        Number of splits that have ended.
     where : str
-        Such as "on 2 workers of tcp://…".
+        For example "on 2 workers of tcp://…".
     doing : str
-        What the first split that has not ended is at, in a few words; empty if its search or its
-        fit says enough.
+        The current step of the first split that has not ended; empty if its search or its fit
+        describes it.
     """
 
     fraction: float
@@ -98,26 +98,26 @@ class Elsewhere:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Progress:
-    """Progress messages of a run.
+    """A progress message of a run.
 
     Attributes
     ----------
     split, splits : int
-        Which fit is under way (from 0), and how many there are.
+        Number of the current fit (from 0), and of all fits.
     step : Step or None
         The engine's step, without its scorer.
     seconds : float
-        Time in this fit so far, without watching it.
+        Time in this fit so far, without evaluations.
     look : Look or None
-        Present now and then.
+        Present a few times a second.
     finished : SplitResult or None
-        Present once at the end of each fit.
+        Present once, at the end of each fit that the run keeps.
     preparation : Preparation or None
-        None where fits are under way elsewhere.
+        None if the fits are done by workers.
     search : Search or None
-        Present while settings are searched: what was found so far.
+        The current state of a search of settings.
     elsewhere : Elsewhere or None
-        Present where the fits are spread over workers.
+        Present if the fits are done by workers.
     """
 
     split: int
@@ -131,9 +131,9 @@ class Progress:
     elsewhere: Elsewhere | None = None
 
     def describe(self, names: Mapping[str, str] | None = None) -> tuple[float | None, str]:
-        """Return the fraction of the run that is done, and what it is doing.
+        """Return the fraction of the run that is done, and the current step as text.
 
-        ``names`` are other words for the settings.
+        ``names`` replaces names of settings.
         """
         search, step, several = self.search, self.step, self.splits > 1
         if self.elsewhere is not None:
@@ -161,7 +161,7 @@ ProgressCallback = Callable[[Progress], bool]
 
 
 class Rows(Protocol):
-    """Rows of a fit, in memory or not, some of which can be had by their numbers."""
+    """Rows of a fit, in memory or not, that are indexed by their numbers."""
 
     def __getitem__(self, numbers: NDArray[np.intp], /) -> Any:
         """Return some rows."""
@@ -171,32 +171,32 @@ Weights = tuple[Array | None, Array | None]
 
 
 class Watch:
-    """The engine's callback: keeps the course, looks at the scorer, passes a stop on.
+    """The engine's callback: stores the course of a fit, evaluates the scorer, forwards a stop.
 
-    The course is every step, and the scores of the same rows at fixed iterations (see
-    :func:`following`), no more than 64: of at most 2,000 held-out rows and 1,000 training rows in
-    single precision, 0.8 MB a fit. A run of many fits keeps fewer looks at each, so that its record
-    holds 16 MB of scores at most (beyond some 650 fits two looks each).
+    Stored are every step, and the scores of the same rows at no more than 64 fixed iterations (see
+    :func:`following`): of at most 2,000 held-out rows and 1,000 training rows in single precision,
+    0.8 MB a fit. A run of many fits stores fewer evaluations of each, so that its record holds at
+    most 16 MB of scores (beyond some 650 fits two evaluations each).
 
     Parameters
     ----------
-    tell : callable
-        Passes a :class:`Progress` on; answers whether to stop.
+    report : callable
+        Receives a :class:`Progress`; returns whether to stop.
     k, count : int
-        Which fit of how many.
+        Number of the fit, and of all fits.
     preparation : Preparation
     train : (X, positive)
         Rows of the fit.
     held : (X, positive) or None
-        Held-out rows; None where every row trains: no look is then passed on, for it would
-        flatter.
+        Held-out rows; None if every row trains. Then no picture is reported, since it would be
+        optimistic.
     weights : (ndarray or None, ndarray or None)
-        Of both, where the rows do not all count once.
+        Of both; None if every row counts once.
     """
 
     def __init__(
         self,
-        tell: ProgressCallback,
+        report: ProgressCallback,
         k: int,
         count: int,
         preparation: Preparation,
@@ -204,7 +204,7 @@ class Watch:
         held: tuple[Rows, Mask] | None,
         weights: Weights = (None, None),
     ) -> None:
-        self._say, self._k, self._count, self._preparation = tell, k, count, preparation
+        self._report, self._k, self._count, self._preparation = report, k, count, preparation
         self._samples = _Samples(train, held, weights)
         self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
         self._stages = StageLog()
@@ -213,25 +213,25 @@ class Watch:
         self._kept: tuple[Scorer, Array] | None = None
         self._began = time.perf_counter()
         self._watching = 0.0
-        self._next_look = self._next_tell = 0.0
+        self._next_look = self._next_report = 0.0
 
     def __call__(self, step: Step) -> bool:
         entered = time.perf_counter()
         seconds = self.seconds()
-        self._stages.hear(step, seconds)
+        self._stages.add(step, seconds)
         if step.iteration > 0 and step.objective is not None and not step.is_partial:
             gap = np.nan if step.gap is None else step.gap
             self._steps.append((step.iteration, seconds, step.objective, gap))
         look = self._look(step, seconds, is_frame=entered >= self._next_look)
         stop = False
-        if look is not None or step.iteration == 0 or entered >= self._next_tell:
-            self._next_tell = entered + _TELL_EVERY
-            stop = self._tell(dataclasses.replace(step, scorer=None), seconds, look)
+        if look is not None or step.iteration == 0 or entered >= self._next_report:
+            self._next_report = entered + _REPORT_EVERY
+            stop = self._send(dataclasses.replace(step, scorer=None), seconds, look)
         self._watching += time.perf_counter() - entered
         return stop
 
     def _look(self, step: Step, seconds: float, *, is_frame: bool) -> Look | None:
-        """Look at the scorer where the course wants it, or for a picture; return the picture."""
+        """Evaluate the scorer to store its scores, or for a picture; return the picture."""
         is_kept = step.iteration >= self._due and not step.is_partial
         if step.scorer is None or not (is_frame or is_kept):
             return None
@@ -254,7 +254,7 @@ class Watch:
         return Look(*shown, samples.train_positive, train, *weights)
 
     def _score(self, scorer: Scorer) -> Array:
-        """Score the evaluated rows; for an ensemble, by the trees added since the last time."""
+        """Score the evaluated rows; of an ensemble, only the trees that were added since."""
         if self._kept is not None and isinstance(scorer, EnsembleScorer):
             before, scores = self._kept
             if isinstance(before, EnsembleScorer):
@@ -263,22 +263,22 @@ class Watch:
                     return extended
         return scorer(self._samples.rows)
 
-    def _tell(
+    def _send(
         self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
     ) -> bool:
         message = Progress(self._k, self._count, step, seconds, self._preparation, look, done)
-        return self._say(message)
+        return self._report(message)
 
     def pulse(self, stage: str, fraction: float) -> None:
         """Report the scoring that follows the fit."""
-        self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
+        self._send(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
 
-    def tell_finished(self, result: SplitResult) -> None:
+    def report_finished(self, result: SplitResult) -> None:
         """Report the end of the fit."""
-        self._tell(None, result.fit_seconds, None, result)
+        self._send(None, result.fit_seconds, None, result)
 
     def seconds(self) -> float:
-        """Time since the fit began, without the time spent watching it."""
+        """Seconds since the fit began, without evaluations."""
         return time.perf_counter() - self._began - self._watching
 
     def curve(self) -> TrainingCurve:
@@ -289,12 +289,12 @@ class Watch:
         return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3], stages)
 
     def trajectory(self, train_scores: Array, held_scores: Array) -> Trajectory:
-        """Return the looks, and last the scorer that came out, whose scores are known.
+        """Return the stored evaluations, the last of the final scorer.
 
         Parameters
         ----------
         train_scores, held_scores : ndarray
-            Of all rows.
+            Of all rows, by the final scorer.
         """
         samples = self._samples
         iteration, seconds = self._steps[-1][:2] if self._steps else (1, self.seconds())
@@ -318,13 +318,13 @@ class Watch:
 
 
 def following(iteration: int) -> int:
-    """Return the iteration at which a course is evaluated next, after one at which it was."""
+    """Return the next iteration at which scores are stored."""
     return max(iteration + 1, math.ceil(_GROWTH * iteration))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Scored:
-    """What is kept of a look."""
+    """A stored evaluation."""
 
     iteration: int
     seconds: float
@@ -335,7 +335,7 @@ class _Scored:
 class _Samples:
     """Rows on which a scorer is evaluated during training, held-out rows first.
 
-    ``train`` and ``held`` are their places among all rows of either part.
+    ``train`` and ``held`` are their positions among the rows of each part.
     """
 
     def __init__(
@@ -362,7 +362,7 @@ class _Samples:
         return scores[: len(self.held)], scores[len(self.held) :]
 
     def most_looks(self, fits: int) -> int:
-        """Return how many looks one of so many fits may keep."""
+        """Return how many evaluations each of so many fits may store."""
         each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
         return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
 

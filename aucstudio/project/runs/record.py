@@ -33,13 +33,13 @@ DONE, STOPPED, FAILED = "done", "stopped", "failed"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TrainingCurve:
-    """The steps of one fit; arrays of equal length.
+    """The steps of one fit, as arrays of equal length.
 
     Attributes
     ----------
     iteration : ndarray of int
     seconds, objective, gap : ndarray of float
-        ``gap`` is NaN where the method gave no certificate.
+        ``gap`` is NaN if the method has no certificate.
     stages : tuple of Stage
     """
 
@@ -54,40 +54,39 @@ class TrainingCurve:
 class SplitResult:
     """One fit and its held-out scores.
 
-    One that was stored reads its arrays, its model and its course when they are asked for, which
-    raises InputError where they are damaged.
+    A stored result reads its arrays, model and trajectory at first use, which raises InputError if
+    they are damaged.
 
     Attributes
     ----------
     repeat, fold : int
     train_rows, test_rows : ndarray of int
-        Row numbers in the table (in the test file, where there is one).
+        Row numbers in the table, or in the test file if there is one.
     train_positive, test_positive : ndarray of bool
     train_scores, test_scores : ndarray of float
     model : Model
     curve : TrainingCurve
     fit_seconds : float
-        Time inside the fit, without watching it.
+        Time of the fit, without evaluations.
     objective : float
     gap : float or None
     n_iter : int or None
     converged : bool
     support_pairs : ndarray of int, shape (2, n)
-        Row numbers (positive, negative) of the pairs that carry the solution.
+        Row numbers (positive, negative) of the support pairs.
     notes : tuple of Notice
     trajectory : Trajectory or None
-        Scores on the way; None where nothing was trained.
+        Scores during training; None if nothing was trained.
     trained_range : (float, float) or None
-        The FPR range that the method trained for in the end, which may be wider than the one it
-        was set to; None where it takes none.
+        The FPR range that the method trained for, which may be wider than its setting; None if it
+        takes no range.
     needed : float or None
-        The dual gap at which training was to end; None where it was not asked for.
+        The dual gap at which training was to end; None for other stopping rules.
     train_weights, test_weights : ndarray of float, or None
-        What the rows weigh, as the table has it; None where every row counts once.
+        Weights of the table; None if every row counts once.
     test_groups : ndarray of int, or None
-        The group of each held-out row, as a number; None where rows come in no groups.
+        The number of the group of each held-out row; None without groups.
     weight_kind : {"sampling", "frequency"}
-        What the weights are.
     """
 
     repeat: int
@@ -110,7 +109,7 @@ class SplitResult:
     trajectory: Trajectory | None
     trained_range: tuple[float, float] | None = None
     needed: float | None = None
-    # No attribute of the class, which would stand before what is read when it is asked for.
+    # Default factories, since a default would be an attribute of the class and hide __getattr__.
     train_weights: Array | None = dataclasses.field(default_factory=lambda: None)
     test_weights: Array | None = dataclasses.field(default_factory=lambda: None)
     test_groups: Rows | None = dataclasses.field(default_factory=lambda: None)
@@ -118,7 +117,7 @@ class SplitResult:
 
     @classmethod
     def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:
-        """Make a result from known values and a function that reads the others by name."""
+        """Return a result of known values, and of others that ``read`` reads by name."""
         split = cls.__new__(cls)
         split.__dict__.update(values, _read=read)
         return split
@@ -132,48 +131,48 @@ class SplitResult:
             return read(name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel whole: where another process is, the file may not be."""
+        """Return all values, since another process may not have the file."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @cached_property
     def n_train(self) -> int:
-        """How many rows it trained on, which is known without reading them."""
+        """Number of training rows; of a stored result it is known without reading them."""
         return len(self.train_rows)
 
     @cached_property
     def n_test(self) -> int:
-        """How many rows were held out."""
+        """Number of held-out rows."""
         return len(self.test_rows)
 
     @property
     def coef(self) -> Array | None:
-        """The direction of a linear scorer on the prepared features, else None."""
+        """The weights of a linear scorer on the prepared features, else None."""
         weights: Array | None = getattr(self.model.scorer, "weights", None)
         return weights if self.model.scorer.kind == "linear" else None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RunRecord:
-    """A run that ended, however it ended.
+    """A run that has ended.
 
     Attributes
     ----------
     experiment : Experiment
     status : {"done", "stopped", "failed"}
     splits : tuple of SplitResult
-        What was finished.
+        The finished splits.
     created : str
         When the run began, ISO 8601 with offset.
     seconds : float
         Wall-clock time of the whole run.
     error : str
-        One sentence, where it failed.
+        One sentence if it failed.
     traceback : str
-        For a bug report, where it failed unexpectedly.
+        For a bug report.
     searches : tuple of Search
-        Where settings were tuned: what each split's search found; the last one may be unfinished.
+        The search of each split if settings were tuned; the last one may be unfinished.
     versions : dict
-        Of everything that shaped the numbers; by default of this program.
+        Versions of everything that determines the numbers; by default the current ones.
     id : str
         By default that of the experiment.
     """
@@ -195,21 +194,21 @@ class RunRecord:
 
     @staticmethod
     def now() -> str:
-        """The present time as ``created`` holds it."""
+        """Return the current time in the format of ``created``."""
         return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """Settings of the model where there is one, found by tuning or given; else those given."""
+        """Settings of the model: those found by tuning if there is one search, else those given."""
         chosen = self.searches[0].chosen if len(self.searches) == 1 else {}
         return {**self.experiment.params, **chosen}
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """Rows trained on and held out in a split: of the first, or means where they grow.
+        """Numbers of training and held-out rows of the first split; means if they grow.
 
-        Forward in time the first step has the fewest rows to train on; by its sizes tests without
-        any difference would reject in 0 to 1 of 100 cases at 5 %, by the means in 1 to 2.
+        Forward in time the first step has the fewest training rows. With its sizes, tests at 5 %
+        rejected true null hypotheses in 0 to 1 of 100 cases, with the means in 1 to 2.
         """
         counted = self.splits if self.experiment.validation.scheme == FORWARD else self.splits[:1]
         train, test = zip(*((split.n_train, split.n_test) for split in counted), strict=True)
@@ -217,7 +216,7 @@ class RunRecord:
 
     @property
     def fit_seconds(self) -> float:
-        """Mean time of one fit; NaN where none finished."""
+        """Mean time of a fit; NaN if none finished."""
         times = [split.fit_seconds for split in self.splits]
         return float(np.mean(times)) if times else float("nan")
 
@@ -228,14 +227,14 @@ class RunRecord:
 
     @property
     def widened(self) -> Counter[tuple[float, float]]:
-        """Wider FPR ranges that were trained for in place of the one asked for, and how often."""
+        """Wider FPR ranges that were trained for instead of the requested one, and how often."""
         asked = self.params.get("fpr_range")
         used = (split.trained_range for split in self.splits)
         return Counter(one for one in used if asked and one not in (None, tuple(asked)))
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
-        """What was not done as requested: a range that had to be widened."""
+        """Notices of ranges that had to be widened."""
         total, asked = len(self.splits), tuple(self.params.get("fpr_range") or ())
         return tuple(
             notice("trained_for_wider_range", asked=asked, used=used)
@@ -247,7 +246,7 @@ class RunRecord:
         )
 
     def header(self) -> dict[str, Any]:
-        """Return what is not an array as plain data."""
+        """Return everything but the splits as plain data."""
         return {
             "id": self.id,
             "experiment": self.experiment.as_json(),
@@ -262,7 +261,7 @@ class RunRecord:
 
 
 def versions() -> dict[str, str]:
-    """Versions of everything that shapes the numbers."""
+    """Return the versions of everything that determines the numbers."""
     return {
         "aucstudio": __version__,
         "python": platform.python_version(),
@@ -276,10 +275,9 @@ _version_of = functools.cache(metadata.version)
 
 
 def find_twin(experiment: Experiment, records: Iterable[RunRecord]) -> RunRecord | None:
-    """Find the last whole run whose scores an experiment would give again, number for number.
+    """Find the last finished run whose scores an experiment would reproduce exactly.
 
-    What a run on a test file gives is not known before the file has been read again, so such an
-    experiment has no twin.
+    An experiment on a test file has no twin, since the file may have changed.
     """
     if experiment.validation.scheme == FILE:
         return None
@@ -292,10 +290,10 @@ def find_twin(experiment: Experiment, records: Iterable[RunRecord]) -> RunRecord
 
 
 def same_scores(a: Experiment, b: Experiment) -> bool:
-    """Return whether two experiments are bound to give the same scores of the same rows.
+    """Return whether two experiments give the same scores of the same rows.
 
-    Where the files lie does not matter, nor a setting that the others make meaningless, nor the
-    FPR range that figures are read in, unless settings are searched by it.
+    The location of files does not matter, nor do settings that have no effect with the others, nor
+    the FPR range of the figures unless settings are searched by it.
     """
     return (
         a.method == b.method
@@ -303,14 +301,14 @@ def same_scores(a: Experiment, b: Experiment) -> bool:
         and a.members == b.members
         and a.preparation == b.preparation
         and a.validation.identity() == b.validation.identity()
-        and _meant(a) == _meant(b)
+        and _effective(a) == _effective(b)
         and (a.tuning is None or a.band == b.band)
         and a.data.sha256 == b.data.sha256
         and a.data.identity() == b.data.identity()
     )
 
 
-def _meant(experiment: Experiment) -> Mapping[str, Any]:
+def _effective(experiment: Experiment) -> Mapping[str, Any]:
     known, params = declared_params(DECLARED[experiment.method]), experiment.params
     return {
         name: v for name, v in params.items() if name not in known or known[name].matters(params)

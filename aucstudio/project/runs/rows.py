@@ -1,7 +1,4 @@
-"""Rows of a table as a matrix or as blocks.
-
-The one place that knows of both.
-"""
+"""Rows of a table as a matrix, or as blocks if the table stays on disk."""
 
 from __future__ import annotations
 
@@ -50,8 +47,8 @@ def learn(
 ) -> Preparation:
     """Fit the preprocessing that a method needs on some rows of a table.
 
-    What is chosen is not for a method that takes values as they are. Where it takes the rows as a
-    ``sparse`` matrix, zeros stay zero.
+    The choice does not apply to a method that takes values unchanged. In a ``sparse`` matrix zeros
+    stay zero.
     """
     keep_gaps = None if method.in_parts and method.takes_missing else method.takes_missing
     if method.as_given:
@@ -69,7 +66,7 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
 
 
 def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
-    """Return prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
+    """Return prepared rows of a table in memory, sparse if preprocessing keeps zeros."""
     if preparation.keeps_zeros:
         from aucstudio.project.data.preparing.sparse import sparse_rows
 
@@ -78,7 +75,7 @@ def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
 
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
-    """List the cells of a table that are too far from the others, column by column."""
+    """List the cells of a table beyond the limits of its columns, column by column."""
     limits = zip(preparation.numbers, preparation.lows, preparation.highs, strict=True)
     bounded = [
         (name, low, high)
@@ -102,7 +99,7 @@ def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
 
 
 def _beyond(column: Column, low: float, high: float) -> Rows:
-    """Return the rows whose cell is beyond the limits, in their order."""
+    """Return the rows whose cell is beyond the limits, in order."""
     if isinstance(column, SparseColumn) and low <= 0 <= high:
         rows, numbers = column.cells
         return rows[(numbers < low) | (numbers > high)]
@@ -133,7 +130,7 @@ def _on_disk(table: AnyTable) -> DiskTable | None:
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Return an in-memory table; others were refused before."""
+    """Return a table in memory; others were refused before."""
     assert isinstance(table, Table), f"{table.path} stays on disk"
     return table
 
@@ -148,14 +145,13 @@ def fit(
     kept: Any = None,
     spread: Spread = side_by_side,
 ) -> None:
-    """Train on prepared rows; those of a group stay together where a method holds rows out.
+    """Fit on prepared rows; rows of a group stay together if the method holds rows out.
 
-    Weights are taken relative to their mean over the rows that count, so that their scale does
-    not matter, and a cost that is summed over the rows means what it means without them.
-    ``kept`` is what other fits on these rows left for this one, ``spread`` does the independent
-    parts of it.
+    Weights are divided by their mean over the rows that count. Their scale then does not matter,
+    and a cost that is summed over the rows keeps its meaning. ``kept`` and ``spread`` are those of
+    :func:`~aucstudio.project.runs.execute.execute_split`.
     """
-    with without_convergence_warnings():  # the notes of the fit say the same
+    with without_convergence_warnings():  # the fit has a note on convergence
         if isinstance(rows, RowBlocks):
             method.fit_blocks(rows, callback=callback)
         else:

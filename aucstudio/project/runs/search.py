@@ -1,7 +1,7 @@
 """Search over candidate settings, fold by fold.
 
-:func:`search` walks here and now. Its steps are tasks that know nothing of each other, so that
-they may as well be done elsewhere and in any order: the areas come out the same.
+The steps of :func:`search` are independent tasks. Workers can do them in any order with the same
+results.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ StepCallback = Callable[[], None]
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A fold, and candidates that are fitted on it one after the other.
+    """A fold, and candidates to fit on it one after the other.
 
     Attributes
     ----------
     fold : int
     group : tuple of int
-        Numbers of candidates that share work, in their order; often just one.
+        Numbers of candidates that share work, in order; often one.
     """
 
     fold: int
@@ -63,52 +63,52 @@ class Task:
 
 
 def search(experiment: Experiment, table: Table, rows: Rows, report: Report) -> Search:
-    """Judge every candidate of an experiment on the given rows of a table.
+    """Evaluate every candidate of an experiment on the given rows of a table.
 
     Parameters
     ----------
     experiment : Experiment
-        That says by its tuning what is searched; its ``params`` of these settings are overridden.
-        Where its validation goes forward in time, so do the folds of the search.
+        Its tuning says what is searched; the searched settings of ``params`` are overridden. If
+        its validation goes forward in time, the folds of the search do too.
     table : Table
     rows : ndarray of int
         Labelled rows, the training part of a split.
     report : callable
-        Receives the search as it stands; True stops it.
+        Called with the current state of the search; True stops it.
 
     Raises
     ------
     Stopped
         With the search so far as its argument.
     InputError
-        If no candidate could be judged; the sentence of the first is given.
+        If no candidate could be evaluated; with the sentence of the first.
     """
-    judge = Judge(experiment, table, rows)
-    standing = SearchProgress(judge)
+    evaluator = Evaluator(experiment, table, rows)
+    progress = SearchProgress(evaluator)
     began = time.perf_counter()
 
-    def tell() -> None:
-        standing.seconds = time.perf_counter() - began
-        if report(standing.so_far()):
-            raise Stopped(standing.so_far())
+    def check() -> None:
+        progress.seconds = time.perf_counter() - began
+        if report(progress.so_far()):
+            raise Stopped(progress.so_far())
 
-    for task in judge.tasks():
-        for k, found in judge.outcomes(task, tell, standing.problems):
-            standing.take(task.fold, k, found)
-            tell()
-    return check_found(standing.so_far())
+    for task in evaluator.tasks():
+        for k, found in evaluator.outcomes(task, check, progress.problems):
+            progress.take(task.fold, k, found)
+            check()
+    return check_found(progress.so_far())
 
 
 def check_found(found: Search) -> Search:
-    """Return the search, or raise InputError if no candidate could be tested."""
+    """Return the search; InputError if no candidate could be evaluated."""
     if found.best is None:
-        reason = next(iter(found.problems.values()), "no candidate could be tested")
+        reason = next(iter(found.problems.values()), "no candidate could be evaluated")
         raise InputError(f"no settings could be searched: {reason}", setting="tune")
     return found
 
 
-class Judge:
-    """Judges candidates on folds of the training rows; arguments as for :func:`search`.
+class Evaluator:
+    """Evaluates candidates on folds of the training rows; arguments as for :func:`search`.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Judge:
         self._sparse = fits_sparse(
             experiment.method, self._params, tuning, experiment.preparation, table
         )
-        self._at_hand: tuple[int, Part, Part] | None = None
+        self._cached: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, self._params, tuning.seed))
         self._splits: list[tuple[Rows, Rows]] = []
@@ -140,7 +140,7 @@ class Judge:
         self.folds = max(1, len(self._splits))
 
     def _steps(self, validation: Validation, places: Rows) -> list[tuple[Rows, Rows]]:
-        """Go forward within the training rows too; fewer steps where a class is not throughout."""
+        """Split the training rows forward in time; fewer steps if a step would lack a class."""
         times = times_of(self._table, validation.time)[places]
         codes = None if self._groups is None else self._groups.codes
         gap, window, most = validation.gap, validation.window, self._tuning.folds
@@ -159,7 +159,7 @@ class Judge:
         if self._groups is not None:
             fewest = self._groups.fewest(self._positive)
             what = f"groups of {self._groups.words} with training rows"
-        # Whole groups may leave a fold without a class, where fewer folds have both.
+        # Groups kept together may leave a fold without a class, while fewer folds have both.
         for folds in range(min(self._tuning.folds, fewest), 1, -1):
             drawn = fold_numbers(self._positive, folds, self._tuning.seed, self._groups)
             if drawn is not None:
@@ -174,24 +174,24 @@ class Judge:
         )
 
     def tasks(self) -> list[Task]:
-        """List what there is to do, fold by fold."""
+        """List the tasks, fold by fold."""
         pairs_out = self.metric == LEAVE_PAIR_OUT
         shared = "regularization" if pairs_out else self._method.path_setting
         groups = _runs_along(shared, self.candidates)
         return [Task(fold, tuple(group)) for fold in range(self.folds) for group in groups]
 
     def outcomes(
-        self, task: Task, tell: StepCallback = lambda: None, known: Collection[int] = ()
+        self, task: Task, check: StepCallback = lambda: None, known: Collection[int] = ()
     ) -> Iterator[tuple[int, float | str]]:
         """Do one task.
 
         Parameters
         ----------
         task : Task
-        tell : callable, optional
-            Called at every step of a fit; raises what is to end it.
+        check : callable, optional
+            Called at every step of a fit; raises an exception to end it.
         known : collection of int
-            Candidates that need not be tried again.
+            Candidates to leave out.
 
         Yields
         ------
@@ -200,14 +200,14 @@ class Judge:
         """
         group = [k for k in task.group if k not in known]
         if group:
-            walk = self._pairs_out if self.metric == LEAVE_PAIR_OUT else self._on_fold
-            yield from walk(task.fold, group, tell)
+            evaluate = self._pairs_out if self.metric == LEAVE_PAIR_OUT else self._on_fold
+            yield from evaluate(task.fold, group, check)
 
     def _on_fold(
-        self, fold: int, group: Sequence[int], tell: StepCallback
+        self, fold: int, group: Sequence[int], check: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
         (X, y, weights), (Z, held, held_weights) = self._parts(fold)
-        path = self._path(group, X, y, weights, tell)
+        path = self._path(group, X, y, weights, check)
         for k in group:
             try:
                 with without_convergence_warnings():
@@ -217,25 +217,25 @@ class Judge:
                 for rest in group[group.index(k) :]:
                     yield rest, words
                 return
-            scores = score_rows(fitted.scorer_, Z, lambda *_: tell())
+            scores = score_rows(fitted.scorer_, Z, lambda *_: check())
             yield k, self._area(held, scores, held_weights)
 
     def _parts(self, fold: int) -> tuple[Part, Part]:
         """Prepare training and held-out rows; those of the last fold are cached."""
-        if self._at_hand is None or self._at_hand[0] != fold:
-            self._at_hand = None
+        if self._cached is None or self._cached[0] != fold:
+            self._cached = None
             train, test = self._splits[fold]
-            learnt = self._learn(self._rows[train])
+            preparation = self._learn(self._rows[train])
             trained, held = (
                 (
-                    prepared(learnt, self._table, self._rows[part]),
+                    prepared(preparation, self._table, self._rows[part]),
                     self._positive[part],
                     None if self._weights is None else self._weights[part],
                 )
                 for part in (train, test)
             )
-            self._at_hand = fold, trained, held
-        return self._at_hand[1:]
+            self._cached = fold, trained, held
+        return self._cached[1:]
 
     def _learn(self, rows: NDArray[np.intp]) -> Preparation:
         choice = self._experiment.preparation
@@ -247,14 +247,14 @@ class Judge:
         X: Any,
         y: NDArray[np.bool_],
         weights: Array | None,
-        tell: StepCallback,
+        check: StepCallback,
     ) -> Iterator[AUCClassifier]:
-        """Fit some candidates that differ in one setting only."""
+        """Fit candidates that differ in one setting only."""
         first = self._method(**{**self._params, **self.candidates[group[0]]})
         name = self._method.path_setting
         values = [self.candidates[k][name] for k in group] if name else [None]
         given = None if weights is None else relative(weights)
-        return first.fit_path(X, y, name, values, callback=_callback(tell), sample_weight=given)
+        return first.fit_path(X, y, name, values, callback=_callback(check), sample_weight=given)
 
     def _area(self, positive: NDArray[np.bool_], scores: Array, weights: Array | None) -> float:
         if self.metric == PAUC:
@@ -264,13 +264,13 @@ class Judge:
         return roc.auc(positive, scores, weights=weights)
 
     def _pairs_out(
-        self, _fold: int, group: Sequence[int], tell: StepCallback
+        self, _fold: int, group: Sequence[int], check: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
         X = self._learn(self._rows).apply(self._table, self._rows, for_fit=True)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
         found = method.leave_pair_out(
-            X, self._positive, regularizations=values, callback=_callback(tell)
+            X, self._positive, regularizations=values, callback=_callback(check)
         )
         yield from zip(group, (outcome.auc for outcome in found), strict=True)
 
@@ -281,18 +281,18 @@ class SearchProgress:
     Attributes
     ----------
     seconds : float
-        For whoever keeps time.
+        Set by the caller.
     """
 
-    def __init__(self, judge: Judge) -> None:
-        self._metric, self._candidates = judge.metric, judge.candidates
-        self._areas = np.full((len(judge.candidates), judge.folds), np.nan)
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._metric, self._candidates = evaluator.metric, evaluator.candidates
+        self._areas = np.full((len(evaluator.candidates), evaluator.folds), np.nan)
         self._problems: dict[int, tuple[int, str]] = {}
         self.seconds = 0.0
 
     @property
     def problems(self) -> dict[int, str]:
-        """Why candidates could not be tested, by their number."""
+        """Why candidates could not be evaluated, by number."""
         return {k: words for k, (_, words) in sorted(self._problems.items())}
 
     def take(self, fold: int, k: int, found: float | str) -> None:
@@ -305,8 +305,8 @@ class SearchProgress:
     def so_far(self) -> Search:
         """Return the current state of the search.
 
-        A candidate is not tried again after the first fold that it fails on: areas that others
-        found on later ones meanwhile are left out.
+        A candidate is left out after the first fold on which it fails. Areas that other workers
+        found on later folds meanwhile are dropped.
         """
         areas = self._areas.copy()
         for k, (fold, _) in self._problems.items():
@@ -314,16 +314,16 @@ class SearchProgress:
         return Search(self._metric, self._candidates, areas, self.problems, self.seconds)
 
 
-def _callback(tell: StepCallback) -> Callable[[Step], bool]:
+def _callback(check: StepCallback) -> Callable[[Step], bool]:
     def callback(_step: Step) -> bool:
-        tell()
+        check()
         return False
 
     return callback
 
 
 def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
-    """Group candidates that differ in one setting only; each alone if the setting is not there."""
+    """Group candidates that differ in one setting only; one each without that setting."""
     if not found or setting not in found[0]:
         return [[k] for k in range(len(found))]
     groups: dict[tuple[Any, ...], list[int]] = {}

@@ -18,7 +18,6 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.table import Column
-from aucstudio.project.data.weights import check_weights_left
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -36,7 +35,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
-# What rows and results of a split have in common.
+# Attributes that rows and results of a split share.
 _SHARED = (
     *("train_rows", "train_positive", "train_weights"),
     *("test_rows", "test_positive", "test_weights", "test_groups", "weight_kind"),
@@ -72,7 +71,7 @@ def rows_of_split(
     test_table: AnyTable | None,
     experiment: Experiment,
 ) -> SplitRows:
-    """Prepare the rows of one split, learning from those it trains on."""
+    """Prepare the rows of one split; the preprocessing is fitted on its training rows."""
     split, notes = with_scores(method, split, table, test_table)
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
@@ -128,10 +127,12 @@ def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
     Raises
     ------
     InputError
-        If no row of a class counts; ``part`` says in it which rows they are.
+        If no row of a class counts; ``part`` names the rows in the message.
     """
     if table.weights is None:
         return None
+    from aucstudio.project.data.weights import check_weights_left
+
     weights: Array = table.weights[places]
     check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
     return weights
@@ -144,7 +145,7 @@ def trained_model(
     method: AUCClassifier,
     trained_on: str,
 ) -> Model:
-    """Make the model to take away of a fitted method; ``trained_on`` says which rows in words."""
+    """Make the model of a fitted method; ``trained_on`` describes the training rows."""
     others = [name for name in table.classes if name != table.positive]
     return Model(
         preparation,
@@ -172,7 +173,7 @@ def split_result(
     seconds: float,
     notes: tuple[Notice, ...],
 ) -> SplitResult:
-    """Record what a split came to."""
+    """Return the result of a split."""
     pairs = method.support_pairs_
     support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
     return SplitResult(
@@ -212,7 +213,7 @@ def split_result(
 
 
 def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
-    """Search for a column that copies the label, where held-out rows are separated perfectly."""
+    """Search for a column that copies the label if held-out rows are separated perfectly."""
     held = test_scores[part.test_positive], test_scores[~part.test_positive]
     if not all(map(len, held)) or held[0].min() <= held[1].max():
         return ()
@@ -224,9 +225,9 @@ def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
 def with_scores(
     method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
 ) -> tuple[Split, tuple[Notice, ...]]:
-    """Set rows without a score aside, for a method that takes one column as it is.
+    """Leave out rows without a score, for a method that takes one column unchanged.
 
-    Positions are those among labelled rows; with a test file all of its rows are ``test``.
+    Positions count labelled rows. With a test file, ``test`` are all of its rows.
 
     Raises
     ------
@@ -249,7 +250,7 @@ def with_scores(
 
 
 def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
-    """Return the column whose values are the scores; None for trained methods."""
+    """Return the column whose values are the scores; None for other methods."""
     features = [column for column in table.columns if column.role in _FEATURE_ROLES]
     alone = method.as_given and len(features) == 1 and features[0].role == "number"
     return features[0].name if alone else None
@@ -276,8 +277,8 @@ def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> N
 _LEVEL = 0.99
 # Scores that differ by no more than this share of their size differ by rounding.
 _ROUNDING = 1e-9
-_FAR_BETTER = 0.1  # in AUC, beyond what chance explains
-# So rarely may one of the columns separate the classes by chance.
+_FAR_BETTER = 0.1  # in AUC, above the interval
+# Largest probability that one of the columns separates the classes by chance.
 _BY_CHANCE = 1e-3
 
 
@@ -293,7 +294,7 @@ def score_notes(
     weight_kind: str = roc.SAMPLING,
     groups: NDArray[np.intp] | None = None,
 ) -> tuple[Notice, ...]:
-    """Return notes on equal scores, training rows that are ranked upside down, and overfitting.
+    """Return notes on constant scores, training rows that are ranked backwards, and overfitting.
 
     Parameters
     ----------
@@ -302,7 +303,7 @@ def score_notes(
     params : mapping
         Its settings.
     weights : (ndarray or None, ndarray or None)
-        Of the training and of the held-out rows, where they do not all count once.
+        Of the training and of the held-out rows; None if every row counts once.
     weight_kind : {"sampling", "frequency"}
     groups : ndarray of int, optional
         Of the held-out rows.
@@ -327,7 +328,7 @@ def score_notes(
 
 
 def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
-    """List the changes of declared settings that let a fit depart from a constant."""
+    """List changes of settings that allow a fit that is not constant."""
     known, helps = declared_params(method), _balance(method, params)
     for name, change in (("C", "help_larger"), ("regularization", "help_smaller")):
         if name in known:
@@ -348,7 +349,7 @@ def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Not
 def leak_notes(
     names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
 ) -> tuple[Notice, ...]:
-    """Return which prepared column separates the classes alone, as the label itself would.
+    """Return a note on a prepared column that separates the classes alone, as the label would.
 
     Parameters
     ----------

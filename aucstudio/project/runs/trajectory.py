@@ -23,9 +23,9 @@ TRAINING = "training"
 
 
 class Thinned(Generic[Item]):
-    """At most ``limit`` items of a growing series, evenly spaced; the last is always one of them.
+    """At most ``limit`` items of a growing series, evenly spaced, the last one included.
 
-    Once there are too many, every second one goes and from then on half as many are kept.
+    Whenever there are too many, every second item is dropped.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class Thinned(Generic[Item]):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoresOnTheWay:
-    """The scores of the same rows at several looks, and the areas they amount to.
+    """The scores of the same rows at several evaluations, and their areas.
 
     Attributes
     ----------
     positive : ndarray of bool, shape (n_rows,)
     scores : ndarray of float32, shape (n_looks, n_rows)
     weights : ndarray of shape (n_rows,) or None
-        What the rows weigh, if they do not all count once.
+        None if every row counts once.
     """
 
     positive: Mask
@@ -76,15 +76,15 @@ class ScoresOnTheWay:
 
     @property
     def is_ready(self) -> bool:
-        """Whether areas cost next to nothing, because what they need was computed before."""
+        """Whether :attr:`above` is computed already, so that areas take almost no time."""
         return "above" in self.__dict__ and self.weights is None
 
     @cached_property
     def above(self) -> Floats:
-        """Share of the positives above each negative, the highest first; a row a look.
+        """Share of the positives above each negative, the highest first; one row per evaluation.
 
-        This is the ROC curve's height over each negative's part of the FPR axis, ties included:
-        every area is a weighted mean of it.
+        This is the height of the ROC curve over each negative's part of the FPR axis, ties
+        included: every area is a weighted mean of it.
         """
         negatives = int(np.count_nonzero(~self.positive))
         if negatives in (0, len(self.positive)):
@@ -95,14 +95,14 @@ class ScoresOnTheWay:
         return above
 
     def auc(self) -> Array:
-        """Return the AUC at each look; NaN where a class has no rows."""
+        """Return the AUC of each evaluation; NaN if a class has no rows."""
         if self.weights is not None:
             return self.pauc((0.0, 1.0))
         areas: Array = self.above.mean(axis=1, dtype=np.float64)
         return areas
 
     def pauc(self, band: tuple[float, float]) -> Array:
-        """Return the partial AUC at each look, normalised by the width of the band."""
+        """Return the partial AUC of each evaluation, normalised by the width of the band."""
         if self.weights is not None:
             return self._weighted_areas(band)
         weights = roc.rank_weights(self.above.shape[1], *band)
@@ -111,9 +111,9 @@ class ScoresOnTheWay:
         return areas
 
     def _weighted_areas(self, band: tuple[float, float]) -> Array:
-        """Return weighted areas at each look, not kept; NaN where no row of a class counts.
+        """Return weighted areas of each evaluation; NaN if no row of a class counts.
 
-        Scores are few: those of a sample of the rows.
+        They are not cached: the scores are those of a sample of the rows.
         """
         assert self.weights is not None
         counts = (self.weights[self.positive].any(), self.weights[~self.positive].any())
@@ -126,7 +126,7 @@ class ScoresOnTheWay:
 
 
 def _heights(positive: Mask, scores: Floats) -> Array:
-    """Mean height of the ROC curve over each negative's part of the FPR axis, from the left."""
+    """Return the mean height of the ROC curve over each negative's part of the FPR axis."""
     s, t = np.sort(scores[positive]), np.sort(scores[~positive])
     below, at_most = roc.look_up(s, t)
     first, behind = np.searchsorted(t, t, "left"), np.searchsorted(t, t, "right")
@@ -138,16 +138,16 @@ def _heights(positive: Mask, scores: Floats) -> Array:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trajectory:
-    """The looks at one fit, in order; the last is at the scorer that came out.
+    """The stored evaluations of one fit, in order; the last is of the final scorer.
 
     Attributes
     ----------
     iteration : ndarray of int, shape (n_looks,)
     seconds : ndarray of float, shape (n_looks,)
-        Time in the fit, without watching it.
+        Time in the fit, without evaluations.
     train, held : ScoresOnTheWay
-        Of a fixed sample of the training rows and of the held-out rows. ``held`` has no rows
-        where none were held out.
+        Of a fixed sample of the training rows and of the held-out rows. ``held`` is empty if no
+        rows were held out.
     """
 
     iteration: NDArray[np.int64]
@@ -158,13 +158,13 @@ class Trajectory:
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """A part of a fit, by when it began.
+    """A stage of a fit.
 
     Attributes
     ----------
     name : str
     seconds : float
-        Time in the fit, without watching it.
+        Time in the fit at which it began, without evaluations.
     """
 
     name: str
@@ -172,9 +172,9 @@ class Stage:
 
 
 class StageLog:
-    """Tells the stages before the first iteration, and training itself, from an engine's steps.
+    """Derives stages from steps: those before the first iteration, then training.
 
-    A stage that comes again between iterations is a part of training.
+    A stage that returns between iterations is a part of training.
     """
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class StageLog:
         self._training: Stage | None = None
         self._last = ""
 
-    def hear(self, step: Step, seconds: float) -> None:
+    def add(self, step: Step, seconds: float) -> None:
         """Record one step."""
         if step.iteration > 0:
             self._begin_training(seconds)
@@ -194,12 +194,12 @@ class StageLog:
         self._last = step.stage
 
     def stages(self) -> tuple[Stage, ...]:
-        """Return the stages in order; training alone where nothing came before it."""
+        """Return the stages in order."""
         return (*self._before, self._training) if self._training else tuple(self._before)
 
     def _begin_training(self, seconds: float) -> None:
-        # The first iteration is told when it is done: where no stage came before it, training
-        # took up the time from the beginning.
+        # The first iteration is reported when it is done: without a stage before it, training
+        # began with the fit.
         if self._training is None:
             self._training = Stage(TRAINING, seconds if self._before else 0.0)
 
@@ -212,7 +212,7 @@ class StageLog:
 
 
 def sample_rows(positive: Mask, most: int) -> Rows:
-    """Choose at most so many rows, evenly spaced within each class, as even a share as there is."""
+    """Choose at most so many rows, evenly spaced within each class, the classes balanced."""
     if len(positive) <= most:
         return np.arange(len(positive))
     classes = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -1,8 +1,8 @@
 """Tune settings by cross-validation or leave-pair-out.
 
-Every candidate is judged on the same folds of the training rows, preprocessing learnt anew in
-each; areas are averaged over folds, never pooled. Ties go to the candidate that comes first, and
-grids are declared with the strongest regularisation first.
+Every candidate is evaluated on the same folds of the training rows, and the preprocessing is refit
+in each. Areas are averaged over folds, never pooled. The first candidate wins a tie; grids are
+declared with the strongest regularisation first.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _SAME = 1e-12
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
-    """What a search goes by.
+    """How settings are searched.
 
     Attributes
     ----------
     metric : {"auc", "pauc", "leave-pair-out"}
         ``"pauc"`` is that of the experiment's band.
     folds : int
-        Within the training rows; fewer where a class has not so many.
+        Within the training rows; fewer if a class has too few rows.
     seed : int
-        Draws the folds, and the candidates where the grid has more than 64.
+        Draws the folds, and the candidates if the grid has more than 64.
     """
 
     metric: str = PAUC
@@ -67,7 +67,7 @@ class Tuning:
             raise InputError(f"tuning needs at least 2 folds, not {self.folds}", setting="tune")
 
     def describe(self) -> str:
-        """State in a few words how settings are chosen."""
+        """Return a short text on how settings are chosen."""
         if self.metric == LEAVE_PAIR_OUT:
             return f"tuned by {METRICS[self.metric]}"
         return f"tuned by {METRICS[self.metric]} in {self.folds} folds"
@@ -75,7 +75,7 @@ class Tuning:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Search:
-    """What a search found, or has found so far.
+    """The result of a search, finished or not.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Search:
     candidates : tuple of mappings
         Values of the settings that were searched.
     areas : ndarray of shape (n_candidates, n_folds)
-        NaN where a candidate has not been judged, or could not be.
+        NaN where a candidate was not or could not be evaluated.
     problems : mapping of candidate number to sentence
     seconds : float
     """
@@ -96,7 +96,7 @@ class Search:
 
     @property
     def means(self) -> Array:
-        """Mean area of each candidate; NaN unless it was tested on every fold."""
+        """Mean area of each candidate; NaN unless it was evaluated on every fold."""
         means: Array = self.areas.mean(axis=1)
         return means
 
@@ -111,7 +111,7 @@ class Search:
 
     @property
     def best(self) -> int | None:
-        """Index of the best candidate tested on every fold, the first among equals."""
+        """Index of the best candidate evaluated on every fold; the first wins a tie."""
         means = self.means
         if np.isnan(means).all():
             return None
@@ -119,30 +119,30 @@ class Search:
 
     @property
     def leader(self) -> int | None:
-        """Index of the candidate that leads on the folds tested so far."""
-        judged = np.isfinite(self.areas)
-        if not judged.any():
+        """Index of the candidate that leads on the folds evaluated so far."""
+        known = np.isfinite(self.areas)
+        if not known.any():
             return None
-        # Candidates are comparable on folds that have judged as many as any: those that are done.
-        per_fold = judged.sum(axis=0)
+        # Candidates are comparable on the folds that are done: those with the most areas.
+        per_fold = known.sum(axis=0)
         done = per_fold == per_fold.max()
-        means = np.where(judged[:, done].all(axis=1), self.areas[:, done].mean(axis=1), -np.inf)
+        means = np.where(known[:, done].all(axis=1), self.areas[:, done].mean(axis=1), -np.inf)
         return int(np.argmax(means))
 
     @property
     def chosen(self) -> Candidate:
-        """Settings of the best candidate; None if no candidate could be tested."""
+        """Settings of the best candidate; empty if there is none."""
         return {} if self.best is None else self.candidates[self.best]
 
     @property
     def judged(self) -> float:
         """Share of the work that is done."""
-        settled = np.isfinite(self.areas)
-        settled[list(self.problems)] = True
-        return float(settled.mean())
+        done = np.isfinite(self.areas)
+        done[list(self.problems)] = True
+        return float(done.mean())
 
     def describe(self, names: Mapping[str, str] | None = None) -> str:
-        """State in a line what was chosen; ``names`` are other words for the settings."""
+        """Return the chosen settings as a line of text; ``names`` replaces names of settings."""
         best = self.best
         if best is None:
             return "the search was not finished"
@@ -154,7 +154,7 @@ class Search:
         )
 
     def describe_progress(self, names: Mapping[str, str] | None = None) -> str:
-        """State how much is done, and what leads."""
+        """Return as text how much is done, and which candidate leads."""
         words = f"tuning: {self.judged:.0%} of {len(self.candidates)} candidates"
         leader = self.leader
         if leader is None:
@@ -180,7 +180,7 @@ class Search:
 
 
 def check_tuning(method: type[AUCClassifier], params: Mapping[str, Any], tuning: Tuning) -> None:
-    """Raise InputError if there is nothing to search, or no way to judge it so."""
+    """Raise InputError if there is nothing to search, or the method lacks the metric."""
     if tuning.metric == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
         raise InputError(
             f"{method.title} has no closed form for leave-pair-out: tune by auc or pauc",
@@ -193,9 +193,9 @@ def check_tuning(method: type[AUCClassifier], params: Mapping[str, Any], tuning:
 def candidates(
     method: type[AUCClassifier], params: Mapping[str, Any], seed: int
 ) -> list[dict[str, Any]]:
-    """List the settings to try: the product of the declared grids, or 64 of it drawn by the seed.
+    """List the settings to try: the product of the declared grids, or 64 drawn from it.
 
-    Searched is what means something beside the other ``params``: no kernel width for a linear
+    Only settings that matter with the other ``params`` are searched: no kernel width for a linear
     kernel.
     """
     declared = declared_params(method)
@@ -218,19 +218,7 @@ def candidates(
 def few_negatives_notes(
     found: Search, negatives: int, band: tuple[float, float]
 ) -> tuple[Notice, ...]:
-    """Return a caution where the partial AUC of a fold rests on too few rows to choose settings by.
-
-    Parameters
-    ----------
-    found : Search
-    negatives : int
-        Of the rows that were searched on.
-    band : (float, float)
-
-    Returns
-    -------
-    tuple of Notice
-    """
+    """Return a caution if the partial AUC of a fold is based on too few of the ``negatives``."""
     deciding = negatives / found.areas.shape[1] * band[1]
     if found.metric != PAUC or deciding >= _ENOUGH_NEGATIVES:
         return ()
@@ -238,12 +226,12 @@ def few_negatives_notes(
 
 
 def symbols(method: str) -> dict[str, str]:
-    """Return each setting of a method the name it has on paper."""
+    """Return the symbol of each setting of a method."""
     return {n: d.symbol or d.label for n, d in declared_params(DECLARED[method]).items()}
 
 
 def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:
-    """Write a candidate as ``C = 10, gamma = 0.25``; ``names`` are other words for the settings."""
+    """Format a candidate as ``C = 10, gamma = 0.25``; ``names`` replaces names of settings."""
     known = names or {}
     return ", ".join(
         f"{known.get(name, name)} = {_spelled(value)}" for name, value in candidate.items()

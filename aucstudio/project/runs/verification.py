@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Post = Callable[[tuple[str, float]], bool]
-_COPIES = 6  # of the prepared rows, and the programme's own
+_COPIES = 6  # of the prepared rows, and the memory of the program
 
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """What verifying one split of a run found; kept beside the run.
+    """The verification of one split of a run; stored with the run.
 
     Attributes
     ----------
     run : str
         Id of the run.
     split, splits : int
-        Which one of how many, from 1.
+        Number of the split (from 1), and of all splits.
     created : str
-        When, ISO 8601 with offset.
+        Time of the verification, ISO 8601 with offset.
     versions : dict
-        Of everything that shapes the numbers, cvxopt included.
+        Of everything that determines the numbers, cvxopt included.
     found : Verified
     """
 
@@ -63,23 +63,17 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing was found that differs."""
+        """Whether no fault was found."""
         return not self.found.faults
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the verification as plain data."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document | {"agrees": self.agrees}
 
     @classmethod
     def from_json(cls, document: object) -> Verification:
-        """Read what :meth:`as_json` gave.
-
-        Raises
-        ------
-        ValueError
-            If it is not laid out as one.
-        """
+        """Restore from :meth:`as_json`; ValueError if the structure is invalid."""
         return typed.convert(document, cls)
 
 
@@ -97,9 +91,9 @@ def verify_run(
     record : RunRecord
     split : int
     report : callable
-        Receives the progress; what it raises ends the work.
+        Receives the progress; its exceptions end the work.
     table, test_table : Table, optional
-        The tables of the run, where they are at hand; else they are read again.
+        The tables of the run; read again if not given.
 
     Raises
     ------
@@ -130,7 +124,6 @@ def verify_run(
     _check_memory(result, table)
     trained, held, faults = _material(record, result, table, held_table)
     same = record.versions == versions()
-    # The solvers, which who only reads what was found does not need.
     from aucstudio.engine.verification.verifying import verify
 
     found = verify(trained, held, report, same_program=same)
@@ -140,18 +133,19 @@ def verify_run(
 
 
 def open_table(record: RunRecord, table: Table | None = None) -> Table:
-    """Return the table of a run, unchanged, as the run read it.
+    """Return the table of a run in the state in which the run read it.
 
     Raises
     ------
     InputError
+        If the file is gone or has changed.
     """
     data = record.experiment.data
     return data.open() if table is None else data.seen(data.unchanged(table))
 
 
 def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) -> None:
-    """Compare the rows that were trained on and held out with those of the split drawn again."""
+    """Compare training and held-out rows with those of a split that is drawn again."""
     from aucstudio.project.runs.split_rows import with_scores
 
     experiment, result = record.experiment, record.splits[split]
@@ -192,9 +186,9 @@ def _check_memory(result: SplitResult, table: Table) -> None:
 def _material(
     record: RunRecord, result: SplitResult, table: Table, held_table: Table
 ) -> tuple[Trained, HeldOutRows, tuple[str, ...]]:
-    """Return what was trained and held out, with the classes of the table; and where they differ.
+    """Return the fit and the held-out rows to verify, and faults of the stored classes.
 
-    Scores, model and settings are those of the record.
+    The classes are those of the table; scores, model and settings are those of the record.
     """
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
@@ -258,7 +252,7 @@ def _class_faults(
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings as the method declares them: ranges are pairs again."""
+    """Return the declared settings of a method, with ranges as tuples."""
     known = declared_params(method)
     return {
         name: tuple(value) if known[name].kind == "range" and value is not None else value
@@ -268,7 +262,7 @@ def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def verify_in_background(record: RunRecord, split: int, post: Post) -> Verification:
-    """Verify one split of a run; called on a thread of the window's.
+    """Verify one split of a run in a child process; called on a thread of the window.
 
     Parameters
     ----------
@@ -276,12 +270,12 @@ def verify_in_background(record: RunRecord, split: int, post: Post) -> Verificat
     split : int
         From 0.
     post : callable
-        Called with what is being done and how far it is; returns whether to stop.
+        Called with the current step and the share that is done; returns whether to stop.
 
     Raises
     ------
     InputError
-        If it cannot be verified: its table is gone, has changed, or does not fit.
+        If the run cannot be verified: its table is gone, has changed, or does not fit.
     Stopped
     """
     from aucstudio.project.child_process import ChildProcess
@@ -294,14 +288,14 @@ def verify_in_background(record: RunRecord, split: int, post: Post) -> Verificat
         nonlocal last
         last = stage, share
 
-    def tell(stage: str, share: float) -> None:
+    def report_here(stage: str, share: float) -> None:
         if post((stage, share)):
             raise Stopped("verification")
 
     try:
         child = ChildProcess(verify_run.__module__, limit_threads)
     except (OSError, RuntimeError):
-        return verify_run(record, split, tell)
+        return verify_run(record, split, report_here)
     with child:
         try:
             found: Verification = child.call(

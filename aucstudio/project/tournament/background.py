@@ -1,4 +1,4 @@
-"""A search in a child process; runs and standings are stored as they come."""
+"""Search in a child process; runs and standings are stored as they are reported."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_LET_GO = "it was stopped before any model was tested on the held-out rows"
+_NOTHING_TESTED = "it was stopped before any model was tested on the held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TournamentOrder:
-    """A tournament to hold.
+    """A requested search.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class TournamentOrder:
     seconds : float
     preparation : PreparationChoice
     entrants : tuple of Member or None
-        The members to train; None for those of the library that suit the rows.
+        The members to fit; None for those of the library that suit the rows.
     folds : int
         Of the training rows.
     ordered : float
-        When it was ordered, in seconds since the epoch: the start of the process counts too.
+        Time of the request, in seconds since the epoch: the start of the process counts too.
     """
 
     table: Table
@@ -60,12 +60,12 @@ class TournamentOrder:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RefitModel:
-    """The model that is handed over, trained on all labelled rows.
+    """The selected model, refit on all labelled rows.
 
     Attributes
     ----------
     run : str
-        The id of the run that was judged.
+        The id of the run that was tested.
     model : Model
     """
 
@@ -77,25 +77,25 @@ News = Standings | RunRecord | RefitModel
 
 
 class Keeper(Protocol):
-    """Where the runs of a tournament and its standings are kept."""
+    """Storage of the runs and standings of a search."""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
-        """Keep a run, unless the same was made before; return the one that is kept."""
+        """Store a run unless it is stored already; return the stored one."""
 
     def keep_standings(self, standings: Standings) -> str:
-        """Keep the standings; return why they could not be written, if so."""
+        """Store the standings; return why they could not be written, or an empty string."""
 
 
 @dataclasses.dataclass(eq=False)
 class TournamentStop:
-    """How a running tournament is stopped.
+    """Requests to stop a search.
 
     Attributes
     ----------
     gently : Event
-        End with what is ready.
+        Test the finished models, then end.
     at_once : Event
-        End with what was reported.
+        End with the last report.
     """
 
     gently: threading.Event = dataclasses.field(default_factory=threading.Event)
@@ -106,22 +106,21 @@ def hold_in_background(
     order: TournamentOrder,
     keeper: Keeper,
     stop: TournamentStop,
-    tell: Callable[[News], object],
+    report: Callable[[News], object],
 ) -> Standings:
-    """Run a tournament in a child process; called on a thread of the window.
+    """Run a search in a child process; called on a thread of the window.
 
-    However it ends, its runs and its standings are kept.
+    However it ends, its runs and its standings are stored.
 
     Parameters
     ----------
     order : TournamentOrder
     keeper : Keeper
     stop : TournamentStop
-    tell : callable
-        Called with each run as it is kept, with the standings, and with the model that was
-        trained on all rows.
+    report : callable
+        Called with each stored run, with the standings, and with the refit model.
     """
-    held = _Held(order, keeper, tell)
+    log = SearchLog(order, keeper, report)
     until = math.inf
 
     def kill() -> bool:
@@ -133,56 +132,52 @@ def hold_in_background(
     try:
         child = ChildProcess(__name__)
     except (OSError, RuntimeError) as error:
-        return held.end(FAILED, f"no process could be started: {error}")
+        return log.end(FAILED, f"no process could be started: {error}")
     with child:
         try:
-            child.call(_hold, (order,), held.hear, stop.gently.is_set, kill)
+            child.call(_hold, (order,), log.take, stop.gently.is_set, kill)
         except Stopped:
-            return held.end(STOPPED, _LET_GO)
-        except Exception as error:  # noqa: BLE001  (the standings are kept, whatever it was)
-            return held.end(FAILED, failure_sentence(error))
-    return held.end(FAILED)
+            return log.end(STOPPED, _NOTHING_TESTED)
+        except Exception as error:  # noqa: BLE001  (the standings are stored in any case)
+            return log.end(FAILED, failure_sentence(error))
+    return log.end()
 
 
-class _Held:
-    """The standings that a tournament reported last, kept."""
+class SearchLog:
+    """Stores what a search reports, and passes it on."""
 
     def __init__(
-        self,
-        order: TournamentOrder,
-        keeper: Keeper,
-        tell: Callable[[News], object],
+        self, order: TournamentOrder, keeper: Keeper, report: Callable[[News], object]
     ) -> None:
-        self._keeper, self._tell = keeper, tell
+        self._keeper, self._report = keeper, report
         self._ids: dict[str, str] = {}
-        self._kept = ""
+        self._stored = ""
         self.last = Standings.begun(order.fpr_range, budget=order.seconds)
-        self._tell(self.last)
+        self._report(self.last)
 
-    def hear(self, answer: News) -> None:
-        """Handle a report; store a run before passing it on."""
-        if isinstance(answer, RefitModel):
-            self._tell(dataclasses.replace(answer, run=self._ids.get(answer.run, answer.run)))
-            return
-        if isinstance(answer, RunRecord):
-            kept = self._keeper.add_run_once(answer)
-            self._ids[answer.id] = kept.id
-            self._tell(kept)
-            return
-        begun = self.last
-        named = answer.renamed(self._ids)
-        self.last = dataclasses.replace(named, created=begun.created, id=begun.id)
-        # What only moved on is not worth a place on the disk.
-        state = str([(one.state, one.run) for one in self.last.entries])
-        if state != self._kept:
-            self._kept = state
-            self._keeper.keep_standings(self.last)
-        self._tell(self.last)
+    def take(self, news: News) -> None:
+        """Handle a report; a run is stored before it is passed on."""
+        if isinstance(news, RefitModel):
+            self._report(dataclasses.replace(news, run=self._ids.get(news.run, news.run)))
+        elif isinstance(news, RunRecord):
+            stored = self._keeper.add_run_once(news)
+            self._ids[news.id] = stored.id
+            self._report(stored)
+        else:
+            begun = self.last
+            named = news.renamed(self._ids)
+            self.last = dataclasses.replace(named, created=begun.created, id=begun.id)
+            # Progress alone is not written to the disk.
+            state = str([(one.state, one.run) for one in self.last.entries])
+            if state != self._stored:
+                self._stored = state
+                self._keeper.keep_standings(self.last)
+            self._report(self.last)
 
-    def end(self, ended: str = "", error: str = "") -> Standings:
-        """Keep how it ended."""
+    def end(self, ended: str = FAILED, error: str = "") -> Standings:
+        """Store how the search ended."""
         if self.last.ended == RUNNING:
-            self.last = self.last.broken_off(ended or FAILED, error)
+            self.last = self.last.broken_off(ended, error)
         trouble = self._keeper.keep_standings(self.last)
         if trouble:
             remarks = (*self.last.remarks, f"it could not be saved: {trouble}")
@@ -195,7 +190,7 @@ class _Held:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Sender:
-    """Keeps runs by reporting them."""
+    """Stores runs by reporting them."""
 
     report: CallReporter
 
@@ -203,16 +198,16 @@ class _Sender:
         """Do nothing: a run is reported when it has ended."""
 
     def add_run(self, record: RunRecord) -> RunRecord:
-        """Report a run; it gets its id where it is kept."""
+        """Report a run; the receiver stores it and gives it an id."""
         self.report(record)
         return record
 
 
 def _hold(order: TournamentOrder, report: CallReporter) -> None:
-    """Run a tournament: report standings, runs, and last the model trained on all rows."""
+    """Run a search: report standings, runs, and last the refit model."""
     limit_threads()
     late = max(0.0, time.time() - order.ordered)
-    board = find_best(
+    result = find_best(
         order.table,
         order.validation,
         order.fpr_range,
@@ -223,5 +218,5 @@ def _hold(order: TournamentOrder, report: CallReporter) -> None:
         preparation=order.preparation,
         watch=report,
     )
-    if board.best is not None and board.best.record is not None and board.model is not None:
-        report(RefitModel(board.best.record.id, board.model))
+    if result.record is not None and result.model is not None:
+        report(RefitModel(result.record.id, result.model))

@@ -1,7 +1,7 @@
-"""Comparison on the training rows: members trained in folds, and the selection.
+"""Compare candidates on the training rows: fit members in folds, then select.
 
-Every member is trained on all folds or not begun. Single methods and the combination of all
-members are compared on scores of rows that had no part in any choice, see
+A member is fitted on all folds or not at all. Single methods and the combination of all members
+are compared on scores of rows that were used for no selection, see
 :mod:`aucstudio.engine.crossfit.nested`.
 """
 
@@ -27,35 +27,44 @@ from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.runs.parallel_parts import processors, side_by_side
-from aucstudio.project.tournament.standings import Estimate
+from aucstudio.project.tournament.standings import (
+    FAILED,
+    READY,
+    TRAINS,
+    WAITS,
+    Estimate,
+    Milestone,
+    Standing,
+    alike,
+)
 from aucstudio.project.words import counted
 
-Tell = Callable[[str, float | None], object]
+Report = Callable[[str, float | None], object]
 
 ERRORS = 2.0
-"""Standard errors by which a single method must lead the combination to be handed over."""
+"""Standard errors by which a single method must lead the combination to be selected."""
 
-_MARGIN = 1.2  # of what comes after the contest: predictions miss, and machines have other work
+_MARGIN = 1.2  # of the time after the comparison: predictions miss, and other programs run
 CLOSING = 0.5
 """Seconds for intervals and tests."""
 
 _OVERHEAD = 0.05  # seconds of a fit that its estimate leaves out
-_BAGS = 5  # of the selections that only judge the combination
+_BAGS = 5  # of the selections that only estimate the combination
 
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What is handed over: a single method, or the combination.
+    """A single method or the combination.
 
     Attributes
     ----------
     member : Member or None
         The single method with its settings; None for the combination.
     inner : Estimate
-        The criterion of what is handed over, on rows that had no part in the choice.
+        The criterion of the selected model, on rows that were used for no selection.
     lead : float or None
         The criterion of the best single method minus that of the combination, both nested; None
-        where there is nothing to compare.
+        if there is nothing to compare.
     error : float or None
         Standard error of the lead.
     """
@@ -67,8 +76,8 @@ class Selection:
 
 
 @dataclasses.dataclass(eq=False)
-class Contest:
-    """What has been trained on the training rows.
+class CandidateComparison:
+    """Fits on the training rows, and estimates from their held-out scores.
 
     Attributes
     ----------
@@ -79,19 +88,19 @@ class Contest:
         Of the rows, all above 0.
     criterion : Criterion
     entrants : list of Member
-        The most important first; the fastest is trained before all others.
+        The most important first; the fastest is fitted before all others.
     folds, seed : int
     budget : Budget
     growth : float
-        Time of training everything once more in the end, relative to the time in the contest; 0
-        where nothing is trained again.
-    tell : callable
-        Called with what is being done, and the share of the time that is over.
+        Time of the final refit of everything, relative to the time of the comparison; 0 without a
+        refit.
+    report : callable
+        Called with the current step, and the share of the time that is used up.
     declared : ndarray or None
-        The weights as the table has them, whose scale matters to frequencies.
+        The weights in the scale of the table, which matters to frequencies.
     weight_kind : {"sampling", "frequency"}
-    course : list of (float, Member)
-        Members that were trained on all folds, and after how many seconds.
+    course : list of Milestone
+        Members that were fitted on all folds.
     """
 
     X: Array
@@ -104,7 +113,7 @@ class Contest:
     seed: int
     budget: Budget
     growth: float
-    tell: Tell
+    report: Report
     declared: Array | None = None
     weight_kind: str = SAMPLING
 
@@ -113,28 +122,28 @@ class Contest:
         self.seconds: dict[Task, float] = {}
         self.outcomes: dict[Task, Outcome] = {}
         self.not_begun: list[Member] = []
-        self.course: list[tuple[float, Member]] = []
+        self.course: list[Milestone] = []
         self._estimates: dict[tuple[Member, ...], Estimate] = {}
         made, too_large = able(self.entrants, *counts(self.positive), self.X.shape[1])
         unable = [] if self.weights is None else self.entrants
         unable = [m for m in unable if not DECLARED[m.method].takes_weights]
         self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
-        dealt = {
+        estimators = {
             member: share_trees(made[member], self.n_folds)
             for member in self.entrants
             if member not in self._unfit
         }
-        field = self.X, self.positive, self._folds, dealt, self.criterion
-        self.board = CrossFit(*field, Monitor(), self.weights)
+        rows = self.X, self.positive, self._folds
+        self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
         m, n = (round(largest * count) for count in counts(self.positive))
         self._expected = {
             member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
-            for member, one in dealt.items()
+            for member, one in estimators.items()
         }
         self._admitted: dict[Member, bool] = {}
         self._lock, self._at_once = threading.Lock(), processors()
-        self._a_look = _seconds_of_a_look(self.criterion, self.positive)
+        self._evaluation = _seconds_of_an_evaluation(self.criterion, self.positive)
         self._after = 0.0
 
     @property
@@ -144,37 +153,38 @@ class Contest:
 
     @property
     def ready(self) -> list[Member]:
-        """List the members that are trained on all folds, in the order of the library."""
-        return [member for member in self.entrants if member in self.board.ready]
+        """List the members that are fitted on all folds, in the order of the library."""
+        return [member for member in self.entrants if member in self.fits.ready]
 
     @property
     def failed(self) -> dict[Member, str]:
-        """Why some members cannot be trained."""
-        return {**self._unfit, **self.board.failed}
+        """Why some members cannot be fitted."""
+        return {**self._unfit, **self.fits.failed}
 
-    # ------------------------------------------------------------- training
+    # ------------------------------------------------------------- fitting
 
-    def play(self) -> None:
-        """Train members until all are trained or the time is over; the first is always trained."""
+    def run(self) -> None:
+        """Fit members until all are fitted or the time is over; the first is always fitted."""
         fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
         order = sorted(self._expected, key=lambda member: member != fastest)
         tasks = [(member, k) for member in order for k in range(self.n_folds)]
-        for task, found in side_by_side(self._work, tasks, self.budget.stopped):
-            if found is None or task[0] in self.board.failed:
+        for task, found in side_by_side(self._fit, tasks, self.budget.stopped):
+            if found is None or task[0] in self.fits.failed:
                 continue
             outcome, self.seconds[task] = found
-            self.board.enter(task, outcome)
-            if task[0] not in self.board.failed:
+            self.fits.enter(task, outcome)
+            if task[0] not in self.fits.failed:
                 self.outcomes[task] = outcome
-            if task[0] in self.board.ready:
-                self.course.append((self.budget.spent, task[0]))
+            if task[0] in self.fits.ready:
+                spent, value = self.budget.spent, self.measure(task[0])
+                self.course.append(Milestone(spent, value, task[0].method))
                 self._after = self._time_after()
             share = min(1.0, self.budget.spent / self.budget.seconds)
-            self.tell(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}", share or None)
-        known = {*self.board.ready, *self.failed}
+            self.report(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}", share or None)
+        known = {*self.fits.ready, *self.failed}
         self.not_begun = [member for member in self.entrants if member not in known]
 
-    def _work(self, task: Task, check: Check) -> tuple[Outcome, float] | None:
+    def _fit(self, task: Task, check: Check) -> tuple[Outcome, float] | None:
         member = task[0]
         if not self._admit(member):
             return None
@@ -185,14 +195,14 @@ class Contest:
 
         began = self.budget.clock()
         try:
-            outcome = self.board.train(task, over)
-        except Stopped:  # before there was anything to score with
+            outcome = self.fits.train(task, over)
+        except Stopped:  # before there was a scorer
             return None
-        # What was stopped half-way is not entered.
+        # A fit that was cut short is not entered.
         return None if over() else (outcome, self.budget.clock() - began)
 
     def _admit(self, member: Member) -> bool:
-        """Decide once whether a member can be trained on all folds within the time."""
+        """Decide once whether a member can be fitted on all folds within the time."""
         with self._lock:
             if member not in self._admitted:
                 own = self._time_of(member)
@@ -201,10 +211,10 @@ class Contest:
                 needed = (1.0 + self.growth) * left + self._after
                 is_first = not self._admitted
                 self._admitted[member] = is_first or not self.budget.is_over(needed)
-            return self._admitted[member] and member not in self.board.failed
+            return self._admitted[member] and member not in self.fits.failed
 
     def _time_of(self, member: Member) -> float:
-        """Predict the seconds of training a member on the folds that are left."""
+        """Predict the seconds of fitting a member on its remaining folds."""
         known = dict(self.seconds)
         own = [seconds for (one, _), seconds in known.items() if one == member]
         expected = sum(self._expected[one] for one, _ in known)
@@ -213,42 +223,30 @@ class Contest:
         return (self.n_folds - len(own)) * a_fit / self._at_once
 
     def _time_after(self) -> float:
-        """Predict the seconds of what comes after: judging, and training the winner once more."""
+        """Predict the seconds that the tests and the final refit will take."""
         fits = [self.seconds[member, k] for member in self.ready for k in range(self.n_folds)]
-        judging = [self.seconds_alone(self.best_of(method)) for method in self.methods()]
+        testing = [self.seconds_alone(self.best_of(method)) for method in self.methods()]
         again = self.growth * sum(fits) / self._at_once
-        # Weights are chosen for the nested estimate, for the judged model, and for the final one.
+        # Weights are chosen for the nested estimate, for the tested model, and for the final one.
         bags = (self.n_folds * _BAGS + (1.0 + self.growth) * BAGS) * (self.criterion.share > 0.0)
-        looks = bags * STEPS * len(self.ready) * self._a_look
-        return _MARGIN * (again + sum(judging) + looks) + CLOSING
-
-    def fit_seconds(self, member: Member) -> float:
-        """Average the time of a fit."""
-        return float(np.mean([self.seconds[member, k] for k in range(self.n_folds)]))
+        evaluations = bags * STEPS * len(self.ready) * self._evaluation
+        return _MARGIN * (again + sum(testing) + evaluations) + CLOSING
 
     def seconds_alone(self, member: Member) -> float:
-        """Predict the seconds of training a member as it is on all training rows."""
+        """Predict the seconds of fitting a member on all training rows."""
         method = METHODS[member.method](**dict(member.params))
         expected = method.estimate(*counts(self.positive), self.X.shape[1]).seconds or 0.0
         factor = (_OVERHEAD + expected) / self._expected[member]
-        return factor * self.fit_seconds(member)
+        return factor * float(np.mean([self.seconds[member, k] for k in range(self.n_folds)]))
 
-    def spent_on(self, method: str) -> float:
-        """Add up the time of all fits of a method."""
-        return sum(s for (one, _), s in self.seconds.items() if one.method == method)
-
-    def tried(self, method: str) -> int:
-        """Count the settings of a method that were trained on any fold."""
-        return len({one for one, _ in self.outcomes if one.method == method})
-
-    # ------------------------------------------------------------- judging
+    # ----------------------------------------------------------- selecting
 
     def methods(self) -> list[str]:
-        """List the methods that are trained on all folds, in the order of the library."""
+        """List the methods that are fitted on all folds, in the order of the library."""
         return list(dict.fromkeys(member.method for member in self.ready))
 
     def of_method(self, method: str) -> list[Member]:
-        """List the members of a method that are trained on all folds."""
+        """List the members of a method that are fitted on all folds."""
         return [member for member in self.ready if member.method == method]
 
     def best_of(self, method: str) -> Member:
@@ -259,12 +257,24 @@ class Contest:
         """Return the criterion of one member on the scores held out in the folds."""
         return self._alone((member,)).value
 
-    def estimate(self, method: str) -> Estimate:
-        """Estimate the criterion of a method, its settings chosen without the rows tested."""
-        return self._alone(tuple(self.of_method(method)))
+    def standing(self, method: str) -> Standing:
+        """Return the current state of a method with its best settings."""
+        seconds = sum(s for (one, _), s in self.seconds.items() if one.method == method)
+        tried = len({one for one, _ in self.outcomes if one.method == method})
+        if ready := tuple(self.of_method(method)):
+            params = self.best_of(method).params
+            hidden = alike(method)
+            settings = ", ".join(f"{n} = {v}" for n, v in params if n not in hidden)
+            inner = self._alone(ready)
+            return Standing(method, READY, dict(params), settings, tried, inner, seconds=seconds)
+        own = [one for one in self.entrants if one.method == method]
+        reasons = [self.failed[one] for one in own if one in self.failed]
+        why = reasons[0] if len(reasons) == len(own) else ""
+        state = FAILED if why else TRAINS if tried else WAITS
+        return Standing(method, state, dict(own[0].params), "", tried, seconds=seconds, why=why)
 
     def choose(self) -> Selection:
-        """Decide what is handed over, by the training rows alone.
+        """Select the final model by the training rows alone.
 
         The combination, unless the best single method leads it by :data:`ERRORS` standard errors.
         """
@@ -281,7 +291,7 @@ class Contest:
 
     @functools.cached_property
     def combined(self) -> Estimate:
-        """Criterion of the combination, with weights chosen without the rows tested."""
+        """Criterion of the combination, with weights chosen without the rows that are scored."""
         return self._estimated(self._combination)
 
     @functools.cached_property
@@ -297,7 +307,7 @@ class Contest:
         return nested_scores(self._folds, score)
 
     def _alone(self, members: tuple[Member, ...]) -> Estimate:
-        """Estimate the criterion of the best of some members, chosen without the rows tested."""
+        """Estimate the best of some members, chosen without the rows that are scored."""
         if members not in self._estimates:
             self._estimates[members] = self._estimated(self._nested(members))
         return self._estimates[members]
@@ -314,7 +324,7 @@ class Contest:
         return nested_scores(self._folds, score)
 
     def _scores(self, members: tuple[Member, ...]) -> Array:
-        return np.array([self.board.scale_up(member) for member in members])
+        return np.array([self.fits.scale_up(member) for member in members])
 
     def _estimated(self, scores: Array) -> Estimate:
         sampled = self.declared, self.weight_kind, self.groups
@@ -324,7 +334,7 @@ class Contest:
         return None if self.weights is None else self.weights[rows]
 
 
-def _seconds_of_a_look(criterion: Criterion, positive: Mask) -> float:
+def _seconds_of_an_evaluation(criterion: Criterion, positive: Mask) -> float:
     """Measure the time of computing the criterion once."""
     scores = np.linspace(0.0, 1.0, len(positive))
     criterion(positive, scores)  # the first call may compile it
@@ -335,17 +345,17 @@ def _seconds_of_a_look(criterion: Criterion, positive: Mask) -> float:
 
 @dataclasses.dataclass(eq=False)
 class Budget:
-    """The time to be spent.
+    """The time limit of a search.
 
     Attributes
     ----------
     seconds : float
     stopped : callable
-        Returns whether a person wants it to end.
+        Returns whether the user stopped the search.
     clock : callable
         Returns seconds.
     head_start : float
-        Seconds that were spent before.
+        Seconds that were used up before.
     """
 
     seconds: float = math.inf
@@ -363,7 +373,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start."""
         return self.head_start + self.clock() - self._began
 
     def is_over(self, reserve: float = 0.0) -> bool:

@@ -1,4 +1,4 @@
-"""Rows held out by a search, and whether enough remain."""
+"""Held-out rows of a search, and whether enough rows remain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.split_rows import part_weights
-from aucstudio.project.tournament.leaderboard import COMBINATION
+from aucstudio.project.tournament.standings import COMBINATION
 
 FOLDS = 5
 """Of the training rows."""
@@ -26,19 +26,19 @@ _MOST_FOLDS = 20
 
 
 def held_out_once(validation: Validation) -> Validation:
-    """Return the hold-out of a tournament: that of a study, its test file, or one of its size."""
+    """Return the hold-out of a search: that of the study, its test file, or one of its size."""
     if validation.scheme in (HOLD_OUT, FILE) and validation.splits == 1:
         return validation
     return Validation(test_size=validation.test_size, seed=validation.seed)
 
 
 def inner_folds(validation: Validation) -> int:
-    """Return the number of folds of the training rows: that of a study that uses folds."""
+    """Return the number of folds of the training rows: that of the study if it uses folds."""
     return min(validation.folds, _MOST_FOLDS) if validation.scheme == K_FOLDS else FOLDS
 
 
 def plan_words(validation: Validation) -> str:
-    """Return which rows final figures come from, and how the others are used."""
+    """Describe the held-out rows and the use of the others."""
     held, folds = held_out_once(validation), inner_folds(validation)
     if held.scheme == FILE:
         rows = f"the rows of {Path(held.test_file).name}"
@@ -52,12 +52,7 @@ def plan_words(validation: Validation) -> str:
 
 
 def check_table(table: Table) -> None:
-    """Refuse a table for which no search is possible, whatever rows are held out.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError if no search is possible on a table."""
     table.require_two_classes()
     table.weights  # noqa: B018  (refuses what cannot be weights)
 
@@ -69,7 +64,7 @@ def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def few_rows_words(table: Table, validation: Validation) -> str:
-    """Return a caution if a class has few rows of positive weight."""
+    """Return a caution if a class has few rows of positive weight; empty otherwise."""
     positive = table.is_positive()
     positive = positive[counted_places(table, np.arange(len(positive)))]
     m = int(np.count_nonzero(positive))
@@ -77,7 +72,7 @@ def few_rows_words(table: Table, validation: Validation) -> str:
 
 
 def read_held_out(table: Table, validation: Validation) -> Table | None:
-    """Read the test file, as a run of the combination would; None where there is none.
+    """Read the test file as for a run of the combination; None without one.
 
     Raises
     ------
@@ -96,12 +91,12 @@ def read_held_out(table: Table, validation: Validation) -> Table | None:
 
 
 def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
-    """Draw the rows that are held out: none of the table, where they are in a test file.
+    """Draw the held-out rows: none of the table if there is a test file.
 
     Raises
     ------
     InputError
-        If the others cannot be parted into folds that have both classes, or no row of a class
+        If the other rows cannot be divided into folds with both classes, or no row of a class
         counts.
     """
     check_table(table)

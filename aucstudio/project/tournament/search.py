@@ -1,10 +1,9 @@
-"""A search: comparison, final test and final model."""
+"""A search: comparison on the training rows, test on the held-out rows, and final model."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +34,9 @@ from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.tournament.candidate_comparison import (
     CLOSING,
     Budget,
-    Contest,
+    CandidateComparison,
+    Report,
     Selection,
-    Tell,
 )
 from aucstudio.project.tournament.hold_out import (
     FOLDS,
@@ -46,20 +45,24 @@ from aucstudio.project.tournament.hold_out import (
     few_rows_words,
     read_held_out,
 )
-from aucstudio.project.tournament.leaderboard import (
+from aucstudio.project.tournament.standings import (
     COMBINATION,
-    Duel,
-    Entry,
-    Leaderboard,
+    JUDGED,
+    READY,
+    WAITS,
+    Estimate,
+    Lead,
+    RowCounts,
+    Standing,
+    Standings,
 )
-from aucstudio.project.tournament.live_standings import final_standings, live_standings
-from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.tournament.verdict import SearchResult, final_standings
 from aucstudio.project.words import seconds_words
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
-_TELL_SECONDS = 0.3  # between two standings that differ in words only
-_COST_OF_ROWS = 1.5  # power of the rows that training takes: from 1 of trees to 2 of kernels
+_REPORT_SECONDS = 0.3  # between two standings that differ in words only
+_COST_OF_ROWS = 1.5  # power of the rows in the time of a fit: from 1 for trees to 2 for kernels
 
 
 def find_best(
@@ -70,31 +73,30 @@ def find_best(
     folds: int = FOLDS,
     budget: Budget | None = None,
     entrants: Sequence[Member] | None = None,
-    tell: Tell = lambda words, share: None,
+    report: Report = lambda words, share: None,
     store: RunStore | None = None,
     preparation: PreparationChoice = USUAL,
-    watch: Callable[[Standings], object] | None = None,
-) -> Leaderboard:
-    """Run a tournament.
+    watch: Callable[[Standings], object] = lambda _standings: None,
+) -> SearchResult:
+    """Search for the best model of a table.
 
     Parameters
     ----------
     table : Table
     validation : Validation
-        One hold-out part, or a test file, which no choice sees.
+        One hold-out part, or a test file, which no selection uses.
     fpr_range : (float, float), optional
-        The range whose partial AUC counts beside the AUC.
+        The range whose partial AUC is in the ranking criterion beside the AUC.
     folds : int
         Of the training rows.
     budget : Budget, optional
     entrants : sequence of Member, optional
-        The members to train, the most important first; by default those of the library.
-    tell : callable, optional
-        Called with what is being done, in words, and the share of the time that is over.
+        The members to fit, the most important first; by default those of the library.
+    report : callable, optional
+        Called with the current step, and the share of the time that is used up.
     store : RunStore, optional
-        Where each run is kept as it ends.
+        Stores each run as it ends.
     preparation : PreparationChoice, optional
-        What is done with columns before each fit.
     watch : callable, optional
         Called with the standings whenever they have changed, and at the end.
 
@@ -107,28 +109,27 @@ def find_best(
         raise InputError("Find the best holds out one part of the rows", setting="validation")
     if fpr_range is not None:
         check_band(fpr_range)
-    budget = budget or Budget()
-    hall = _Tournament(table, validation, fpr_range, folds, budget, tell, store, preparation, watch)
-    return hall.hold(entrants)
+    options = validation, fpr_range, folds, budget or Budget(), report, store, preparation, watch
+    return _Search(table, *options).run(entrants)
 
 
 @dataclasses.dataclass(eq=False)
-class _Tournament:
-    """One tournament and its state."""
+class _Search:
+    """One search and its state."""
 
     table: Table
     validation: Validation
     range: Range | None
     folds: int
     budget: Budget
-    tell: Tell
+    report: Report
     store: RunStore | None
     preparation: PreparationChoice
-    watch: Callable[[Standings], object] | None
+    watch: Callable[[Standings], object]
 
     def __post_init__(self) -> None:
         self._band = self.range or DEFAULT_BAND
-        # A file that does not fit is refused before anything is trained; no choice looks at it.
+        # A file that does not fit is refused before anything is fitted; no selection uses it.
         self._test_table = read_held_out(self.table, self.validation)
         self._shared = shared_notes(self.table, self._test_table)
         self._begun = Standings.begun(
@@ -138,71 +139,84 @@ class _Tournament:
             preparation=self.preparation,
             folds=self.folds,
         )
-        self._unsaved = ""
-        self._told: tuple[object, float] = None, 0.0
-        self._entries: list[Entry] = []
-        self._first: Entry | None = None
+        self._unsaved = self._not_refit = ""
+        self._reported: tuple[object, float] = None, 0.0
+        self._entries: dict[str, Standing] = {}
+        self._failed: list[str] = []
+        self._records: dict[str, RunRecord] = {}
+        self._first = ""  # the selected method
         self._choice: Selection | None = None
         self._model: Model | None = None
-        self._not_refit = ""
 
-    def hold(self, entrants: Sequence[Member] | None) -> Leaderboard:
-        contest = self._contest = self._make_contest(entrants)
-        contest.play()
+    def run(self, entrants: Sequence[Member] | None) -> SearchResult:
+        comparison = self._comparison = self._compare(entrants)
+        comparison.run()
         self._choose()
-        self._judge()
+        self._test()
         # The order is decided without the held-out rows.
-        order = sorted(self._entries, key=lambda one: (one is not self._first, -one.inner))
-        budget = self.budget
-        not_judged = [one.method for one in self._entries if one.why and not one.failed]
-        failed = [one.why for one in self._entries if one.failed]
-        # What time cut short is known before the last looks are taken.
-        over = bool(contest.not_begun or not_judged)
-        board = Leaderboard(
-            tuple(order),
-            self._duels(order),
-            self._band,
-            self.range,
-            contest.criterion,
-            "stopped" if budget.stopped() else "time" if over else "done",
-            budget.spent,
-            len(contest.outcomes) + sum(entry.record is not None for entry in order),
-            tuple(dict.fromkeys(member.text for member in contest.not_begun))
-            + tuple(f"{method} on the held-out rows" for method in not_judged),
-            (*(f"{m.text}: {why}" for m, why in contest.failed.items()), *failed),
-            self._notes(),
-            self._unsaved,
-            not self._shared,
-            self._choice,
-            self._model,
-            self._not_refit,
+        order = sorted(
+            self._entries.values(), key=lambda one: (one.method != self._first, -_inner(one))
         )
-        if self.watch is not None:
-            self.watch(final_standings(self._live(""), board))
-        return board
+        not_tested = [one.method for one in order if one.why and one.method not in self._failed]
+        not_begun = tuple(dict.fromkeys(member.text for member in comparison.not_begun))
+        over = bool(not_begun or not_tested)
+        result = SearchResult(
+            entries=tuple(self._with_leads(order)),
+            records=self._records,
+            band=self._band,
+            fpr_range=self.range,
+            criterion=comparison.criterion,
+            ended="stopped" if self.budget.stopped() else "time" if over else "done",
+            spent=self.budget.spent,
+            fits=len(comparison.outcomes) + len(self._records),
+            not_begun=not_begun + tuple(f"{method} on the held-out rows" for method in not_tested),
+            failed=(
+                *(f"{m.text}: {why}" for m, why in comparison.failed.items()),
+                *(self._entries[method].why for method in self._failed),
+            ),
+            untested=tuple(not_tested),
+            notes=self._notes(),
+            unsaved=self._unsaved,
+            unseen=not self._shared,
+            choice=self._choice,
+            model=self._model,
+            not_refit=self._not_refit,
+        )
+        self.watch(final_standings(self._live(""), result))
+        return result
 
-    def _say(self, words: str, share: float | None) -> None:
-        """Report the work, and the standings as soon as one of them has changed."""
-        self.tell(words, share)
-        if self.watch is None:
-            return
-        known, when = self._told
-        judged = sum(one.record is not None for one in self._entries)
-        now = (len(self._contest.course), len(self._entries), judged)
-        if now != known or self.budget.spent > when + _TELL_SECONDS:
-            self._told = now, self.budget.spent
+    def _report(self, words: str, share: float | None = None) -> None:
+        """Report the current step, and the standings if an entry has changed."""
+        self.report(words, share)
+        known, when = self._reported
+        now = len(self._comparison.course), len(self._entries), len(self._records)
+        if now != known or self.budget.spent > when + _REPORT_SECONDS:
+            self._reported = now, self.budget.spent
             self.watch(self._live(words))
 
     def _live(self, words: str) -> Standings:
-        start = dataclasses.replace(self._begun, doing=words)
-        return live_standings(start, self._contest, self._held, self._entries)
+        comparison, known = self._comparison, self._entries
+        methods = dict.fromkeys(member.method for member in comparison.entrants)
+        listed = [known.get(method) or comparison.standing(method) for method in methods]
+        listed.append(known.get(COMBINATION) or Standing(COMBINATION, WAITS))
+        return dataclasses.replace(
+            self._begun,
+            doing=words,
+            share=comparison.criterion.share,
+            train=RowCounts.of(comparison.positive),
+            held=RowCounts.of(self._held),
+            entries=tuple(sorted(listed, key=_inner, reverse=True)),
+            course=tuple(comparison.course),
+            spent=self.budget.spent,
+            fits=len(comparison.outcomes) + len(self._records),
+        )
 
-    def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
+    def _compare(self, entrants: Sequence[Member] | None) -> CandidateComparison:
         table, validation = self.table, self.validation
         split = self._split = draw(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
-        # As the combination prepares its rows, whose models are those of the contest.
+        # Prepared as for the combination, which consists of the models of the comparison.
         preparation = learn(METHODS[COMBINATION], table, labelled[split.train], self.preparation)
         X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
@@ -218,11 +232,11 @@ class _Tournament:
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         growth = 0.0 if self._is_whole else (len(labelled) / len(places)) ** _COST_OF_ROWS
         kind = table.weight_kind or SAMPLING
-        return Contest(*parts, self.budget, growth, self._say, declared, kind)
+        return CandidateComparison(*parts, self.budget, growth, self._report, declared, kind)
 
     @property
     def _is_whole(self) -> bool:
-        """Whether the final model is trained on all labelled rows."""
+        """Whether the tested model is fitted on all labelled rows."""
         return self._test_table is not None
 
     def _held_classes(self, split: Split) -> NDArray[np.bool_]:
@@ -235,62 +249,89 @@ class _Tournament:
 
     def _choose(self) -> None:
         """Select the final model, and list the entries to test on the held-out rows."""
-        contest = self._contest
-        if not contest.ready:
+        comparison = self._comparison
+        if not comparison.ready:
             return
-        self._say("choosing weights", None)
-        choice = self._choice = contest.choose()
-        self._entries = [Entry.of_method(contest, method, choice) for method in contest.methods()]
-        self._first = next((one for one in self._entries if one.member == choice.member), None)
-        # Once somebody stops, nothing more is trained: what is ready is judged as a combination.
-        if len(contest.ready) > 1 or self.budget.stopped():
-            self._entries.append(self._combination())
-            if choice.member is None or self.budget.stopped():
-                self._first = self._entries[-1]
+        self._report("choosing weights")
+        choice = self._choice = comparison.choose()
+        self._entries = {method: comparison.standing(method) for method in comparison.methods()}
+        self._first = COMBINATION if choice.member is None else choice.member.method
+        if choice.member is not None:
+            chosen = self._entries[self._first]
+            self._entries[self._first] = dataclasses.replace(chosen, inner=choice.inner)
+        # After a stop nothing more is fitted: the finished models are tested as a combination.
+        if len(comparison.ready) > 1 or self.budget.stopped():
+            self._entries[COMBINATION] = self._combination()
+            self._first = COMBINATION if self.budget.stopped() else self._first
 
-    def _combination(self) -> Entry:
-        contest, ready = self._contest, self._contest.ready
+    def _combination(self) -> Standing:
+        comparison, ready = self._comparison, self._comparison.ready
         params = {
             "fpr_range": self.range,
             "library": listed(ready),
             "n_folds": self.folds,
             "random_state": self.validation.seed,
         }
-        spent = sum(contest.seconds[m, k] for m in ready for k in range(contest.n_folds))
-        member = Member.of(COMBINATION, **params)
-        return Entry(member, contest.combined, spent, None, contest.criterion)
+        inner = comparison.combined
+        spent = sum(comparison.seconds[m, k] for m in ready for k in range(comparison.n_folds))
+        return Standing(COMBINATION, READY, params, inner=inner, seconds=spent)
 
-    def _judge(self) -> None:
-        """Judge what is handed over, train it once more on all rows, and judge the others.
+    def _test(self) -> None:
+        """Test the selected entry on the held-out rows, refit it on all rows, test the others.
 
-        The fastest goes first. Once somebody stops, only the combination, which needs no training,
-        is judged.
+        The fastest come first. After a stop only the combination is tested, which needs no fit.
         """
-        for one in sorted(self._entries, key=lambda one: (one is not self._first, self._cost(one))):
-            one.why = "" if one.opened is None else self._why_no_time(one)
-            if one.why or (record := self._record(one)) is None:
-                continue
-            one.judge(record)
-            self._say(f"tested {one.method}", None)
-            if one is self._first:
-                self._refit(one, record)
+        order = sorted(
+            self._entries, key=lambda method: (method != self._first, self._cost(method))
+        )
+        for method in order:
+            entry, why = self._entries[method], self._why_no_time(method)
+            record = None if why else self._run(entry)
+            if isinstance(record, RunRecord):
+                self._records[method] = record
+                self._entries[method] = self._tested(entry, record)
+                self._report(f"tested {method}")
+                if method == self._first:
+                    self._refit(method, record)
+            else:
+                self._entries[method] = dataclasses.replace(entry, why=why or record or "")
 
-    def _why_no_time(self, one: Entry) -> str:
+    def _tested(self, entry: Standing, record: RunRecord) -> Standing:
+        """Return an entry with its figures on the held-out rows."""
+        (split,) = record.splits
+        sampled = split.test_weights, split.weight_kind, split.test_groups
+        rows = split.test_positive, split.test_scores, *sampled
+        criterion = self._comparison.criterion
+        alone = dataclasses.replace(criterion, share=float(criterion.share > 0.0))
+        return dataclasses.replace(
+            entry,
+            state=JUDGED,
+            run=record.id,
+            held_out=Estimate.of(criterion, *rows),
+            area=Estimate.of(alone, *rows),
+        )
+
+    def _why_no_time(self, method: str) -> str:
+        if method == COMBINATION:
+            return ""
         if self.budget.stopped():
             return "the search was stopped"
-        if one is not self._first and self.budget.is_over(CLOSING + self._cost(one)):
-            return f"too little time was left for a fit of about {seconds_words(self._cost(one))}"
+        cost = self._cost(method)
+        if method != self._first and self.budget.is_over(CLOSING + cost):
+            return f"too little time was left for a fit of about {seconds_words(cost)}"
         return ""
 
-    def _cost(self, one: Entry) -> float:
-        """Predict the seconds of judging it: the combination consists of models that are there."""
-        return 0.0 if one.opened is None else self._contest.seconds_alone(one.opened)
+    def _cost(self, method: str) -> float:
+        """Predict the seconds of testing an entry: the combination needs no fit."""
+        if method == COMBINATION:
+            return 0.0
+        return self._comparison.seconds_alone(self._comparison.best_of(method))
 
-    def _refit(self, one: Entry, record: RunRecord) -> None:
-        """Train what is handed over once more, on all labelled rows, as far as time allows."""
+    def _refit(self, method: str, record: RunRecord) -> None:
+        """Refit the selected entry on all labelled rows, if the time suffices."""
         if self._is_whole:
             return
-        self._say(f"training {one.member.method} on all rows", None)
+        self._report(f"training {method} on all rows")
         rule = ThresholdRule("fpr", fpr=self._band[1])
 
         def over(_: object = None) -> bool:
@@ -307,55 +348,55 @@ class _Tournament:
         except (ValueError, MemoryError) as error:
             self._not_refit = failure_sentence(error)
 
-    def _record(self, one: Entry) -> RunRecord | None:
-        stopped, trained, member = self.budget.stopped, one.opened is None, one.member
-        is_over = stopped if one is self._first else lambda: self.budget.is_over(CLOSING)
-        # The combination is trained already, so that a stop does not keep it from being judged.
-        listen: Listener | None = None if trained else lambda _: is_over()
-        kept = self._contest.outcomes if trained else None
-        self._say(f"held-out rows, {member.method}", None)
+    def _run(self, entry: Standing) -> RunRecord | str:
+        """Run an entry on the held-out rows; return why there is no record otherwise."""
+        stopped, fitted = self.budget.stopped, entry.method == COMBINATION
+        is_first = entry.method == self._first
+        is_over = stopped if is_first else lambda: self.budget.is_over(CLOSING)
+        # A stop does not prevent the test of the combination, which is fitted already.
+        listen: Listener | None = None if fitted else lambda _: is_over()
+        kept = self._comparison.outcomes if fitted else None
+        self._report(f"held-out rows, {entry.method}")
+        text = Member.of(entry.method, **entry.params).text
+        planned = entry.method, entry.params, self.validation, self._band
         try:
-            experiment = plan_on(
-                self.table,
-                member.method,
-                dict(member.params),
-                self.validation,
-                self._band,
-                preparation=self.preparation,
-            )
+            experiment = plan_on(self.table, *planned, preparation=self.preparation)
             if self._test_table is not None:
                 experiment = experiment.tested_on(self._test_table)
         except ValueError as error:
-            one.why, one.failed = f"{member.text}: {error}", True
-            return None
+            self._failed.append(entry.method)
+            return f"{text}: {error}"
         record = execute_split(experiment, self.table, self._test_table, 0, None, listen, kept)
         if record.error:
-            one.why, one.failed = f"{member.text}: {record.error}", True
-        elif record.status != DONE or not record.splits:
-            one.why = "the search was stopped" if stopped() else "the time limit was reached"
-        else:
-            return self._keep(record)
-        return None
+            self._failed.append(entry.method)
+            return f"{text}: {record.error}"
+        if record.status != DONE or not record.splits:
+            return "the search was stopped" if stopped() else "the time limit was reached"
+        return self._stored(record)
 
-    def _keep(self, record: RunRecord) -> RunRecord:
+    def _stored(self, record: RunRecord) -> RunRecord:
         try:
             return record if self.store is None else self.store.add_run(record)
         except InputError as error:
             self._unsaved = str(error)
             return record
 
-    def _duels(self, entries: Sequence[Entry]) -> tuple[Duel, ...]:
-        judged = [entry for entry in entries if entry.record is not None]
-        if len(judged) < 2:
-            return ()
-        records: list[Any] = [entry.record for entry in judged]
+    def _with_leads(self, entries: Sequence[Standing]) -> list[Standing]:
+        """Test the first tested entry against the others on the held-out rows."""
+        best, *others = [one.method for one in entries if one.run] or [""]
         band = WHOLE if self.range is None else self.range
-        tests = pair_tests([(records[0], other) for other in records[1:]], band)
-        corrected = holm([test.p for test in tests]).tolist()
-        return tuple(map(Duel, judged[1:], tests, corrected))
+        tests = pair_tests([(self._records[best], self._records[one]) for one in others], band)
+        corrected = holm([test.p for test in tests]).tolist() if tests else []
+        leads = dict(zip(others, map(Lead.of, tests, corrected), strict=True))
+        return [dataclasses.replace(one, behind=leads.get(one.method)) for one in entries]
 
     def _notes(self) -> tuple[str, ...]:
         caution = few_rows_words(self.table, self.validation)
         tables = self.table, self._test_table
         groups = group_notes(self.validation, *tables, [self._split])
         return (*texts((*self._shared, *groups)), *filter(None, [caution]))
+
+
+def _inner(entry: Standing) -> float:
+    """Return the cross-validated criterion of an entry, as far as it is known."""
+    return -np.inf if entry.inner is None else entry.inner.value

@@ -1,6 +1,6 @@
-"""Standings as plain data, shown and stored.
+"""Standings of a search as plain data, shown and stored.
 
-Runs are named by their ids; whoever shows the standings looks them up.
+Runs are referred to by their ids.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import DECLARED, inference, roc
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.summary import LEVEL, WHOLE
+from aucstudio.project.results.summary import LEVEL, WHOLE, number
+from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.record import RunRecord
 
 Band = tuple[float, float]
+
+COMBINATION = "auc-ensemble"
+"""The method of the entry that combines all others."""
 
 WAITS, TRAINS, READY, JUDGED = "waiting", "training", "ready", "judged"
 LEFT, FAILED = "not begun", "failed"
@@ -32,14 +36,14 @@ RUNNING, DONE, TIME, STOPPED = "running", "done", "time", "stopped"
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """The criterion on rows that were neither trained on nor had a part in a choice.
+    """The ranking criterion on rows that were used for no fit and no selection.
 
     Attributes
     ----------
     value : float
     low, high : float or None
-        The blend of the bounds of AUC and partial AUC: never narrower than an interval of the
-        blend, for one may be high where the other is low. None where there are too few rows.
+        Weighted means of the limits of AUC and partial AUC. They are never narrower than an
+        interval of the weighted mean. None if there are too few rows.
     """
 
     value: float
@@ -56,7 +60,7 @@ class Estimate:
         weight_kind: str = roc.SAMPLING,
         groups: NDArray[np.intp] | None = None,
     ) -> Estimate:
-        """Estimate it from scores of rows; with ``groups``, groups are the sampling unit."""
+        """Estimate the criterion from scores; with ``groups``, groups are the sampling unit."""
         sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
         ranking, share = roc.Ranking.of(positive, scores, **sampled), criterion.share
         parts = [(WHOLE, 1.0 - share), ((criterion.low, criterion.high), share)]
@@ -75,11 +79,13 @@ class Lead:
     Attributes
     ----------
     difference : float
-        Of the AUC, or of the partial AUC where a range was asked for.
+        Of the AUC, or of the partial AUC if a range was requested.
     low, high, p : float or None
-        ``p`` is corrected for all the others (Holm).
+        ``p`` is corrected for all the other entries (Holm).
     reason : str
         Why there is no test.
+    uncorrected : float or None
+        The p-value of this test alone.
     """
 
     difference: float
@@ -87,11 +93,23 @@ class Lead:
     high: float | None = None
     p: float | None = None
     reason: str = ""
+    uncorrected: float | None = None
+
+    @classmethod
+    def of(cls, test: inference.TestResult, corrected: float) -> Lead:
+        """Return a test as plain numbers, None for those that are missing."""
+        low, high, p, alone = map(number, (test.low, test.high, corrected, test.p))
+        return cls(test.difference, low, high, p, test.reason, alone)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected test rejects that both are equal."""
+        return self.p is not None and inference.settled(self.p)
 
 
 @dataclasses.dataclass(frozen=True)
 class Standing:
-    """One entry: a method with the settings that did best so far, or the combination.
+    """One entry: a method with its best settings so far, or the combination.
 
     Attributes
     ----------
@@ -99,23 +117,23 @@ class Standing:
     state : str
         "waiting", "training", "ready", "judged", "not begun" or "failed".
     params : dict
-        The settings that are not as usual.
+        The settings that are not the default.
     settings : str
-        Those that set it apart from others, in words.
+        Those that distinguish it from other entries, as text.
     tried : int
         How many settings were trained on any fold.
     inner, held_out : Estimate or None
-        On rows of the training part, held out in folds, settings and weights chosen without the
-        rows judged; on the rows that no choice has seen.
+        Cross-validated on the training rows, with settings and weights chosen without the rows
+        that are scored; and on the held-out rows, which no selection uses.
     seconds : float
-        What its fits took, all together.
+        Total time of its fits.
     run : str
-        The id of the run that was judged on the held-out rows; empty without one.
+        The id of the run that was tested on the held-out rows; empty if there is none.
     behind : Lead or None
     why : str
         Why it failed, or was not tested.
     area : Estimate or None
-        The AUC on the held-out rows; where a range was asked for, the partial AUC of the range.
+        The AUC on the held-out rows, or the partial AUC if a range was requested.
     """
 
     method: str
@@ -133,15 +151,32 @@ class Standing:
 
     @property
     def optimism(self) -> float | None:
-        """How much better it looked where it was chosen."""
+        """The cross-validated criterion minus that on the held-out rows."""
         if self.inner is None or self.held_out is None:
             return None
         return self.inner.value - self.held_out.value
 
+    @property
+    def title(self) -> str:
+        """The method and its settings in the notation of the command line."""
+        return f"{self.method} ({self.settings})" if self.settings else self.method
+
+    @property
+    def name(self) -> str:
+        """The method and its settings as the window shows them."""
+        settings = chosen_settings(self.method, self.params, alike(self.method))
+        return DECLARED[self.method].title + (f" ({settings})" if settings else "")
+
+
+def alike(method: str) -> tuple[str, ...]:
+    """List the settings that do not distinguish an entry from others."""
+    own = ("library", "n_folds") if method == COMBINATION else ()
+    return (*own, "random_state", "fpr_range")
+
 
 @dataclasses.dataclass(frozen=True)
 class Milestone:
-    """A method with settings that had been trained on all folds, and when."""
+    """A method that was trained on all folds, and the seconds since the start."""
 
     seconds: float
     value: float
@@ -150,20 +185,20 @@ class Milestone:
 
 @dataclasses.dataclass(frozen=True)
 class RowCounts:
-    """How many rows there are of each class."""
+    """Numbers of rows of each class."""
 
     positives: int
     negatives: int
 
     @classmethod
     def of(cls, positive: NDArray[np.bool_]) -> RowCounts:
-        """Count them."""
+        """Count the rows."""
         m = int(np.count_nonzero(positive))
         return cls(m, len(positive) - m)
 
     @property
     def all(self) -> int:
-        """Both together."""
+        """Number of rows."""
         return self.positives + self.negatives
 
 
@@ -178,7 +213,7 @@ class OperatingPoint:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What a tournament came to, a sentence each; empty where there is nothing to say.
+    """The result of a search, one sentence for each attribute; empty if it does not apply.
 
     Attributes
     ----------
@@ -189,11 +224,11 @@ class Verdict:
     runner_up, settles : str
         The second, and the results of the tests.
     simpler : str
-        The simplest method that costs little for certain.
+        The simplest method whose loss is small with confidence.
     choice : str
-        Why the combination, or a single method, is handed over.
+        Why the combination or a single method was selected.
     refit : str
-        Which rows the model to take away was trained on.
+        Which rows the exported model was trained on.
     """
 
     best: str
@@ -207,7 +242,7 @@ class Verdict:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Return those that are not empty, in the order in which they are read."""
+        """Return the sentences in reading order."""
         first = self.best, self.threshold, self.choice, self.refit, self.rests
         return tuple(filter(None, (*first, self.runner_up, self.settles, self.simpler)))
 
@@ -221,13 +256,13 @@ class Standings:
     created : str
         When it began, ISO 8601 with offset.
     fpr_range : (float, float) or None
-        What was asked for; None is the AUC.
+        The requested range; None for the AUC.
     share : float
         Weight of the partial AUC of that range in the ranking criterion; the rest is the AUC's.
     budget : float or None
         Seconds; None without a limit.
     validation : Validation
-        What is held out.
+        Which rows are held out.
     preparation : PreparationChoice
     train, held : RowCounts
     entries : tuple of Standing
@@ -238,21 +273,21 @@ class Standings:
     spent : float
     fits : int
     doing : str
-        What is being done.
+        The current step.
     error : str
         Why it failed.
     best, simpler : str
-        The runs of the entry that is handed over, and of the simplest one that costs little for
-        certain.
+        The runs of the selected entry, and of the simplest entry whose loss is small with
+        confidence.
     point : OperatingPoint or None
         The threshold of the best model, at the end of the range.
     members : tuple of MemberShare
         Of the best model, if it is a combination.
     verdict : Verdict or None
     remarks : tuple of str
-        What was not done, and what the figures are worth.
+        What was not done, and how reliable the figures are.
     id : str
-        Its identity, drawn when it begins.
+        A random identity.
     folds : int
         Of the training rows.
     """
@@ -283,17 +318,17 @@ class Standings:
 
     @classmethod
     def begun(cls, fpr_range: Band | None, **known: Any) -> Standings:
-        """Return the standings of a tournament that begins now, with an identity of their own."""
+        """Return the standings of a search that begins now, with a new identity."""
         return cls(RunRecord.now(), fpr_range, id=uuid.uuid4().hex, **known)
 
     @property
     def key(self) -> str:
-        """Name under which they are stored: ordered by time and unique."""
+        """The name under which they are stored: ordered by time and unique."""
         return f"{self.created} {self.id}"
 
     @property
     def fraction(self) -> float | None:
-        """The share of its time that is gone."""
+        """The share of the time limit that is used up."""
         return None if not self.budget else min(1.0, self.spent / self.budget)
 
     def of_run(self, run: str) -> Standing | None:
@@ -301,7 +336,7 @@ class Standings:
         return next((one for one in self.entries if run and one.run == run), None)
 
     def renamed(self, ids: Mapping[str, str]) -> Standings:
-        """Return the same with the ids that runs have where they are stored."""
+        """Replace ids of runs by those under which they are stored."""
         entries = tuple(
             dataclasses.replace(one, run=ids.get(one.run, one.run)) for one in self.entries
         )
@@ -309,7 +344,7 @@ class Standings:
         return dataclasses.replace(self, entries=entries, best=best, simpler=simpler)
 
     def broken_off(self, ended: str, error: str = "") -> Standings:
-        """Return the standings of a tournament that was interrupted."""
+        """Return the standings of a search that was interrupted."""
         entries = tuple(
             dataclasses.replace(one, state=LEFT) if one.state in (WAITS, TRAINS) else one
             for one in self.entries
@@ -317,17 +352,11 @@ class Standings:
         return dataclasses.replace(self, entries=entries, ended=ended, error=error, doing="")
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the standings as plain data."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document
 
     @classmethod
     def from_json(cls, document: object) -> Standings:
-        """Read what :meth:`as_json` returned.
-
-        Raises
-        ------
-        ValueError
-            If it is not laid out as one.
-        """
+        """Restore from :meth:`as_json`; ValueError if the structure is invalid."""
         return typed.convert(document, cls)

@@ -1,16 +1,17 @@
-"""Result of a search as text and data."""
+"""Result of a search as data, sentences and JSON."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aucstudio.engine import DECLARED
-from aucstudio.engine.inference import TestResult, settled
+from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
+from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices import texts
 from aucstudio.project.data.choices import listed
@@ -18,11 +19,18 @@ from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
-from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
+from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament.candidate_comparison import ERRORS
-from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
-from aucstudio.project.tournament.standings import OperatingPoint, Verdict
+from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
+from aucstudio.project.tournament.standings import (
+    COMBINATION,
+    Lead,
+    OperatingPoint,
+    Standing,
+    Standings,
+    Verdict,
+)
 from aucstudio.project.words import (
     aligned,
     counted,
@@ -33,22 +41,138 @@ from aucstudio.project.words import (
     range_words,
 )
 
+MOST_COST = 0.02
+"""Largest possible loss, in AUC or partial AUC, for which a simpler method is offered."""
+
 _NONE = "–"
 _TESTED = "paired tests, corrected for their number"
 
 
-def threshold_rule(board: Leaderboard) -> ThresholdRule:
-    """Return the rule for the decision threshold: the end of the range."""
-    return ThresholdRule("fpr", fpr=board.band[1])
+@dataclasses.dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The result of a search.
+
+    Attributes
+    ----------
+    entries : tuple of Standing
+        The selected one, then the others by falling cross-validated criterion: the order is
+        decided without the held-out rows.
+    records : mapping of str to RunRecord
+        By method, the entries that were tested: fitted on all training rows.
+    band : (float, float)
+        Of the partial AUC that is shown.
+    fpr_range : (float, float) or None
+        The requested range; None for the AUC.
+    criterion : Criterion
+    ended : {"done", "time", "stopped"}
+    spent : float
+    fits : int
+    not_begun, failed, untested, notes : tuple of str
+    unsaved : str
+        Why a run could not be stored.
+    unseen : bool
+        Whether no held-out row is known to be a training row too.
+    choice : Selection or None
+    model : Model or None
+        The selected model, refit on all labelled rows.
+    not_refit : str
+        Why there is no such model; empty if the tested model was fitted on all rows.
+    """
+
+    entries: tuple[Standing, ...]
+    records: Mapping[str, RunRecord]
+    band: tuple[float, float]
+    fpr_range: tuple[float, float] | None
+    criterion: Criterion
+    ended: str
+    spent: float
+    fits: int
+    not_begun: tuple[str, ...]
+    failed: tuple[str, ...]
+    untested: tuple[str, ...]
+    notes: tuple[str, ...]
+    unsaved: str = ""
+    unseen: bool = True
+    choice: Selection | None = None
+    model: Model | None = None
+    not_refit: str = ""
+
+    @property
+    def best(self) -> Standing | None:
+        """The first entry that was tested on the held-out rows."""
+        return next((entry for entry in self.entries if entry.method in self.records), None)
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The run of the best entry."""
+        return None if self.best is None else self.records[self.best.method]
+
+    @property
+    def members(self) -> tuple[MemberShare, ...]:
+        """The members of the best entry, if it is a combination."""
+        scorer = None if self.record is None else self.record.splits[0].model.scorer
+        return scorer.members if isinstance(scorer, CombinationScorer) else ()
+
+    @property
+    def rule(self) -> ThresholdRule:
+        """The rule for the decision threshold: the end of the range."""
+        return ThresholdRule("fpr", fpr=self.band[1])
+
+    @property
+    def simplest(self) -> Standing | None:
+        """The simplest entry that loses less than :data:`MOST_COST` with confidence.
+
+        None if none is simpler than the best one, or the held-out rows are too few.
+        """
+        simpler = [
+            entry
+            for entry in self.entries
+            if entry.behind is not None
+            and entry.behind.high is not None
+            and entry.behind.high <= MOST_COST
+            and self.best is not None
+            and self.rank(entry) < self.rank(self.best)
+        ]
+        return min(simpler, key=self.rank, default=None)
+
+    def rank(self, entry: Standing) -> int:
+        """Return how simple a tested entry is: 0 for a weighted sum, the most for a combination."""
+        shapes = ("a curve per feature", "thresholds", "one tree", "trees")
+        if entry.method == COMBINATION:
+            return 2 + len(shapes)
+        if self.records[entry.method].splits[0].model.scorer.kind == "linear":
+            return 0
+        shape = DECLARED[entry.method].shape
+        return 1 + (shapes.index(shape) if shape in shapes else len(shapes))
 
 
-def operating_point(board: Leaderboard) -> OperatingPoint:
+def final_standings(live: Standings, result: SearchResult) -> Standings:
+    """Return the standings of a search that has ended, from those before."""
+    tested = {one.method for one in result.entries} | {COMBINATION}
+    others = (one for one in live.broken_off("").entries if one.method not in tested)
+    simplest, known = result.simplest, result.record is not None
+    return dataclasses.replace(
+        live,
+        entries=(*result.entries, *others),
+        ended=result.ended,
+        spent=result.spent,
+        fits=result.fits,
+        doing="",
+        verdict=verdict(result),
+        remarks=tuple(remarks(result)),
+        best="" if result.best is None else result.best.run,
+        simpler="" if simplest is None else simplest.run,
+        point=operating_point(result) if known else None,
+        members=result.members,
+    )
+
+
+def operating_point(result: SearchResult) -> OperatingPoint:
     """Place the threshold of the best model on the held-out rows."""
-    assert board.best is not None
-    assert board.best.record is not None
-    (split,) = board.best.record.splits
+    assert result.record is not None
+    (split,) = result.record.splits
     positive, weights = split.test_positive, split.test_weights
-    place = threshold_rule(board).place(roc_curve(positive, split.test_scores, weights=weights))
+    place = result.rule.place(roc_curve(positive, split.test_scores, weights=weights))
     called = split.test_scores > place
     each = np.ones(len(called)) if weights is None else weights
     fpr, tpr = (
@@ -57,9 +181,9 @@ def operating_point(board: Leaderboard) -> OperatingPoint:
     return OperatingPoint(place, fpr, tpr)
 
 
-def table_text(board: Leaderboard) -> str:
+def table_text(result: SearchResult) -> str:
     """Return the leaderboard as text."""
-    low, high = board.band
+    low, high = result.band
     rows: list[tuple[str, ...]] = [
         (
             "method",
@@ -73,26 +197,28 @@ def table_text(board: Leaderboard) -> str:
             "s",
         )
     ]
-    rows += [_row(entry, board) for entry in board.entries]
-    return "\n".join([f"Ranking criterion: {criterion_words(board)}", *aligned(rows)])
+    rows += [_row(entry, result) for entry in result.entries]
+    return "\n".join([f"Ranking criterion: {criterion_words(result)}", *aligned(rows)])
 
 
-def criterion_words(board: Leaderboard) -> str:
+def criterion_words(result: SearchResult) -> str:
     """Name the ranking criterion: ``51 % pAUC in FPR 0 … 0.1 and 49 % AUC``."""
-    share = round(100 * board.criterion.share)
-    if board.fpr_range is None or share == 0:
+    share = round(100 * result.criterion.share)
+    if result.fpr_range is None or share == 0:
         return "AUC"
-    part = f"pAUC in FPR {range_words(board.fpr_range)}"
+    part = f"pAUC in FPR {range_words(result.fpr_range)}"
     return part if share == 100 else f"{share} % {part} and {100 - share} % AUC"
 
 
-def _row(entry: Entry, board: Leaderboard) -> tuple[str, ...]:
-    seconds = f"{entry.seconds:.3g}"
-    if entry.record is None:
-        return entry.title, f"{entry.inner:.4f}", *[_NONE] * 6, seconds
-    area, part = auc_summary(entry.record), pauc_summary(entry.record, board.band)
-    figures = f"{entry.inner:.4f}", f"{entry.outer:.4f}", f"{entry.optimism:+.4f}"
-    return entry.title, *figures, *_cells(area), *_cells(part), seconds
+def _row(entry: Standing, result: SearchResult) -> tuple[str, ...]:
+    assert entry.inner is not None
+    first, seconds = (entry.title, f"{entry.inner.value:.4f}"), f"{entry.seconds:.3g}"
+    if entry.held_out is None:
+        return *first, *[_NONE] * 6, seconds
+    record = result.records[entry.method]
+    area, part = auc_summary(record), pauc_summary(record, result.band)
+    figures = f"{entry.held_out.value:.4f}", f"{entry.optimism:+.4f}"
+    return *first, *figures, *_cells(area), *_cells(part), seconds
 
 
 def _cells(found: Summary) -> tuple[str, str]:
@@ -103,39 +229,34 @@ def _interval(low: float, high: float) -> str:
     return interval_words(low, high) if np.isfinite(low) else _NONE
 
 
-def sentences(board: Leaderboard) -> tuple[str, ...]:
-    """Return the sentences of the verdict."""
-    return verdict(board).sentences
-
-
-def verdict(board: Leaderboard) -> Verdict:
+def verdict(result: SearchResult) -> Verdict:
     """Return the verdict, sentence by sentence."""
-    best = board.best
-    if best is None or best.record is None:
+    best, record = result.best, result.record
+    if best is None or record is None:
         return Verdict("No method was tested on the held-out rows.")
-    (split,) = best.record.splits
+    (split,) = record.splits
     judged = split.test_positive
     if split.test_weights is not None:
         judged = judged[split.test_weights > 0]
     positives = int(np.count_nonzero(judged))
-    area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
-    low, high = board.band
-    point = operating_point(board)
-    seen = " that no choice has used" if board.unseen else ", some of which were trained on"
-    heavy = [m for m in best.members if m.weight >= 0.005]
+    area, part = auc_summary(record), pauc_summary(record, result.band)
+    low, high = result.band
+    point = operating_point(result)
+    seen = " that no choice has used" if result.unseen else ", some of which were trained on"
+    heavy = [m for m in result.members if m.weight >= 0.005]
     weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {len(judged)} rows{_of_file(best.record.experiment.validation)} "
+        f"{_figure(part)}, on {len(judged)} rows{_of_file(record.experiment.validation)} "
         f"({counted(positives, 'positive')}){seen}.",
         f"At its threshold {point.threshold:.4g} the FPR is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It combines {weights}." if heavy else "",
-        _runner_up(board) if board.duels else "",
-        _what_settles(board),
-        "" if board.simplest is None else _simpler(board.simplest, board),
-        _choice(board),
-        _refit(board, best.record),
+        _runner_up(result),
+        _significance(result),
+        _simpler(result),
+        _choice(result),
+        _refit(result, record),
     )
 
 
@@ -149,27 +270,23 @@ def _figure(found: Summary) -> str:
     return f"{figure_words(found.value)} ({interval})"
 
 
-def _difference(test: TestResult) -> str:
-    ends = (figure_words(end, "+") for end in (test.low, test.high))
-    return f"{figure_words(test.difference, '+')} ({' … '.join(ends)})"
+def _leads(result: SearchResult) -> list[tuple[Standing, Lead]]:
+    """List the tested entries but the best one, with their tests."""
+    return [(entry, entry.behind) for entry in result.entries if entry.behind is not None]
 
 
-def _difference_and_p(duel: Duel, board: Leaderboard) -> str:
-    """Return the difference and its p-value; corrected ones are explained."""
-    tests = sum(bool(np.isfinite(one.p)) for one in board.duels)
-    p = p_words(duel.p)
-    if tests > 1:
-        p = f"{p_words_corrected(duel.test.p, duel.p, 'Holm')} ({tests} tests)"
-    return f"difference {_difference(duel.test)}, {p}"
+def _difference(lead: Lead) -> str:
+    ends = (figure_words(np.nan if end is None else end, "+") for end in (lead.low, lead.high))
+    return f"{figure_words(lead.difference, '+')} ({' … '.join(ends)})"
 
 
-def _measure(board: Leaderboard) -> str:
-    return "AUC" if board.fpr_range is None else "pAUC of the range"
+def _measure(result: SearchResult) -> str:
+    return "AUC" if result.fpr_range is None else "pAUC of the range"
 
 
-def _choice(board: Leaderboard) -> str:
-    """Return why the combination, or a single method, is handed over."""
-    choice = board.choice
+def _choice(result: SearchResult) -> str:
+    """Return why the combination or a single method was selected."""
+    choice = result.choice
     if choice is None or choice.lead is None or choice.error is None:
         return ""
     rule = (
@@ -182,39 +299,43 @@ def _choice(board: Leaderboard) -> str:
     )
 
 
-def _refit(board: Leaderboard, record: RunRecord) -> str:
-    """Return which rows the model to take away was trained on."""
+def _refit(result: SearchResult, record: RunRecord) -> str:
+    """Return which rows the exported model was trained on."""
     (split,) = record.splits
-    if board.model is not None:
+    if result.model is not None:
         return (
-            f"The exported model was refit on {board.model.trained_on}; the figures are those "
+            f"The exported model was refit on {result.model.trained_on}; the figures are those "
             f"of the model trained on the {split.n_train:,} training rows."
         )
-    if board.not_refit:
+    if result.not_refit:
         return (
             f"The exported model is the one that was tested, trained on {split.n_train:,} "
-            f"rows; it was not refit on all rows: {board.not_refit}."
+            f"rows; it was not refit on all rows: {result.not_refit}."
         )
     return ""
 
 
-def _runner_up(board: Leaderboard) -> str:
-    duel = board.duels[0]
-    test = duel.test
-    if not np.isfinite(test.low):
-        return f"The runner-up is {duel.other.name}; the difference was not tested: {test.reason}."
-    return f"The runner-up is {duel.other.name}: {_difference_and_p(duel, board)}."
+def _runner_up(result: SearchResult) -> str:
+    leads = _leads(result)
+    if not leads:
+        return ""
+    entry, lead = leads[0]
+    if lead.low is None or lead.p is None or lead.uncorrected is None:
+        return f"The runner-up is {entry.name}; the difference was not tested: {lead.reason}."
+    p, tests = p_words(lead.p), sum(other.p is not None for _, other in leads)
+    if tests > 1:
+        p = f"{p_words_corrected(lead.uncorrected, lead.p, 'Holm')} ({tests} tests)"
+    return f"The runner-up is {entry.name}: difference {_difference(lead)}, {p}."
 
 
-def _what_settles(board: Leaderboard) -> str:
-    told = [
-        (DECLARED[d.other.method].title, d.test.difference) for d in board.duels if settled(d.p)
-    ]
-    behind = [title for title, difference in told if difference > 0]
-    ahead = [title for title, difference in told if difference < 0]
-    what = _measure(board)
-    if not board.duels:
+def _significance(result: SearchResult) -> str:
+    leads = _leads(result)
+    if not leads:
         return "No other method was tested on the held-out rows."
+    found = [(DECLARED[entry.method].title, lead) for entry, lead in leads if lead.is_significant]
+    behind = [title for title, lead in found if lead.difference > 0]
+    ahead = [title for title, lead in found if lead.difference < 0]
+    what = _measure(result)
     if ahead:
         return (
             f"On the held-out rows the {what} of {listed(ahead)} is significantly higher "
@@ -225,89 +346,96 @@ def _what_settles(board: Leaderboard) -> str:
     return f"The {what} is significantly higher than that of {listed(behind)} ({_TESTED})."
 
 
-def _simpler(duel: Duel, board: Leaderboard) -> str:
-    most = 100 * max(0.0, duel.cost)
+def _simpler(result: SearchResult) -> str:
+    entry = result.simplest
+    if entry is None or entry.behind is None or entry.behind.high is None:
+        return ""
+    most = 100 * max(0.0, entry.behind.high)
     return (
-        f"{duel.other.name} is simpler and loses at most {most:.1f} points of "
-        f"{_measure(board)} (difference {_difference(duel.test)}, 95 % interval)."
+        f"{entry.name} is simpler and loses at most {most:.1f} points of "
+        f"{_measure(result)} (difference {_difference(entry.behind)}, 95 % interval)."
     )
 
 
-def remarks(board: Leaderboard) -> Iterator[str]:
-    """Yield what was not done, and how far the figures can be trusted."""
-    if board.not_begun:
-        why = "the search was stopped" if board.ended == "stopped" else "no time was left"
-        count = len(board.not_begun)
-        shown = ", ".join(board.not_begun[:3]) + (", …" if count > 3 else "")
+def remarks(result: SearchResult) -> Iterator[str]:
+    """Yield what was not done, and how reliable the figures are."""
+    if result.not_begun:
+        why = "the search was stopped" if result.ended == "stopped" else "no time was left"
+        count = len(result.not_begun)
+        shown = ", ".join(result.not_begun[:3]) + (", …" if count > 3 else "")
         yield f"{count} {'was' if count == 1 else 'were'} not started because {why}: {shown}"
-    for entry in board.entries:
-        if entry.why and not entry.failed:
+    for entry in result.entries:
+        if entry.method in result.untested:
             yield f"{DECLARED[entry.method].title} was not tested: {entry.why}"
-    for sentence in board.failed:
+    for sentence in result.failed:
         yield f"left out: {sentence}"
-    if board.best is not None and board.best.method == COMBINATION:
+    if result.best is not None and result.best.method == COMBINATION:
         yield "the combination that was tested consists of the models of the folds"
-    yield from board.notes
-    if board.best is not None and board.best.record is not None:
-        yield from texts(cautions(board.best.record))
+    yield from result.notes
+    if result.record is not None:
+        yield from texts(cautions(result.record))
 
 
-def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:
+def best_document(result: SearchResult, table: Table, model: str | None = None) -> dict[str, Any]:
     """Return the document of ``best --json``."""
-    records = [entry.record for entry in board.entries if entry.record is not None]
-    duels = {id(duel.other): duel for duel in board.duels}
-    choice = board.choice
-    document = {
-        **result_document(table, records, board.band),
-        "fpr_range": None if board.fpr_range is None else list(board.fpr_range),
-        "criterion": dataclasses.asdict(board.criterion),
-        "choice": None
-        if choice is None
-        else {"lead": choice.lead, "error": choice.error, "errors": ERRORS},
-        "ended": board.ended,
-        "seconds": board.spent,
-        "fits": board.fits,
-        "leaderboard": [_entry_json(entry, duels.get(id(entry))) for entry in board.entries],
-        "best": None if board.best is None else _best_json(board, board.best, model),
-        "not_begun": list(board.not_begun),
-        "failed": list(board.failed),
-        "notes": list(board.notes),
-        "says": list(sentences(board)),
+    tested = [entry for entry in result.entries if entry.method in result.records]
+    records = [result.records[entry.method] for entry in tested]
+    choice, document = result.choice, result_document(table, records, result.band)
+    if choice is not None and choice.lead is not None:
+        compared = {"lead": choice.lead, "error": choice.error, "errors": ERRORS}
+    else:
+        compared = None  # there was nothing to compare
+    document |= {
+        "fpr_range": None if result.fpr_range is None else list(result.fpr_range),
+        "criterion": dataclasses.asdict(result.criterion),
+        "choice": compared,
+        "ended": result.ended,
+        "seconds": result.spent,
+        "fits": result.fits,
+        "leaderboard": [_entry_json(entry) for entry in result.entries],
+        "best": _best_json(result, model),
+        "not_begun": list(result.not_begun),
+        "failed": list(result.failed),
+        "notes": list(result.notes),
+        "says": list(verdict(result).sentences),
     }
-    return document | ({"unsaved": board.unsaved} if board.unsaved else {})
+    return document | ({"unsaved": result.unsaved} if result.unsaved else {})
 
 
-def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
+def _entry_json(entry: Standing) -> dict[str, Any]:
+    inner, held_out, lead = entry.inner, entry.held_out, entry.behind
+    assert inner is not None
+    behind = None
+    if lead is not None:
+        behind = dataclasses.asdict(lead) | {"settled": lead.is_significant}
+        del behind["uncorrected"]
     return {
         "method": entry.method,
         "settings": entry.settings,
-        "run": None if entry.record is None else entry.record.id,
-        "inner": entry.inner,
-        "inner_low": entry.estimate.low,
-        "inner_high": entry.estimate.high,
+        "run": entry.run or None,
+        "inner": inner.value,
+        "inner_low": inner.low,
+        "inner_high": inner.high,
         "why": entry.why,
-        "held_out": number(entry.outer),
-        "optimism": number(entry.optimism),
+        "held_out": None if held_out is None else held_out.value,
+        "optimism": entry.optimism,
         "seconds": entry.seconds,
-        "behind": None
-        if duel is None
-        else dataclasses.asdict(duel.lead) | {"settled": settled(duel.p)},
+        "behind": behind,
     }
 
 
-def _best_json(board: Leaderboard, best: Entry, model: str | None) -> dict[str, Any]:
-    assert best.record is not None
-    simplest = board.simplest
+def _best_json(result: SearchResult, model: str | None) -> dict[str, Any] | None:
+    best, record, simplest = result.best, result.record, result.simplest
+    if best is None or record is None:
+        return None
     return {
         "method": best.method,
         "settings": best.settings,
-        "run": best.record.id,
-        "threshold": dataclasses.asdict(operating_point(board)),
-        "members": [dataclasses.asdict(member) for member in best.members],
-        "simpler": None if simplest is None else simplest.other.method,
-        "simpler_cost": None if simplest is None else simplest.cost,
-        "trained_on": best.record.splits[0].model.trained_on
-        if board.model is None
-        else board.model.trained_on,
+        "run": record.id,
+        "threshold": dataclasses.asdict(operating_point(result)),
+        "members": [dataclasses.asdict(member) for member in result.members],
+        "simpler": None if simplest is None else simplest.method,
+        "simpler_cost": simplest.behind.high if simplest and simplest.behind else None,
+        "trained_on": (result.model or record.splits[0].model).trained_on,
         "model": model,
     }

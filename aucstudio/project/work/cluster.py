@@ -8,45 +8,39 @@ import importlib
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.work.workers import Workers
 
-# What must be the same on all sides for the same numbers, and to understand each other at all.
+# Versions that must be equal on all sides, for the same numbers and a common protocol.
 _SAME = ("python", "aucstudio", "numpy", "distributed")
 _TIMEOUT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
-# Whose log would speak over our sentences: the library, and what carries its messages.
-_TALKERS = ("distributed", "tornado")
+# Packages whose logs would mix with our messages: the library and its transport.
+_LOGGERS = ("distributed", "tornado")
 _SILENT = logging.CRITICAL + 1
 
 
 @dataclasses.dataclass(frozen=True)
 class WorkerCount:
-    """Who is there to work.
-
-    Attributes
-    ----------
-    workers, threads : int
-        Threads are those of all workers: so many tasks are worked on at once.
-    """
+    """Numbers of workers and of their threads, each of which works on one task."""
 
     workers: int
     threads: int
 
 
 class Cluster(Workers):
-    """The workers of a Dask scheduler, behind an open connection.
+    """The workers of a Dask scheduler, behind an open connection; see :func:`open_cluster`.
 
-    What a worker held that dies is done again by another; see :func:`open_cluster`.
+    Results of a worker that dies are computed again by another.
 
     Attributes
     ----------
     address : str
     standing : WorkerCount
-        As it was last looked at.
+        The last known numbers.
     """
 
     def __init__(self, client: Any, address: str, standing: WorkerCount) -> None:
@@ -60,21 +54,17 @@ class Cluster(Workers):
         )
 
     def hold(self, thing: Any) -> Any:
-        """Make a task of it: sent once, fetched by each worker, remade if its holder dies.
+        """Make a task of a large argument: sent once, and fetched by each worker.
 
-        What is delayed is made there, and what is a task already stays that.
+        A delayed object is computed there.
         """
         if self._dask.is_dask_collection(thing):
             return self._client.compute(thing)
-        return self.keep(_same, thing)
-
-    def keep(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Leave the answer of a task there; it is made again if its holder dies."""
-        return self._client.submit(function, *arguments, pure=False)
+        return self._client.submit(_same, thing, pure=False)
 
     @property
     def places(self) -> int:
-        """Threads of all workers, asked for now and then."""
+        """Threads of all workers, updated once a second."""
         if time.monotonic() - self._looked > _LOOK_SECONDS:
             self.look()
         return self.standing.threads
@@ -89,25 +79,25 @@ class Cluster(Workers):
 
     @property
     def alive(self) -> bool:
-        """Whether the scheduler is still there, as far as the connection knows."""
+        """Whether the connection to the scheduler is open."""
         return bool(self._client.status == "running")
 
     def look(self) -> None:
-        """Query the workers; keep the last answer if there is none."""
-        with contextlib.suppress(Exception):  # a library's own kinds, for a connection that broke
+        """Query the workers; keep the last answer if the query fails."""
+        with contextlib.suppress(Exception):  # a broken connection raises errors of the library
             threads = self._client.nthreads()
             self.standing = WorkerCount(len(threads), sum(threads.values()))
         self._looked = time.monotonic()
 
     def close(self) -> None:
-        """End the connection; what was held there is let go."""
-        with contextlib.suppress(Exception):  # one that broke cannot be ended in good order
+        """End the connection; the scheduler drops what it holds for us."""
+        with contextlib.suppress(Exception):  # a broken connection cannot be closed
             self._client.close(timeout=_TIMEOUT_SECONDS)
 
 
 @contextlib.contextmanager
 def connect(address: str) -> Iterator[Cluster]:
-    """Open a cluster for as long as it is needed; see :func:`open_cluster`."""
+    """Open a cluster within a ``with`` statement; see :func:`open_cluster`."""
     cluster = open_cluster(address)
     try:
         yield cluster
@@ -116,14 +106,14 @@ def connect(address: str) -> Iterator[Cluster]:
 
 
 def open_cluster(address: str) -> Cluster:
-    """Connect to a scheduler that answers and fits this program.
+    """Connect to a scheduler.
 
-    A cluster is trusted: it runs the code that it is sent, and so do we with what it answers.
+    A cluster must be trusted: it runs our code, and its answers can run code here.
 
     Raises
     ------
     InputError
-        If nothing answers there, there are no workers, or versions differ.
+        If nothing answers, there are no workers, or versions differ.
     """
     distributed = _import_distributed()
     _quieten()
@@ -143,8 +133,8 @@ def _client(distributed: Any, address: str) -> Any:
             try:
                 super().start(**options)
             except BaseException:
-                # Left half-open, it would close itself when it is collected: on the thread of a
-                # later client that would be a deadlock.
+                # A half-open client closes itself when it is garbage-collected, which is a
+                # deadlock on the thread of a later client.
                 self.close(timeout=_TIMEOUT_SECONDS)
                 raise
 
@@ -176,14 +166,11 @@ def _same(thing: Any) -> Any:
 
 
 def _quieten() -> None:
-    """Keep the library's own log and warnings off standard error: ours is one sentence.
-
-    For good, and for its loggers alone: nothing else of this program logs by these names.
-    """
-    for name in _TALKERS:
+    """Silence the logs and warnings of the library, permanently: our message is one sentence."""
+    for name in _LOGGERS:
         logging.getLogger(name)
     for name, logger in list(logging.root.manager.loggerDict.items()):
-        if name.partition(".")[0] in _TALKERS and isinstance(logger, logging.Logger):
+        if name.partition(".")[0] in _LOGGERS and isinstance(logger, logging.Logger):
             logger.setLevel(_SILENT)
     warnings.filterwarnings("ignore", module=r"distributed(\.|$)")
 
@@ -201,7 +188,8 @@ def _check_versions(address: str, found: Mapping[str, Any]) -> None:
             here, far = (_version(side, package) for side in (ours, there["packages"]))
             if here != far:
                 raise _refusal(
-                    f"{package} is {here} here and {far} on {name}: install the same on both"
+                    f"{package} is {here} here and {far} on {name}: install "
+                    "the same version on both"
                 )
 
 

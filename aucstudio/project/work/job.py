@@ -1,9 +1,8 @@
 """A running job: thread, mailbox, stop flag and outcome.
 
-The worker posts small messages and never waits; whoever watches polls. A stop is seen by the
-fit at its next step. A library call that takes no steps cannot be interrupted: after a short
-grace the job ends without it, with what was finished before, and what the call later returns
-is dropped.
+The worker posts small messages and never waits; the caller polls. A fit stops at its next step. A
+library call without steps cannot be interrupted: after a short grace the job ends without it, with
+the results so far, and the later result of the call is dropped.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ Message = TypeVar("Message")
 
 MAILBOX = 256
 GRACE = 0.7
-NO_GRACE = 0.1  # for one library call, which no waiting makes answer
+NO_GRACE = 0.1  # for a library call that cannot be interrupted
 
 
 class Job(Generic[Message, Result]):
-    """Work on a background thread that can be watched and stopped.
+    """Work on a background thread that can be polled and stopped.
 
     Parameters
     ----------
     work : callable
-        ``work(post)`` does the work; ``post(message)`` answers True once a stop is wished.
+        ``work(post)`` does the work; ``post(message)`` returns True after a request to stop.
     leftover : callable, optional
-        Gives the result to settle for when the work does not answer a stop within the grace.
+        Returns the result so far, if the work does not stop within the grace.
     grace : float
         Seconds.
 
@@ -41,7 +40,7 @@ class Job(Generic[Message, Result]):
     ----------
     result : Result or None
     error : BaseException or None
-        What the work raised, :class:`~aucstudio.engine.monitor.Stopped` included.
+        The exception of the work, :class:`~aucstudio.engine.monitor.Stopped` included.
     """
 
     def __init__(
@@ -54,18 +53,18 @@ class Job(Generic[Message, Result]):
         self._mail: deque[Message] = deque(maxlen=MAILBOX)
         self._stop = threading.Event()
         self._ended = threading.Event()
-        self._settling = threading.Lock()
+        self._ending = threading.Lock()
         self.result: Result | None = None
         self.error: BaseException | None = None
-        # A daemon: a call that cannot be interrupted must not keep the program from closing.
+        # A daemon, since a call that cannot be interrupted must not keep the program open.
         self._thread = threading.Thread(target=self._run, name="aucstudio-job", daemon=True)
 
     def start(self) -> None:
-        """Begin; at most once."""
+        """Start the work; at most once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the work to stop; the job ends within a second, come what may."""
+        """Request a stop; the job ends within a second in any case."""
         if self._stop.is_set() or self._ended.is_set():
             return
         self._stop.set()
@@ -82,11 +81,11 @@ class Job(Generic[Message, Result]):
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end; True if it came."""
+        """Wait for the end; return whether the job has ended."""
         return self._ended.wait(seconds)
 
     def drain(self) -> list[Message]:
-        """Take the messages that came since last time, oldest first."""
+        """Remove and return the waiting messages, oldest first."""
         taken = []
         while self._mail:
             taken.append(self._mail.popleft())
@@ -100,29 +99,28 @@ class Job(Generic[Message, Result]):
 
     def _run(self) -> None:
         try:
-            # One processor stays with the window; more threads than processors only get in
-            # each other's way.
+            # One processor stays free for the window.
             with limit_threads():
                 result = self._work(self._post)
-        except Exception as error:  # noqa: BLE001  (whatever it was, the watcher must hear of it)
-            self._settle(None, error)
+        except Exception as error:  # noqa: BLE001  (every error is passed to the caller)
+            self._end(None, error)
         else:
-            self._settle(result, None)
+            self._end(result, None)
 
     def _give_up(self) -> None:
         if self._ended.is_set():
             return
         result = None if self._leftover is None else self._leftover()
-        self._settle(result, Stopped("abandoned") if result is None else None)
+        self._end(result, Stopped("abandoned") if result is None else None)
 
-    def _settle(self, result: Result | None, error: BaseException | None) -> None:
-        with self._settling:
+    def _end(self, result: Result | None, error: BaseException | None) -> None:
+        with self._ending:
             if not self._ended.is_set():
                 self.result, self.error = result, error
                 self._ended.set()
 
 
 def describe_failure(error: BaseException) -> tuple[str, str]:
-    """Return a job's error as one sentence and as a traceback for a bug report."""
+    """Return the error of a job as a sentence and as a traceback for a bug report."""
     trace = "".join(traceback.format_exception(error))
     return str(error) or type(error).__name__, trace

@@ -1,10 +1,10 @@
 """Run experiments in child processes.
 
-Threads of one process share Python's interpreter: who paints holds up who trains, some operations
-of libraries hold up who paints, and a library call that takes no steps cannot be ended. The
-processes here run experiments as :func:`~aucstudio.project.runs.execute.execute` does, to the same
-numbers; each keeps its table from run to run, and can be killed. One that died, ran out of memory
-or was given up is replaced by another.
+Threads of one process share Python's interpreter: painting delays training, some operations of
+libraries delay painting, and a library call without steps cannot be ended. The processes here run
+experiments as :func:`~aucstudio.project.runs.execute.execute` does, to the same numbers. Each keeps
+its table from run to run, and can be killed. One that died, ran out of memory or was given up is
+replaced.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.submit import GivenUp, Place
 
-_LOOK_SECONDS = 1 / 30  # a look costs more to send than it shows between two frames
+_LOOK_SECONDS = 1 / 30  # more often would cost time and show nothing new
 
 
 class Processes(Place):
-    """Processes for runs, as many as are under way; kept for the next ones.
+    """Processes for runs, as many as runs under way; kept for the next runs.
 
     Parameters
     ----------
     at_once : int
-        More than one share the processors: each then has its libraries on a single thread.
+        If there are several, the libraries of each use a single thread.
     """
 
     def __init__(self, at_once: int = 1) -> None:
@@ -51,13 +51,7 @@ class Processes(Place):
         self._is_ready = self._is_closed = False
 
     def start(self) -> bool:
-        """Start a spare process; it is ready some seconds later.
-
-        Returns
-        -------
-        bool
-            Whether there is one; False where no process can be had.
-        """
+        """Start a spare process, which is ready some seconds later; return False if none starts."""
         self._is_ready = True
         with self._changing:
             self._idle = [process for process in self._idle if process.alive]
@@ -72,25 +66,22 @@ class Processes(Place):
             check_size_at_once(experiments, plans[0].table, self.at_once)
 
     def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
-        """Make a run; in this process where no other can be had, or sees the table.
-
-        That is so of one that stays on disk: its copy, as large as the file, is this process's.
-        """
+        """Make a run; in this process if no other can be started or the table is out of memory."""
         in_memory = isinstance(plan.table, Table) and isinstance(plan.test_table, Table | None)
-        process = self._take(plan) if in_memory else None
+        process = self._acquire(plan) if in_memory else None
         if process is None:
             return execute(plan.experiment, plan.table, plan.test_table, listen)
         keep = False
         try:
             record = self._run(process, plan, listen, given_up)
-            # One that has run out of memory may have lost some of it for good.
+            # A process that ran out of memory may not get all of it back.
             keep = record.error != NOT_ENOUGH_MEMORY
             return record
         finally:
-            self._give_back(process, keep)
+            self._release(process, keep)
 
     def close(self) -> None:
-        """End them all, whatever they are doing."""
+        """End all processes, whatever they are doing."""
         with self._changing:
             self._is_closed = True
             ending = self._idle + self._busy
@@ -104,27 +95,27 @@ class Processes(Place):
         finished: list[SplitResult] = []
         preparation: Preparation | None = None
 
-        def hear(progress: Progress) -> object:
+        def take(progress: Progress) -> object:
             nonlocal preparation
             preparation = progress.preparation or preparation
-            finished.extend([progress.finished] if progress.finished is not None else [])
+            if progress.finished is not None:
+                finished.append(progress.finished)
             return listen(dataclasses.replace(progress, preparation=preparation))
 
         tables = plan.table, plan.test_table
         arguments = plan.experiment, 1 if self.at_once > 1 else None
         try:
-            record: RunRecord
-            record, kept = process.call(_train, arguments, hear, kill=given_up, shared=tables)
+            record: RunRecord = process.call(_train, arguments, take, kill=given_up, shared=tables)
         except ChildEndedError as end:
             if end.no_memory:
                 raise InputError(NOT_ENOUGH_MEMORY) from end
             raise
-        return dataclasses.replace(record, splits=tuple(finished[k] for k in kept))
+        return dataclasses.replace(record, splits=tuple(finished))
 
-    def _take(self, plan: PlannedRun) -> ChildProcess | None:
+    def _acquire(self, plan: PlannedRun) -> ChildProcess | None:
         with self._changing:
             self._idle = [process for process in self._idle if process.alive]
-            # One that has the table already comes first.
+            # A process that has the table already is preferred.
             self._idle.sort(key=lambda process: process.has((plan.table, plan.test_table)))
             if self._idle:
                 self._busy.append(self._idle.pop())
@@ -143,13 +134,13 @@ class Processes(Place):
         except (OSError, RuntimeError):
             return None
 
-    def _give_back(self, process: ChildProcess, keep: bool) -> None:
+    def _release(self, process: ChildProcess, keep: bool) -> None:
         with self._changing:
             self._busy.remove(process)
         if not (keep and self._keep(process)):
             process.close()
             if self._is_ready and not self._is_closed:
-                self.start()  # the next run finds another one
+                self.start()  # for the next run
 
     def _keep(self, process: ChildProcess | None) -> bool:
         with self._changing:
@@ -174,7 +165,7 @@ def the_processes() -> Processes:
 
 
 def _load_compiler() -> None:
-    """Load what the first run would have to wait for."""
+    """Load the compiled kernels, for which the first run would have to wait."""
     inference.pauc_interval([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4], 0.0, 0.5)
 
 
@@ -184,20 +175,18 @@ def _train(
     experiment: Experiment,
     threads: int | None,
     report: CallReporter,
-) -> tuple[RunRecord, tuple[int, ...]]:
-    """Make a run; return its record without splits, and which of the reported splits it keeps.
+) -> RunRecord:
+    """Make a run; return its record without the splits, which were reported.
 
-    A report holds the preparation only where it differs from that of the report before.
+    A report holds the preparation only if it differs from that of the report before.
     """
     _limit_once(threads)
-    finished: list[SplitResult] = []
     preparation: Preparation | None = None
     next_look = 0.0
 
     def listen(progress: Progress) -> bool:
         nonlocal preparation, next_look
         known, preparation = progress.preparation is preparation, progress.preparation
-        finished.extend([progress.finished] if progress.finished is not None else [])
         look = progress.look if time.monotonic() >= next_look else None
         if look is not None:
             next_look = time.monotonic() + _LOOK_SECONDS
@@ -207,10 +196,7 @@ def _train(
         return report(sent)
 
     record = execute(experiment, table, test_table, listen)
-    kept = tuple(
-        next(k for k, found in enumerate(finished) if found is split) for split in record.splits
-    )
-    return dataclasses.replace(record, splits=()), kept
+    return dataclasses.replace(record, splits=())
 
 
 @functools.lru_cache(maxsize=1)

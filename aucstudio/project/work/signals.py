@@ -12,7 +12,7 @@ from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], object]
 
-# A shell's Ctrl+C, whoever ends services, and a terminal that is closed.
+# Ctrl+C in a terminal, the end of a service, and a terminal that is closed.
 _ENDING = [
     found
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
@@ -38,28 +38,28 @@ def noted() -> Iterator[Callable[[], bool]]:
 
 
 def exit_status() -> int:
-    """Return the exit status of a program that was asked to end: 130 for Ctrl+C."""
+    """Return the exit status after a signal: 130 for Ctrl+C."""
     return 128 + int(_asked[-1] if _asked else signal.SIGINT)
 
 
 def end_at_once() -> None:
-    """Make such signals end the program at once, where it has nothing to put down yet.
+    """Make these signals end the program at once; for its start, when it has nothing to clean up.
 
-    An exception in the middle of Qt's start would crash it.
+    An exception during Qt's start would crash the program.
     """
-    for number in _heeded(_ENDING):
+    for number in _handleable(_ENDING):
         signal.signal(number, lambda number, _frame: os._exit(128 + number))
 
 
 def call(verb: Callable[[int], object]) -> None:
-    """Make such signals call a function with the exit status."""
-    for number in _heeded(_ENDING):
+    """Make these signals call a function with the exit status."""
+    for number in _handleable(_ENDING):
         signal.signal(number, lambda number, _frame: verb(128 + number))
 
 
 @contextlib.contextmanager
 def _handled(numbers: list[signal.Signals], handler: Handler) -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in _heeded(numbers)}
+    before = {number: signal.getsignal(number) for number in _handleable(numbers)}
     try:
         for number in before:
             signal.signal(number, handler)
@@ -69,8 +69,8 @@ def _handled(numbers: list[signal.Signals], handler: Handler) -> Iterator[None]:
             signal.signal(number, old)
 
 
-def _heeded(numbers: list[signal.Signals]) -> list[signal.Signals]:
-    """Ignore warnings that the user filters; main thread only."""
+def _handleable(numbers: list[signal.Signals]) -> list[signal.Signals]:
+    """Leave out signals that are ignored; on other threads than the main one return none."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]

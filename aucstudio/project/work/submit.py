@@ -1,9 +1,8 @@
-"""Submit experiments to a place, watch and stop them, store their records.
+"""Submit experiments to a place, poll and stop them, store their records.
 
-The window submits one run after the other and polls its task; the command line has
-:func:`run_experiments` do so. One rule holds wherever a run is made: if what does the work dies,
-runs out of memory or does not answer, the run has failed with a sentence and keeps the splits that
-were finished, and the next one begins afresh.
+The window submits one run after the other and polls its task; the command line does the same in
+:func:`run_experiments`. In every place a run fails with a sentence if its process dies, runs out of
+memory or does not answer. It keeps its finished splits, and the next run starts in a new process.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ if TYPE_CHECKING:
 Bar = Callable[[float | None, str], None]
 
 _POLL_SECONDS = 0.05
-_PATIENCE_SECONDS = 30.0  # a task ends within a second, but for a disk that is slow
+_PATIENCE_SECONDS = 30.0  # a task ends within a second unless the disk is slow
 
 
 class RunStore(Protocol):
     """Storage of runs: a project file or the current file of a window."""
 
     def begin_run(self, experiment: Experiment) -> None:
-        """Note that a run is under way."""
+        """Note that a run has started."""
 
     def add_run(self, record: RunRecord) -> RunRecord:
         """Store a finished run; return it with its id."""
@@ -51,13 +50,13 @@ class RunStore(Protocol):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Outcome:
-    """How a run ended, and whether it is on disk.
+    """The record of a run, and whether it is stored.
 
     Attributes
     ----------
     record : RunRecord
     unsaved : str
-        Why the record could not be stored; empty if it was, or if there was no project.
+        Why the record could not be stored; empty if it was stored or there is no project.
     """
 
     record: RunRecord
@@ -65,61 +64,56 @@ class Outcome:
 
 
 RunTask = Job[Progress, Outcome]
-"""A running job: its messages, the request to stop it, and its outcome."""
+"""The job of a run."""
 
 
 GivenUp = Callable[[], bool]
 
 
 class Place:
-    """Somewhere to make runs; a context manager.
+    """A place that executes runs; a context manager.
 
     Attributes
     ----------
     at_once : int
-        How many runs are worth having under way.
+        How many runs to execute at once.
     lost : str
-        Why no more can be made here; empty while they can.
+        Why the place can execute no more runs; empty while it can.
     """
 
     at_once = 1
     lost = ""
 
     def check(self, plans: Sequence[PlannedRun]) -> None:
-        """Refuse runs that cannot be made here.
-
-        Raises
-        ------
-        InputError
-        """
+        """Raise InputError if runs cannot be executed here."""
 
     def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
-        """Make a run; it gives the same record, whatever the place.
+        """Execute a run; the record is the same in every place.
 
         Parameters
         ----------
         plan : PlannedRun
         listen : callable
-            Called with :class:`~aucstudio.project.runs.progress.Progress`, of each finished split
-            too; a true answer stops the run.
+            Called with :class:`~aucstudio.project.runs.progress.Progress`, including each finished
+            split; a true answer stops the run.
         given_up : callable
-            Tells that nobody waits for the run any more.
+            Returns whether nobody waits for the run any more.
 
         Raises
         ------
         WorkersLostError
-            If what did the work is gone; what was finished has been told.
+            If the workers are gone; finished splits were reported.
         Stopped
             If the run was given up.
         """
-        raise TypeError("a place has to say how runs are made there")
+        raise NotImplementedError
 
     def heeds_stop(self, experiment: Experiment) -> bool:
         """Return whether runs here respond quickly to a stop."""
         return METHODS[experiment.method](**experiment.params).heeds_stop()
 
     def close(self) -> None:
-        """End what works here, whatever it is doing."""
+        """End the processes or the connection of the place."""
 
     def __enter__(self) -> Self:
         return self
@@ -129,13 +123,13 @@ class Place:
 
 
 class Here(Place):
-    """The present process; after it has run out of memory, another one."""
+    """The current process; after it has run out of memory, another one."""
 
     def __init__(self) -> None:
         self._instead: Processes | None = None
 
     def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
-        """Make a run; one that was given up continues without a listener."""
+        """Execute a run; one that was given up continues without a listener."""
         if self._instead is not None:
             return self._instead.execute(plan, listen, given_up)
         record = execute(plan.experiment, plan.table, plan.test_table, listen)
@@ -161,9 +155,9 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
     """
     if cluster is not None:
         from aucstudio.project.work.cluster import open_cluster
-        from aucstudio.project.work.cluster_runs import Spread
+        from aucstudio.project.work.parallel import WorkersPlace
 
-        return Spread(open_cluster(cluster))
+        return WorkersPlace(open_cluster(cluster))
     if jobs > 1:
         from aucstudio.project.work.processes import Processes
 
@@ -177,21 +171,21 @@ def submit(
     project: RunStore | None = None,
     afterwards: Callable[[RunRecord], object] | None = None,
 ) -> RunTask:
-    """Begin a run.
+    """Start a run and return its task.
 
-    The record is stored before anyone hears of it, so that no disk holds up a window and nothing
-    is shown that a crash could take back. ``afterwards`` is called with the record on the task's
-    thread too: what is to be shown can be worked out there.
+    The record is stored on the thread of the task, before the outcome is available: a slow disk
+    does not block the window, and nothing is shown that a crash could lose. ``afterwards`` is
+    called with the record on that thread too.
     """
     run = _Run(plan, place, project, afterwards)
-    patient = place.heeds_stop(plan.experiment)
-    run.task = RunTask(run.work, run.leftover, GRACE if patient else NO_GRACE)
+    grace = GRACE if place.heeds_stop(plan.experiment) else NO_GRACE
+    run.task = RunTask(run.work, run.leftover, grace)
     run.task.start()
     return run.task
 
 
 class _Run:
-    """Messages of a run so far, and its record."""
+    """A running run: its messages so far, and its record."""
 
     task: RunTask
 
@@ -207,7 +201,7 @@ class _Run:
         self._finished: list[SplitResult] = []
         self._searches: dict[int, Search] = {}
         self._began, self._created = time.perf_counter(), RunRecord.now()
-        self._keeping = threading.Lock()
+        self._storing = threading.Lock()
         self._outcome: Outcome | None = None
 
     def work(self, post: Callable[[Progress], bool]) -> Outcome:
@@ -228,26 +222,26 @@ class _Run:
             raise
         except InputError as error:
             record = self._so_far(FAILED, str(error))
-        except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
+        except Exception as error:  # noqa: BLE001  (a failed run is recorded like any other)
             record = self._so_far(FAILED, failure_sentence(error), traceback.format_exc())
-        return self._keep(record)
+        return self._store(record)
 
     def leftover(self) -> Outcome:
-        return self._keep(self._so_far(STOPPED))
+        return self._store(self._so_far(STOPPED))
 
     def _so_far(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self._began
-        found, finished = tuple(self._searches.values()), tuple(self._finished)
-        told = finished, self._created, seconds, error, trace, found
-        return RunRecord(self._plan.experiment, status, *told)
+        searches, finished = tuple(self._searches.values()), tuple(self._finished)
+        known = finished, self._created, seconds, error, trace, searches
+        return RunRecord(self._plan.experiment, status, *known)
 
-    def _keep(self, record: RunRecord) -> Outcome:
-        # The work may come back after it was given up: the first record is the one that counts.
-        with self._keeping:
+    def _store(self, record: RunRecord) -> Outcome:
+        # The work may end after it was given up: only the first record counts.
+        with self._storing:
             if self._outcome is None:
                 self._outcome = _stored(record, self._project)
                 if self._afterwards is not None:
-                    # What fails here fails again, and is told, where it is asked for.
+                    # An error here occurs again, and is reported, when the result is shown.
                     with contextlib.suppress(Exception):
                         self._afterwards(self._outcome.record)
             return self._outcome
@@ -271,24 +265,24 @@ def run_experiments(
     project: str | Path | None = None,
     bar: Bar = lambda _fraction, _words: None,
 ) -> list[Outcome]:
-    """Run experiments to their outcomes, as many at once as the place is good for.
+    """Run experiments to their outcomes, as many at once as the place can execute.
 
-    An interrupt stops: what is finished is kept, of runs under way too, and what is not begun is
-    left out. So it is when the place is lost.
+    After an interrupt finished splits are kept, those of running runs too, and runs that have not
+    begun are left out. The same happens if the place is lost.
 
     Parameters
     ----------
     plans : sequence of PlannedRun
     place : Place
     project : str or Path, optional
-        Project file to add each run to as it ends; made if it is not there.
+        Project file that stores each run as it ends; created if it does not exist.
     bar : callable, optional
-        Told the fraction done and a few words.
+        Called with the fraction done and a short text.
 
     Raises
     ------
     InputError
-        Before anything is run: if the place cannot run this, or the project cannot be opened.
+        Before anything is run, if the place cannot run this, or the project cannot be opened.
     """
     place.check(plans)
     file = None
@@ -299,7 +293,7 @@ def run_experiments(
     batch = _Batch(plans, place, file, bar)
     with signals.noted() as interrupted:
         try:
-            batch.go(interrupted)
+            batch.run(interrupted)
         except BaseException:
             batch.stop()
             raise
@@ -307,7 +301,7 @@ def run_experiments(
 
 
 class _Batch:
-    """Runs that wait, those under way, and those that have ended."""
+    """Runs that wait, run, or have ended."""
 
     def __init__(
         self, plans: Sequence[PlannedRun], place: Place, file: RunStore | None, bar: Bar
@@ -316,10 +310,10 @@ class _Batch:
         self._waiting = deque(range(len(plans)))
         self._under_way: dict[int, RunTask] = {}
         self._ended: dict[int, Outcome] = {}
-        self._said: dict[int, Progress] = {}
+        self._last: dict[int, Progress] = {}
 
-    def go(self, interrupted: Callable[[], bool]) -> None:
-        """Run them all, unless an interrupt comes."""
+    def run(self, interrupted: Callable[[], bool]) -> None:
+        """Run all experiments, unless an interrupt comes."""
         while self._waiting or self._under_way:
             if interrupted() or self._place.lost:
                 self._leave_off(interrupted())
@@ -332,13 +326,13 @@ class _Batch:
         self._bar(1.0, "")
 
     def stop(self) -> None:
-        """Stop running work, and wait until its results are stored."""
+        """Stop what is running, and wait until its results are stored."""
         self._leave_off(True)
         for task in self._under_way.values():
             task.wait(_PATIENCE_SECONDS)
 
     def outcomes(self) -> list[Outcome]:
-        """List the results of the started ones, in order."""
+        """List the outcomes of the experiments that were started, in order."""
         return [self._ended[k] for k in sorted(self._ended)]
 
     def _leave_off(self, stop: bool) -> None:
@@ -348,29 +342,28 @@ class _Batch:
                 task.stop()
 
     def _take(self) -> None:
-        is_news = False
+        is_changed = False
         for k, task in list(self._under_way.items()):
-            ended = task.ended  # asked first: what it says last is then still heard
-            for message in task.drain():
-                self._said[k], is_news = message, True
-            if not ended:
-                continue
-            del self._under_way[k]
-            is_news = True
-            if task.result is None:
-                raise task.error or RuntimeError("a run ended without a record")
-            self._ended[k] = task.result
-        if is_news:
+            ended = task.ended  # read first, so that its last message is not missed
+            if messages := task.drain():
+                self._last[k] = messages[-1]
+            is_changed |= ended or bool(messages)
+            if ended:
+                del self._under_way[k]
+                if task.result is None:
+                    raise task.error or RuntimeError("a run ended without a record")
+                self._ended[k] = task.result
+        if is_changed:
             self._bar(*self._words())
 
     def _words(self) -> tuple[float | None, str]:
-        going = {k: self._said[k].describe() for k in self._under_way if k in self._said}
+        running = {k: self._last[k].describe() for k in self._under_way if k in self._last}
         if len(self._plans) == 1:
-            return next(iter(going.values()), (None, ""))
+            return next(iter(running.values()), (None, ""))
         count = len(self._plans)
-        done = len(self._ended) + sum(fraction or 0.0 for fraction, _ in going.values())
+        done = len(self._ended) + sum(fraction or 0.0 for fraction, _ in running.values())
         words = f"{len(self._ended)} of {count} runs"
-        if len(self._under_way) == 1 and going:
-            ((k, (_, saying)),) = going.items()
-            words = f"{words}, {self._plans[k].experiment.method} {saying}"
+        if len(self._under_way) == 1 and running:
+            ((k, (_, step)),) = running.items()
+            words = f"{words}, {self._plans[k].experiment.method} {step}"
         return done / count, words

@@ -13,8 +13,8 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
-from aucstudio.project.tournament.leaderboard import COMBINATION
 from aucstudio.project.tournament.standings import (
+    COMBINATION,
     DONE,
     FAILED,
     JUDGED,
@@ -30,6 +30,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
     Verdict,
+    alike,
 )
 from aucstudio.project.words import (
     as_sentence,
@@ -64,7 +65,6 @@ TIPS = {
     5: "Cross-validated minus held out",
     6: "Time of all fits of the method",
 }
-_HIDDEN = ("library", "n_folds", "random_state", "fpr_range")
 _ENDS = {
     DONE: "Search finished",
     TIME: "Time limit reached",
@@ -101,7 +101,7 @@ def settings(entry: Standing) -> str:
     if entry.method == COMBINATION:
         count = len(read_list(entry.params["library"])) if entry.params else 0
         return f"of {count} models" if count else ""
-    return chosen_settings(entry.method, entry.params, _HIDDEN)
+    return chosen_settings(entry.method, entry.params, alike(entry.method))
 
 
 def typeset(text: str) -> str:

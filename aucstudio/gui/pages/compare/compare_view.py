@@ -25,8 +25,7 @@ from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import Comparison
-from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
@@ -12,10 +12,15 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.gui.common import prompts
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results import comparison_sheets
 from aucstudio.project.results.comparison import Comparison
+from aucstudio.project.results.page import (
+    TextTable,
+    markdown_blocks,
+    tables_as_csv,
+    tables_as_latex,
+)
+from aucstudio.project.results.result_tables import comparison_tables
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.sheets import write_rows
 
 _BOOKTABS = ".booktabs.tex"
 _FORMATS = (
@@ -25,7 +30,7 @@ _FORMATS = (
 
 def copy_tables(session: Session, found: Comparison) -> None:
     """Copy the tables as text."""
-    QGuiApplication.clipboard().setText(comparison_sheets.as_csv(found, delimiter="\t"))
+    QGuiApplication.clipboard().setText(tables_as_csv(comparison_tables(found), "\t"))
     session.told.emit("Tables copied")
 
 
@@ -64,10 +69,8 @@ def _save(
 
 
 def _text_of(columns: Mapping[str, Sequence[object]], delimiter: str) -> str:
-    text = io.StringIO()
-    lines = zip(*columns.values(), strict=True)
-    write_rows(text, [tuple(columns), *lines], delimiter)
-    return text.getvalue()
+    rows: Any = list(zip(*columns.values(), strict=True))
+    return tables_as_csv([TextTable(tuple(columns), rows)], delimiter)
 
 
 def table_text(path: Path, found: Comparison) -> str:
@@ -78,17 +81,14 @@ def table_text(path: Path, found: Comparison) -> str:
     InputError
         If its ending is none of .csv, .md and .tex.
     """
-    if path.name.lower().endswith(_BOOKTABS):
-        return comparison_sheets.as_latex(found, booktabs=True)
-    writers = {
-        ".csv": comparison_sheets.as_csv,
-        ".md": comparison_sheets.as_markdown,
-        ".tex": comparison_sheets.as_latex,
-    }
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        raise InputError(
-            f"a comparison is saved as .csv, .md or .tex; {path.name} has another ending",
-            file=str(path),
-        )
-    return writer(found)
+    tables, ending = comparison_tables(found), path.suffix.lower()
+    if ending == ".csv":
+        return tables_as_csv(tables)
+    if ending == ".md":
+        return f"{markdown_blocks(tables)}\n"
+    if ending == ".tex":
+        return tables_as_latex(tables, booktabs=path.name.lower().endswith(_BOOKTABS))
+    raise InputError(
+        f"a comparison is saved as .csv, .md or .tex; {path.name} has another ending",
+        file=str(path),
+    )

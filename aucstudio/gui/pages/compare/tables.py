@@ -12,8 +12,13 @@ from aucstudio.gui.pages.compare.words import MARK
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, WinCount
-from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.results.comparison import (
+    CORRECTION_NAMES,
+    Comparison,
+    PairComparison,
+    RunFigures,
+    WinCount,
+)
 from aucstudio.project.runs.experiments.experiment import Band
 
 ROW = 28

@@ -11,12 +11,12 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project import words
 from aucstudio.project.results.comparison import (
     AUC,
+    CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
 )
-from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord

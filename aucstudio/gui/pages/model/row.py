@@ -17,7 +17,7 @@ from aucstudio.gui.pages.model.model_picture import Columns, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.explain.one_row import (
     CSV_HEAD,
-    Moved,
+    Contribution,
     RowDetail,
     about,
     as_lines,
@@ -77,7 +77,7 @@ class RowPart(WorkedOut[Explained]):
         self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.draw)
         self.make_working_controls(
             "model_row",
-            ("Stop drawing", "Stop and keep the contributions so far"),
+            ("Stop sampling", "Stop and keep the contributions so far"),
             ("Finish sampling", "Sample until the error is small"),
         )
         self.show_state()
@@ -198,10 +198,10 @@ def _worst_positive(subject: ModelSubject) -> int | None:
     return int(rows[np.argmin(scores)]) if len(rows) else None
 
 
-def _whisker(part: Moved, *, exact: bool) -> Whisker:
-    reach = np.nan if exact or part.error == 0 else _REACH * part.error
+def _whisker(part: Contribution, *, exact: bool) -> Whisker:
+    reach = np.nan if exact or part.standard_error == 0 else _REACH * part.standard_error
     value = part.contribution
-    name = f"{part.column} = {part.cell}" if part.usual else part.column
+    name = f"{part.column} = {part.value}" if part.usual else part.column
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
 
 

@@ -8,12 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.splitting.forward import (
-    forward_parts,
-    lacks_class,
-    most_steps,
-    times_of,
-)
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
     BOUNDS,
@@ -51,7 +45,11 @@ class Split:
 
 def splits_of(table: AnyTable, validation: Validation) -> list[Split]:
     """Draw all splits of a table; see :func:`draw_splits`."""
-    times = times_of(table, validation.time) if validation.scheme == FORWARD else None
+    times = None
+    if validation.scheme == FORWARD:
+        from aucstudio.project.data.splitting.forward import times_of
+
+        times = times_of(table, validation.time)
     return draw_splits(table.is_positive(), validation, table.groups, times)
 
 
@@ -108,6 +106,8 @@ def draw_splits(
 def _forward(
     positive: Mask, validation: Validation, groups: Groups | None, times: NDArray[np.float64]
 ) -> list[Split]:
+    from aucstudio.project.data.splitting.forward import forward_parts, lacks_class, most_steps
+
     codes, how = None if groups is None else groups.codes, (validation.gap, validation.window)
     parts = forward_parts(times, validation.folds, *how, codes)
     short = None if parts is None else lacks_class(parts, positive)

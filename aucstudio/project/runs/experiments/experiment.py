@@ -17,16 +17,13 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import NUMERIC_ROLES
 from aucstudio.project.data.labels import LabelRule
-from aucstudio.project.data.preparing.acceptance import check_accepted, unmet_levels
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.tuning import (
-    Tuning,
-)
+from aucstudio.project.runs.tuning import Tuning
 
 Band = tuple[float, float]
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
@@ -44,16 +41,16 @@ def check_band(band: Band) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class DataReference:
-    """Which table, and what its columns are and are for.
+    """A table with its schema.
 
     Attributes
     ----------
     path : str
     schema : Schema
-        What its reading found; the roles are those used.
+        Of the imported table, with the roles in use.
     label, positive : str
     scores : tuple of ScoreFile
-        Whose scores are joined to the rows, each as one more column.
+        Files whose scores are joined to the rows, each as one more column.
     """
 
     path: str
@@ -64,17 +61,17 @@ class DataReference:
 
     @property
     def sha256(self) -> str:
-        """Fingerprint of the file's bytes."""
+        """Checksum of the file."""
         return self.schema.sha256
 
     @property
     def roles(self) -> tuple[tuple[str, str], ...]:
-        """The role of every column, as used."""
+        """The role of every column."""
         return self.schema.roles
 
     @property
     def rule(self) -> LabelRule:
-        """How the values of the label become classes."""
+        """How values of the label become classes."""
         return self.schema.rule
 
     @classmethod
@@ -84,13 +81,13 @@ class DataReference:
         Raises
         ------
         InputError
-            If the label does not split the rows in two classes.
+            If the label does not have two classes.
         """
         table.require_two_classes()
         return cls(str(table.path.resolve()), table.schema, table.label or "", table.positive or "")
 
     def open(self) -> Table:
-        """Read the table again, as it was read and with the same roles.
+        """Read the table again with the same import options and roles.
 
         Raises
         ------
@@ -102,7 +99,7 @@ class DataReference:
         return self.seen(self.unchanged(table))
 
     def unchanged(self, table: SomeTable) -> SomeTable:
-        """Return the table; InputError if its file is not the one that is referred to."""
+        """Return the table; InputError if its file is not the referenced one."""
         if table.sha256 != self.sha256:
             raise InputError(
                 f"{self.path} has changed since the runs were made: open it as new data to train "
@@ -112,7 +109,7 @@ class DataReference:
         return table
 
     def seen(self, table: SomeTable) -> SomeTable:
-        """Return the table with the roles that are referred to, and the scores of a file."""
+        """Return the table with the roles of the reference, and with the scores of files."""
         table = self.with_scores(table)
         roles = tuple((column.name, column.role) for column in table.columns)
         schema = self.schema
@@ -135,14 +132,14 @@ class DataReference:
         )
 
     def without_scores(self) -> DataReference:
-        """Return the reference to the table alone, whatever files have scores of its rows."""
+        """Return the reference to the table without files of scores."""
         joined = {given.name for given in self.scores}
         columns = tuple(column for column in self.schema.columns if column.name not in joined)
         schema = dataclasses.replace(self.schema, columns=columns)
         return dataclasses.replace(self, schema=schema, scores=())
 
     def with_scores(self, table: SomeTable) -> SomeTable:
-        """Return the table with the scores of files as columns, where there are such.
+        """Return the table with the scores of files as columns.
 
         Raises
         ------
@@ -154,7 +151,7 @@ class DataReference:
         return table
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines the values read, as plain data, without the file's location."""
+        """Return what determines the values as plain data, without the location of the file."""
         schema = self.schema
         chosen = {"absent": schema.absent, "same": schema.same, "parts": schema.parts}
         return {
@@ -195,7 +192,7 @@ _SAME_NOTATION = "save the test file in the format of the training table"
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """Everything that decides a run's numbers.
+    """Everything that determines the numbers of a run.
 
     Attributes
     ----------
@@ -206,18 +203,17 @@ class Experiment:
     params : dict
         Every setting of the method, defaults included.
     band : (float, float)
-        False-positive range that the partial AUC is read in.
+        False-positive range of the partial AUC.
     tuning : Tuning or None
-        How settings are searched on each training part before the fit; ``params`` are then what
-        the search starts from.
+        How settings are searched on each training part before the fit; ``params`` then has their
+        initial values.
     name : str
-        What a person calls the run; it decides nothing.
+        The name of the run, which does not affect its numbers.
     test : DataReference or None
-        The table that the scheme ``"file"`` tests on; None for other schemes, and until it is read.
+        The test file of the scheme ``"file"``; None until it is read.
     preparation : PreparationChoice
-        What is done with missing values, scales and levels before the fit.
     members : tuple of str
-        Of a combination of finished runs, what these were; nothing is trained then.
+        Ids of the runs that a combination consists of; nothing is trained then.
     """
 
     data: DataReference
@@ -233,15 +229,15 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """What the run is called: its name, or that of its method."""
+        """The name of the run, or that of its method."""
         tuned = ", tuned" if self.tuning is not None else ""
         return self.name or DECLARED[self.method].title + tuned
 
     @functools.cached_property
     def id(self) -> str:
-        """Twelve hexadecimal digits that two experiments share only if they are the same."""
+        """Twelve hexadecimal digits that only equal experiments share."""
         document = dataclasses.replace(self, name="").as_json()
-        # Where a file lies does not matter; what is in it does.
+        # The location of a file does not matter, only its content.
         document["data"] = self.data.identity()
         document["validation"] = self.validation.identity()
         if self.test is not None:
@@ -251,7 +247,7 @@ class Experiment:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def as_test(self, table: SomeTable) -> SomeTable:
-        """Return a table to test on, read by the schema of ``data``, with the same roles and label.
+        """Return a test table, read by the schema of ``data``, with the same roles and label.
 
         Raises
         ------
@@ -283,12 +279,7 @@ class Experiment:
         return dataclasses.replace(self, data=dataclasses.replace(self.data, scores=(scores,)))
 
     def require_training(self) -> None:
-        """Refuse to train what is a combination of finished runs.
-
-        Raises
-        ------
-        InputError
-        """
+        """Raise InputError if the experiment is a combination of finished runs."""
         if self.members:
             raise InputError(
                 f"{self.title} combines {len(self.members)} finished runs without training: "
@@ -297,42 +288,44 @@ class Experiment:
             )
 
     def rows_of(self) -> tuple[object, ...]:
-        """Return what decides which rows of which files are held out, and their classes."""
+        """Return what determines the held-out rows and their classes."""
         tables = [self.data] if self.test is None else [self.data, self.test]
         files = [(data.sha256, data.schema.dialect) for data in tables]
         validation = self.validation.decisive()
         if self.test is not None:
-            # Its content is known: where it lay does not matter.
+            # Its content is known, so that its location does not matter.
             validation = dataclasses.replace(validation, test_file="-")
         return files, self.data.label, self.data.positive, self.data.rule, validation
 
     @property
     def weight_kind(self) -> str | None:
-        """The kind of weights, "sampling" or "frequency"; None where every row counts once."""
+        """The kind of weights, "sampling" or "frequency"; None without weights."""
         return self.data.schema.weight_kind
 
     @property
     def weight(self) -> str | None:
-        """Name of the column that weighs the rows; None where every row counts once."""
+        """Name of the column of weights; None if every row counts once."""
         return self.data.schema.weight
 
     def tested_on(self, table: AnyTable) -> Experiment:
-        """Refer to the table of the scheme ``"file"``, which then belongs to the identity.
+        """Return the experiment with a test file, which then belongs to its identity.
 
         Raises
         ------
         InputError
-            As :meth:`as_test`, if a class was never met, and if a column does not hold what it
+            As :meth:`as_test`, and if it has an unknown class or a column does not hold what it
             holds in the training table.
         """
+        from aucstudio.project.data.preparing.acceptance import check_accepted, unmet_levels
+
         seen = self.as_test(table)
         self._require_known_classes(seen)
-        names, strange = seen.feature_names, unmet_levels(seen)
-        check_accepted(seen, self.data.schema, names, strange, advice=_SAME_NOTATION)
+        names, unknown = seen.feature_names, unmet_levels(seen)
+        check_accepted(seen, self.data.schema, names, unknown, advice=_SAME_NOTATION)
         return dataclasses.replace(self, test=DataReference.to_table(seen))
 
     def _require_known_classes(self, test: AnyTable) -> None:
-        """Refuse classes that the training table lacks: they would count as not positive."""
+        """Refuse classes that the training table lacks: they would count as negative."""
         label = self.data.label
         known = self.data.schema.by_name[label].levels
         new = [name for name in test.classes if known is not None and name not in known]

@@ -36,7 +36,7 @@ _LARGEST = sys.float_info.max
 
 
 class DataPart(Struct, forbid_unknown_fields=True):
-    """The table; what is left out is guessed."""
+    """The table; what is absent is guessed."""
 
     file: str = ""
     label: str | None = None
@@ -50,7 +50,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
 
 class ScoresPart(Struct, forbid_unknown_fields=True):
-    """A file of scores that are the one column of a run; columns that name rows are guessed."""
+    """A file of scores, which are the only column of a run; row identifiers are guessed."""
 
     file: str
     column: str
@@ -59,7 +59,7 @@ class ScoresPart(Struct, forbid_unknown_fields=True):
 
 
 class RunPart(Struct, forbid_unknown_fields=True):
-    """One run; its method knows what its settings may be."""
+    """One run; its method checks the settings."""
 
     method: str
     name: str = ""
@@ -85,17 +85,17 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
 
 
 def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
-    """Check what TOML was read as, and fill in what follows from other keys.
+    """Check parsed TOML, and fill in what follows from other keys.
 
     Raises
     ------
     InputError
-        That names the file, the key and what there is.
+        With the file, the key and its value.
     """
     try:
-        whole = _filled_in(document)
-        _check(whole, ExperimentDocument, ())
-        return typed.convert(whole, ExperimentDocument)
+        complete = _filled_in(document)
+        _check(complete, ExperimentDocument, ())
+        return typed.convert(complete, ExperimentDocument)
     except InputError as error:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
     except msgspec.ValidationError as error:
@@ -112,7 +112,7 @@ def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:
             given = [key for key, value in validation.items() if value]
             found["validation"] = {"scheme": scheme_of(given), **validation}
         if isinstance(runs, list):
-            # Searches draw as the splits do, unless they have a seed of their own.
+            # The seed of the splits is the default seed of searches.
             seed = {"seed": validation["seed"]} if "seed" in validation else {}
             found["runs"] = [_with_seed(run, seed) for run in runs]
     return found
@@ -126,25 +126,25 @@ def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
 
 
 def _check(value: Any, kind: Any, steps: Steps) -> None:
-    """Refuse a value that is not of a type: whatever is in it too."""
+    """Refuse a value that is not of a type, with all that it contains."""
     kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     if isinstance(value, int | float) and not abs(value) <= _LARGEST:
         raise _wrong(f"{_place(steps)} must be a finite number; it is {_spelled(value)}", steps)
     for one in kinds:
-        whole, inner = typing.get_origin(one) or one, typing.get_args(one)
+        plain, inner = typing.get_origin(one) or one, typing.get_args(one)
         if isinstance(value, dict) and hasattr(one, "__annotations__"):
             return _check_keys(value, one, steps)
-        if (isinstance(value, dict) and whole is dict) or (
-            isinstance(value, list) and whole in (list, tuple)
+        if (isinstance(value, dict) and plain is dict) or (
+            isinstance(value, list) and plain in (list, tuple)
         ):
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for key, item in items:
-                _check(item, inner[whole is dict], (*steps, key))
+                _check(item, inner[plain is dict], (*steps, key))
             return None
         if one is Any or type(value) is one or (one is float and type(value) is int):
             return None
-    plain = [typing.get_origin(one) or one for one in kinds if one is not types.NoneType]
-    words = dict.fromkeys(_WORDS.get(one, "a table") for one in plain)
+    allowed = [typing.get_origin(one) or one for one in kinds if one is not types.NoneType]
+    words = dict.fromkeys(_WORDS.get(one, "a table") for one in allowed)
     raise _wrong(f"{_place(steps)} must be {' or '.join(words)}; it is {_spelled(value)}", steps)
 
 

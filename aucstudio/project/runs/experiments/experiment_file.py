@@ -11,9 +11,9 @@ file = "wdbc.csv"          # beside the experiment file unless absolute
 label = "diagnosis"        # guessed if left out, as is the positive class
 positive = "M"             # or several: ["M", "?"]; or a threshold: ">= 5"
 merge = [["M", "m"]]       # optional: values that are one class, or true for spellings
-missing = { age = [-999] } # optional: numbers that stand for a missing value
-parts = { admitted = ["number", "weekday"] }  # optional: what is taken of dates
-spellings = { city = [["Bern", "bern"]] }  # optional: levels that are one, or true
+missing = { age = [-999] } # optional: numbers that code a missing value
+parts = { admitted = ["number", "weekday"] }  # optional: features made of dates
+spellings = { city = [["Bern", "bern"]] }  # optional: levels that are merged, or true
 roles = { id = "ignore" }
 
 [validation]
@@ -23,7 +23,7 @@ folds = 10                 # of "forward": steps, by time = "date"; and optional
 [preparation]              # optional, as is each line
 impute = "median"          # mean, most-frequent
 scale = "standard"         # robust, quantile, quantile-normal, min-max, none
-indicators = false         # a column beside each number that tells missing values
+indicators = false         # add an indicator of missing values for each number column
 rare = 0                   # levels below this share, or count, of rows are merged
 many_levels = "most-frequent"  # or frequency
 
@@ -32,8 +32,8 @@ method = "auc-svm"
 name = "all pairs"         # optional
 tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
-roles = { age = "ignore" } # optional: columns this run sees otherwise
-preparation = { scale = "robust" }  # optional: in place of [preparation]
+roles = { age = "ignore" } # optional: other roles in this run
+preparation = { scale = "robust" }  # optional: instead of [preparation]
 scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for method "marker"
 """
 
@@ -46,7 +46,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
@@ -62,6 +61,7 @@ from aucstudio.project.runs.experiments.experiment_document import (
 from aucstudio.project.runs.experiments.planning import (
     DEFAULT_BAND,
     PlannedRun,
+    known_method,
     plan_on,
     read_settings,
     read_test_table,
@@ -69,7 +69,6 @@ from aucstudio.project.runs.experiments.planning import (
 from aucstudio.project.runs.given_scores import ScoreSource, scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.words import suggestion
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1
@@ -80,18 +79,18 @@ _DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ExperimentFile:
-    """What an experiment file asks for, with its table.
+    """The experiments of a file, with their table.
 
     Attributes
     ----------
     table : AnyTable
     experiments : tuple of Experiment
     title, about : str
-        What a person reads; may be empty.
+        For people; may be empty.
     views : tuple of str
-        Object names of the pictures to begin with, side by side.
+        Object names of the pictures to show first, side by side.
     test_table : Table or None
-        Of the scheme ``"file"``; each run sees it with its own roles and label.
+        Of the scheme ``"file"``; each run uses it with its own roles and label.
     """
 
     table: AnyTable
@@ -113,12 +112,12 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
     ----------
     path : str or Path
     choose : callable
-        Given the table's file and the methods, gives what reads the table or opens it on disk.
+        Given the file of the table and the methods, returns the reader of the table.
 
     Raises
     ------
     InputError
-        If a file cannot be read, or holds what we do not know; the sentence names the place.
+        If a file cannot be read or is invalid; the sentence names the place.
     """
     path = Path(path)
     return plan_document(path, _parse(path), choose)
@@ -127,12 +126,12 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
 def plan_document(
     path: Path, document: Mapping[str, Any], choose: ChooseReader = lambda *_: read_table
 ) -> ExperimentFile:
-    """Read the table of an experiment that is already parsed, and check both.
+    """Read the table of a parsed experiment, and check both.
 
     Parameters
     ----------
     path : Path
-        The experiment file, or what messages call it; names of files are relative to its folder.
+        The experiment file, or its name in messages; names of files are relative to its folder.
     document : mapping
         The keys of an experiment file.
     choose : callable
@@ -150,12 +149,7 @@ def plan_document(
 
 
 def check_document(path: str | Path) -> None:
-    """Check what an experiment file says, and its runs too where its table is there.
-
-    Raises
-    ------
-    InputError
-    """
+    """Check an experiment file, with its runs if its table exists; InputError if it is invalid."""
     path = Path(path)
     document = read_document(path, _parse(path))
     if document.data.file and Path(_beside(path, document.data.file)).exists():
@@ -183,7 +177,7 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _check_keys(text: str) -> None:
-    """Refuse keys of very many parts: parsing them takes the square of their number in steps."""
+    """Refuse keys of very many parts: parsing time grows with the square of their number."""
     for found in _DOTTED.finditer(text):
         if found[0].count(".") >= MOST_DEPTH and len(re.findall(_PART, found[0])) > MOST_DEPTH:
             raise ValueError(f"a key has more than {MOST_DEPTH} parts")
@@ -225,7 +219,7 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
 
 
 def _names(given: Any) -> Any:
-    """Spell classes as text: in TOML a class of numbers may be one."""
+    """Convert classes to text: in TOML a class may be a number."""
     if given is None or isinstance(given, str):
         return given
     return [str(name) for name in given] if isinstance(given, list) else str(given)
@@ -245,19 +239,17 @@ def _experiment(
     band: Band,
     usual: PreparationChoice,
 ) -> Experiment:
-    if run.method not in DECLARED:
-        raise InputError(
-            f"{path}: unknown method {run.method!r}{suggestion(run.method, DECLARED)} (there are "
-            f"{', '.join(DECLARED)})",
-            setting="method",
-        )
+    try:
+        method = known_method(run.method)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", setting=error.setting) from error
     seen, joined, given = table, None, run.scores
     if given is not None:
         source = ScoreSource(_beside(path, given.file), given.key, given.identifier)
         joined = source.join(table, given.column, validation)
         seen = scored_by(joined.table, joined.scores.name)
     seen = seen.with_roles(roles=run.roles)
-    known = declared_params(DECLARED[run.method])
+    known = declared_params(method)
     values = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
     settings = read_settings(run.method, values, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
@@ -268,10 +260,10 @@ def _experiment(
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:
-    """Read a setting as TOML has it: it knows no pairs, and whole numbers are no fractions."""
+    """Convert a value of TOML, which has no tuples and tells integers from floats."""
     if isinstance(value, list):
         return tuple(value)
     if declared is not None and declared.kind == "float" and type(value) is int:
-        declared.check(value)  # it may be larger than any fraction
+        declared.check(value)  # it may exceed the range of floats
         return float(value)
     return value

@@ -26,11 +26,10 @@ from aucstudio.project.runs.tuning import Tuning
 def write_study(
     experiments: Sequence[Experiment], folder: str | Path | None, views: Sequence[str] = ()
 ) -> str:
-    """Write experiments on one table as an experiment file that will lie in a folder.
+    """Return experiments on one table as the text of an experiment file.
 
-    Without a folder it names its tables so that it can lie anywhere.
-
-    ``views`` names the pictures to begin with, side by side.
+    Names of files are relative to ``folder``, or absolute without one. ``views`` names the pictures
+    to show first, side by side.
 
     Raises
     ------
@@ -69,7 +68,7 @@ def write_study(
 
 
 def _roles(experiment: Experiment) -> tuple[tuple[str, str], ...]:
-    """Return the roles of a run's columns; where a file gives its scores, these are the table's."""
+    """Return the roles of the columns of a table, without scores of files."""
     return experiment.data.without_scores().roles
 
 
@@ -92,7 +91,7 @@ def _reading_part(schema: Schema) -> dict[str, Any]:
 
 
 def _relative(target: str, folder: str | Path | None) -> str:
-    """Name a file from a folder, so that both can be moved together."""
+    """Return the path of a file relative to a folder, so that both can be moved together."""
     if folder is None:
         return str(Path(target).absolute())
     try:
@@ -138,7 +137,7 @@ def _run_part(
 
 
 def _plain(declared: Param, value: Any) -> Any:
-    """Return a setting as TOML can hold it: it knows no None."""
+    """Convert a setting for TOML, which has no None."""
     if isinstance(value, tuple):
         return [float(end) for end in value]
     return declared.spell(value) if value is None else value

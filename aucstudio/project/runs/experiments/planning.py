@@ -42,13 +42,13 @@ def plan_experiment(
     tuning: Tuning | None = None,
     preparation: PreparationChoice = USUAL,
 ) -> Experiment:
-    """Check a plan and freeze it, with the defaults filled in.
+    """Return a checked experiment with all defaults filled in.
 
     Raises
     ------
     InputError
-        If the method is unknown, the band is no range within [0, 1], or method, validation and
-        tuning do not go together.
+        If the method is unknown, the band is not a range within [0, 1], or method, validation and
+        tuning exclude each other.
     InvalidSetting
         If a setting is unknown or out of range.
     """
@@ -68,7 +68,7 @@ def plan_experiment(
 
 
 def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
-    """Return a setting the one type that its kind has: 1 and 1.0 are no two experiments."""
+    """Convert a setting to the type of its kind: 1 and 1.0 are the same experiment."""
     kind = declared_params(method)[name].kind
     if value is None or isinstance(value, str | bool):
         return value
@@ -78,7 +78,7 @@ def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
 
 
 def known_method(name: str) -> type[AUCClassifier]:
-    """Find a method by its id; InputError with what may have been meant if there is none."""
+    """Return a method by its id; InputError with a suggestion if it is unknown."""
     if name in DECLARED:
         return DECLARED[name]
     raise InputError(
@@ -98,13 +98,13 @@ def _require_setting(method: type[AUCClassifier], name: str) -> None:
 
 
 def read_settings(method: str, given: Mapping[str, Any], band: Band) -> dict[str, Any]:
-    """Read settings of a method as a command line or an experiment file gives them.
+    """Parse settings of a method from a command line or an experiment file.
 
     Parameters
     ----------
     given : mapping
-        Values, or how they are spelled. A method that trains for a false-positive range trains
-        for the band, unless there is another one among them.
+        Values or their text. A method that trains for a false-positive range trains for the band
+        unless another range is given.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def plan_on(
     Raises
     ------
     InputError, InvalidSetting
-        As :func:`plan_experiment`, and if it cannot be done with such a table.
+        As :func:`plan_experiment`, and if the table is too large.
     """
     data = DataReference.to_table(table)
     experiment = plan_experiment(data, method, settings, validation, band, tuning, preparation)
@@ -166,7 +166,7 @@ def _check_validation(
 
 
 def _check_pairs(data: DataReference, validation: Validation, tuning: Tuning | None) -> None:
-    """Refuse to leave pairs out where rows are to be kept together."""
+    """Refuse to leave pairs out if rows are kept together."""
     leaves = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
     columns = [name for name, role in data.roles if role == "group"]
     if columns and (leaves or validation.scheme == LEAVE_PAIR_OUT):
@@ -176,7 +176,7 @@ def _check_pairs(data: DataReference, validation: Validation, tuning: Tuning | N
 def _check_weights(
     method: type[AUCClassifier], data: DataReference, validation: Validation, tuning: Tuning | None
 ) -> None:
-    """Refuse what would have to ignore the weights of rows."""
+    """Refuse methods and schemes that would ignore the weights of rows."""
     name = data.schema.weight
     if name is None:
         return
@@ -193,7 +193,7 @@ def _check_weights(
 
 
 def weights_refused(method: type[AUCClassifier], name: str) -> str:
-    """State that a method cannot be trained on rows that a column weighs."""
+    """Return the sentence for a method that takes no row weights."""
     able = ", ".join(other.title for other in DECLARED.values() if other.takes_weights)
     return (
         f"column {name!r} weighs the rows, and {method.title} takes no row weights: give the "
@@ -203,7 +203,7 @@ def weights_refused(method: type[AUCClassifier], name: str) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PlannedRun:
-    """An experiment with its tables, and what there is to say of these."""
+    """An experiment with its tables, and a remark on them."""
 
     experiment: Experiment
     table: AnyTable
@@ -231,13 +231,13 @@ def plan_run(
     ----------
     assignments : sequence of "NAME=VALUE"
     read : callable
-        What reads the table, or opens one that stays on disk.
+        Reads the table, or opens one that stays on disk.
     score_column : str, optional
-        The one column to learn from, which names the run.
+        The column of scores, which names the run.
     score_file : ScoreSource, optional
-        Where that column is, if it is not in the table.
+        The file of that column, if it is not in the table.
     **reading
-        What is known of the table: see :func:`~aucstudio.project.data.table.read_table`.
+        Import options: see :func:`~aucstudio.project.data.table.read_table`.
 
     Raises
     ------
@@ -275,12 +275,12 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def read_test_table(experiment: Experiment) -> Table | None:
-    """Read the test file of the scheme ``"file"`` as the training table is; None for others.
+    """Read the test file of the scheme ``"file"`` by the training schema; None for other schemes.
 
     Raises
     ------
     InputError
-        If it cannot be read, does not fit, or has changed since the experiment was tested on it.
+        If it cannot be read, does not fit, or has changed since the run.
     """
     if experiment.validation.scheme != FILE:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from typing import Any
 
 from aucstudio.engine import DECLARED
@@ -29,9 +29,9 @@ class ShownSetting:
     name : str
         Of the parameter.
     title : str
-        Its name on the form.
+        Its label in the form.
     short : str
-        Its symbol, where no other setting of the method has the same; else the title.
+        Its symbol if no other setting of the method has the same, else the title.
     value : str
     is_default : bool
     """
@@ -48,65 +48,77 @@ class ShownSetting:
 
 
 def shown_settings(experiment: Experiment) -> list[ShownSetting]:
-    """List the settings that mean something for an experiment and were not searched."""
+    """List the settings of an experiment that have an effect and were not searched."""
     method, params = DECLARED[experiment.method], experiment.params
     left_out = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
-    if experiment.members:  # these were not taken from a list
+    if experiment.members:  # they are runs, not a list of methods
         left_out.add(_LIST)
-    meant = {
+    effective = {
         name: declared
         for name, declared in declared_params(method).items()
         if name in params and declared.matters(params) and name not in left_out
     }
-    seen = Counter(declared.symbol for declared in meant.values())
+    symbols = Counter(declared.symbol for declared in effective.values())
     return [
         ShownSetting(
             name,
             declared.label,
-            declared.symbol if declared.symbol and seen[declared.symbol] == 1 else declared.label,
+            declared.symbol
+            if declared.symbol and symbols[declared.symbol] == 1
+            else declared.label,
             spelled(declared, params[name]),
             params[name] == declared.default,
         )
-        for name, declared in meant.items()
+        for name, declared in effective.items()
     ]
 
 
 def differing_settings(record: RunRecord) -> str:
-    """State in few words what is not a method's default; the FPR range has words of its own."""
+    """Return the settings that are not the default as text, without the FPR range."""
     experiment = record.experiment
-    told = [
+    texts = [
         str(setting)
         for setting in shown_settings(experiment)
         if not setting.is_default and setting.name != RANGE
     ]
-    told += experiment.preparation.differing()
+    texts += experiment.preparation.differing()
     if experiment.tuning is not None:
         found = _chosen(record)
-        told.insert(0, f"tuned: {found}" if found else "tuned")
-    return ", ".join(told)
+        texts.insert(0, f"tuned: {found}" if found else "tuned")
+    return ", ".join(texts)
 
 
 def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[str] = ()) -> str:
-    """State in few words which settings of a method are not as usual."""
+    """Return the settings of a method that are not the default as text."""
     known = declared_params(DECLARED[method])
-    told = [
+    return _assignments(
+        method,
+        {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in params.items()
+            if name in known and name not in hidden and value != known[name].default
+        },
+    )
+
+
+def _assignments(method: str, settings: Mapping[str, Any]) -> str:
+    known = declared_params(DECLARED[method])
+    return ", ".join(
         f"{known[name].symbol or known[name].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
-        f"{spelled(known[name], tuple(value) if isinstance(value, list) else value)}"
-        for name, value in params.items()
-        if name in known and name not in hidden and value != known[name].default
-    ]
-    return ", ".join(told)
+        f"{spelled(known[name], value)}"
+        for name, value in settings.items()
+    )
 
 
 def settings_sentence(experiment: Experiment) -> str:
-    """Name an experiment's method and its settings."""
+    """Return the method of an experiment and its settings as text."""
     title = DECLARED[experiment.method].title
-    told = ", ".join(map(str, shown_settings(experiment)))
-    return f"{title}: {told}" if told else title
+    settings = ", ".join(map(str, shown_settings(experiment)))
+    return f"{title}: {settings}" if settings else title
 
 
 def spelled(declared: Param, value: Any) -> str:
-    """Write the value of a setting for people."""
+    """Format the value of a setting for people."""
     if value is None and declared.none:
         return str(declared.none)
     if declared.kind == "range":
@@ -121,27 +133,18 @@ def spelled(declared: Param, value: Any) -> str:
 
 
 def choice_word(value: Any) -> str:
-    """Name one of the values that a setting may have, as the form does."""
+    """Return the label of a choice in the form."""
     return _CHOICES.get(value, str(value))
 
 
 def _titled(member: str) -> str:
-    """Return a member of a combination, ``auc-rls lam=0.1``, the title of its method."""
+    """Replace the id of a method in ``auc-rls lam=0.1`` by its title."""
     method, blank, settings = member.partition(" ")
     return (DECLARED[method].title if method in DECLARED else method) + blank + settings
 
 
 def _chosen(record: RunRecord) -> str:
-    """Describe what a search chose.
-
-    Of several searches, one a split, each may have chosen another.
-    """
+    """Return the chosen settings as text; empty if there is a search for each split."""
     if len(record.searches) != 1:
         return ""
-    known = declared_params(DECLARED[record.experiment.method])
-    chosen: Sequence[tuple[str, Any]] = list(record.searches[0].chosen.items())
-    return ", ".join(
-        f"{known[n].symbol or known[n].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
-        f"{spelled(known[n], value)}"
-        for n, value in chosen
-    )
+    return _assignments(record.experiment.method, record.searches[0].chosen)

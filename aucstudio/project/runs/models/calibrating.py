@@ -19,19 +19,18 @@ FEW_FOR_STEPS = 100
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HeldOut:
-    """One held-out score for each row that was held out; arrays of equal length.
+    """One score for each held-out row; arrays of equal length.
 
     Attributes
     ----------
     positive : ndarray of bool
     scores : ndarray of float
     split : ndarray of int
-        Which split held the row out first.
+        The first split that held the row out.
     weight : str or None
-        The column that weighs the rows in the run, which a calibration does not: a map counts
-        every row once, but those that weigh nothing.
+        The column of weights of the run. A calibration ignores it, but leaves out rows of weight 0.
     groups : ndarray of int or None
-        The group of each row, where the rows of the run come in groups.
+        The group of each row, if the run has groups.
     """
 
     positive: NDArray[np.bool_]
@@ -41,20 +40,14 @@ class HeldOut:
     groups: NDArray[np.intp] | None = None
 
     def words(self) -> str:
-        """State which rows they are."""
+        """Describe the rows."""
         share = percent_words(float(self.positive.mean()))
         once = "" if self.weight is None else f", each counted once, not weighted by {self.weight}"
         return f"{len(self.positive):,} held-out rows, {share} of them positive{once}"
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a calibration.
-
-    Raises
-    ------
-    InputError
-        If there is none of this name.
-    """
+    """Return the name of a calibration; InputError if it is unknown."""
     if kind not in KINDS:
         near = suggestion(kind, KINDS) or f"; choose one of {', '.join(KINDS)}"
         raise InputError(f"there is no calibration {kind!r}{near}", setting="calibrate")
@@ -62,13 +55,7 @@ def check_kind(kind: str) -> str:
 
 
 def check_scheme(scheme: str) -> None:
-    """Make sure that a validation holds out rows.
-
-    Raises
-    ------
-    InputError
-        If it holds out pairs.
-    """
+    """Raise InputError if a validation holds out pairs instead of rows."""
     if scheme == LEAVE_PAIR_OUT:
         raise InputError(
             "leave-pair-out orders pairs and holds out no rows to calibrate on: validate with a "
@@ -78,7 +65,7 @@ def check_scheme(scheme: str) -> None:
 
 
 def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
-    """Collect held-out scores: of one split, or of all, each row where it was held out first.
+    """Collect the held-out scores of one split, or of all splits, each row once.
 
     Raises
     ------
@@ -126,8 +113,8 @@ def calibrated(
     Parameters
     ----------
     model : Model
-        That of a split, or one trained on all rows in the way of those of the splits, whose
-        held-out scores stand for its own.
+        The model of a split, or a refit model, for which the held-out scores of the splits are
+        used.
     record : RunRecord
     kind : {"isotonic", "platt", "beta"}
     split : int, optional
@@ -136,7 +123,7 @@ def calibrated(
     Raises
     ------
     InputError
-        If there is nothing to learn it from.
+        If there are no rows to fit it on.
     """
     rows = held_out(record, split)
     made = learnt(kind, rows.positive, rows.scores)
@@ -144,7 +131,7 @@ def calibrated(
 
 
 def caution(kind: str, positive: NDArray[np.bool_]) -> str:
-    """Describe what speaks against a kind on these rows, or nothing."""
+    """Return a caution against a kind on these rows; empty if there is none."""
     fewest = min(int(positive.sum()), int((~positive).sum()))
     if kind == "isotonic" and fewest < FEW_FOR_STEPS:
         return (

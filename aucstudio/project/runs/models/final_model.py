@@ -22,11 +22,11 @@ def take_model(
     rule: ThresholdRule | None = None,
     calibration: str | None = None,
 ) -> Model:
-    """Return the model to take away.
+    """Return the model to export.
 
-    The model that was validated, where there is one; after several splits there is none, and
-    the method is trained once more on all labelled rows. A threshold is chosen on held-out rows
-    in the first case, on the training rows in the second; a calibration on held-out rows always.
+    This is the validated model if the run has one split, and otherwise a refit on all labelled
+    rows. The threshold is chosen on held-out rows in the first case and on the training rows in the
+    second; the calibration always on held-out rows.
     """
     if len(record.splits) == 1:
         return validated_model(record, 0, rule, calibration)
@@ -39,9 +39,9 @@ def take_model(
 def validated_model(
     record: RunRecord, split: int, rule: ThresholdRule | None, calibration: str | None = None
 ) -> Model:
-    """Return a model of a run, with its threshold moved on its held-out rows if there is a rule.
+    """Return the model of a split, with a threshold chosen on its held-out rows if there is a rule.
 
-    With leave-pair-out no row is held out from the model itself: its training rows decide.
+    With leave-pair-out no row is held out from the model, and its training rows are used.
     """
     result = record.splits[split]
     model = result.model
@@ -59,7 +59,7 @@ def validated_model(
 def rethresholded(
     model: Model, experiment: Experiment, table: AnyTable, rule: ThresholdRule | None
 ) -> Model:
-    """Move the threshold of a model on the labelled rows of its table, if there is a rule."""
+    """Choose the threshold of a model on the labelled rows of its table, if there is a rule."""
     if rule is None:
         return model
     table = experiment.data.seen(table)
@@ -71,11 +71,11 @@ def rethresholded(
 def with_carried_threshold(
     model: Model, record: RunRecord, table: AnyTable, rule: ThresholdRule
 ) -> Model:
-    """Return a refit model with the threshold that a rule places on the held-out rows of a run.
+    """Return a refit model with the threshold that a rule chooses on the held-out rows of a run.
 
-    The refit model has seen all rows, and on rows that it has seen its scores are too good to
-    place a threshold on. The threshold of the validated model is carried over by rank: as many of
-    its own training rows lie above it in the scores of either model.
+    Scores of training rows are optimistic, and the refit model has no held-out rows. The threshold
+    of the validated model is therefore carried over by rank: as many of its training rows lie above
+    the threshold in the scores of both models.
 
     Parameters
     ----------

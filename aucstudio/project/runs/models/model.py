@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.acceptance import UNKNOWN, Refusal, RefusedColumnsError
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import is_sparse
@@ -26,37 +25,37 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _CHUNK = 65_536
-_CELLS = 1 << 23  # of rows that are written out
+_CELLS = 1 << 23  # of a dense block
 _SHOWN = 5
 _NO_SCHEMA = Schema(())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model:
-    """A scorer with its preprocessing and what it was made from.
+    """A scorer with its preprocessing and origin.
 
     Attributes
     ----------
     preparation : Preparation
     scorer : Scorer
     intercept : float
-        The part of the score that no column changes; the raw score is the scorer's output plus it.
+        The raw score is the output of the scorer plus the intercept.
     method : str
     params : dict
     label, positive, negative : str
-        The label column and what its two classes are called.
+        The label column and the names of its two classes.
     trained_on : str
-        Which rows, in words.
+        A description of the training rows.
     threshold : float
-        A row is predicted positive where its raw score exceeds it. No score depends on it.
+        A row is predicted positive if its raw score exceeds it. No score depends on it.
     threshold_rule : str
-        How the threshold was chosen, in words.
+        A description of how the threshold was chosen.
     schema : Schema
-        Of the table it was trained on: what tables to be scored are read by.
+        Of the training table; tables to be scored are read by it.
     calibration : Calibration or None
-        From scores to probabilities of the positive class.
+        Maps scores to probabilities of the positive class.
     calibrated_on : str
-        Which rows, in words.
+        A description of the rows of the calibration.
     """
 
     preparation: Preparation
@@ -87,12 +86,18 @@ class Model:
         RefusedColumnsError
             If one is absent.
         InputError
-            If one was read as something else than in training.
+            If one was read as another kind than in training.
         """
         names = {column.name: column for column in table.columns}
         known = self.schema.by_name
         absent = [name for name in self.feature_columns if name not in names]
         if absent:
+            from aucstudio.project.data.preparing.acceptance import (
+                UNKNOWN,
+                Refusal,
+                RefusedColumnsError,
+            )
+
             shown = ", ".join(map(repr, absent[:_SHOWN]))
             more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
             offers = {name: suggestion(name, names) for name in absent}
@@ -129,11 +134,10 @@ class Model:
         ----------
         rule : ThresholdRule
         positive, scores : ndarray
-            Rows to choose it on, with scores of this very model.
+            Rows to choose it on, with scores of this model.
         rows : str
-            What these rows are, in words.
+            A description of these rows.
         weights : ndarray, optional
-            What they weigh.
         """
         from aucstudio.engine.roc import roc_curve
 
@@ -142,7 +146,7 @@ class Model:
         return self.moved_to(place, scores, words)
 
     def moved_to(self, threshold: float, scores: Array, words: str) -> Model:
-        """Return the model with another threshold; its scores and probabilities stay.
+        """Return the model with another threshold; scores and probabilities are unchanged.
 
         Parameters
         ----------
@@ -151,7 +155,7 @@ class Model:
         scores : ndarray
             Known scores of this model: rounding must not move any of them across the threshold.
         words : str
-            How the threshold was chosen.
+            A description of how the threshold was chosen.
         """
         place = _clear_of(scores, threshold)
         return dataclasses.replace(self, threshold=place, threshold_rule=words)
@@ -170,7 +174,7 @@ class Model:
         Raises
         ------
         InputError
-            If the table's columns do not fit; the sentence names them.
+            If columns of the table do not fit; the sentence names them.
         """
         self.check_columns(table)
         if self.preparation.keeps_zeros and isinstance(self.scorer, LinearScorer):
@@ -190,7 +194,7 @@ class Model:
 
 
 def _clear_of(scores: Array, threshold: float) -> float:
-    """Move a threshold off the known scores, without any of them changing sides.
+    """Move a threshold away from the known scores, so that no score changes sides.
 
     Scores that are computed again in blocks of another size differ by rounding.
     """

@@ -38,9 +38,9 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import (
     Area,
     ScoringReport,
+    check_input,
     check_table,
     rows_words,
-    what_was_met,
     with_allowed_columns,
 )
 
@@ -68,7 +68,7 @@ def score_file(
     ranked: Ranked | None = None,
     **how: Any,
 ) -> ScoringReport:
-    """Read a table by the schema of a model and score its rows: the one way to score a file.
+    """Read a table by the schema of a model and score its rows.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def score_file(
     read, **how
         As for :func:`read_to_score`.
     progress : callable, optional
-        Told the fraction done and what is being done; returning True stops it.
+        Called with the fraction done and the current step; a true answer stops.
 
     Raises
     ------
     InputError
-        As both do.
+        As :func:`read_to_score` and :func:`score_table`.
     Cancelled
         If ``progress`` asked to stop.
     """
@@ -118,23 +118,23 @@ def read_to_score(
     Parameters
     ----------
     identifier : str, optional
-        A column whose cells are carried along as they are spelled.
+        A column whose cells are returned as text.
     label : str, optional
-        The column that holds the class, if it is not that of the training.
+        The column of classes, if it is not that of the training.
     dialect : dict of str to object, optional
-        What a person says of the file.
+        Import options.
     written : dict of str to str, optional
-        By column of numbers or dates, a cell as it is written in this table, where that is another
-        notation than in training.
+        By column of numbers or dates, an example cell of this table, if its notation differs from
+        that of the training table.
     scale : dict of str to float, optional
-        By column of numbers in a text file, what they are multiplied by.
+        By column of numbers in a text file, the factor of its numbers.
     read : callable
-        What reads the table, or opens one that stays on disk.
+        Reads the table, or opens one that stays on disk.
 
     Raises
     ------
     InputError
-        If the table cannot be read, or a column in the notation that is given for it.
+        If the table cannot be read, or a column not in the given notation.
     """
     schema = _in_notation(model, written or {}, scale or {}, parts_of(dialect).get("decimal"))
     if identifier is not None and identifier not in model.feature_columns:
@@ -150,7 +150,7 @@ def read_to_score(
         schema=schema,
     )
     if label not in (None, table.label):
-        # Somebody asked for it: not to be passed over where it is absent, or no classes.
+        # A requested label that is absent or holds no classes is an error.
         check_classes(table.path, table.column(label), None)
     return table
 
@@ -202,21 +202,21 @@ def score_table(
         Called with each block of rows: their numbers in the file, the cells of the identifier
         column or None, and the scores.
     identifier : str, optional
-        A column to be carried along; empty where it is that of the model and the table lacks it.
+        A column of row identifiers; its cells are empty if the table lacks the model's column.
     allowed : dict of str to collection of str, optional
-        Columns of the model that are accepted by kind: "unknown" ones may be absent or without
-        any known value, "unreadable" ones may have cells that are no numbers, those of "range"
-        may be far outside the range of training.
+        Columns of the model that are accepted, by kind: "unknown" ones may be absent or without
+        any known value, "unreadable" ones may have non-numeric cells, those of "range" may be far
+        outside the range of training.
     progress : callable, optional
-        Told the fraction done and what is being done; returning True stops it.
+        Called with the fraction done and the current step; a true answer stops.
     ranked : callable, optional
-        Called at the end with the labelled rows and their scores, where both classes are there.
+        Called at the end with the labelled rows and their scores, if both classes are present.
 
     Raises
     ------
     RefusedColumnsError
-        If the table lacks a column, or one does not hold what it held in training, unless that is
-        allowed; before any row is scored.
+        If a column is absent or does not hold what it held in training, unless that is allowed;
+        before any row is scored.
     Cancelled
         If ``progress`` asked to stop.
     """
@@ -227,27 +227,27 @@ def score_table(
     elif identifier is not None:
         table.column(identifier)
     present = {column.name for column in table.columns}
-    whole = with_allowed_columns(model, table, granted)
+    complete = with_allowed_columns(model, table, granted)
     absent = [name for name in granted[UNKNOWN] if name not in present]
-    model.check_columns(whole)
+    model.check_columns(complete)
     tell(0.0, "scoring")
-    report = dataclasses.replace(what_was_met(model, whole, absent), allowed=granted)
-    check_table(model, whole, report, granted)
-    labels = whole.labelled() if whole.label is not None else None
-    kept = np.empty(whole.rows) if labels is not None else None
-    for start, window, scores in score_blocks(model, whole, identifier):
+    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
+    check_table(model, complete, report, granted)
+    labels = complete.labelled() if complete.label is not None else None
+    kept = np.empty(complete.rows) if labels is not None else None
+    for start, window, scores in score_blocks(model, complete, identifier):
         stop = start + len(scores)
         cells = None if identifier is None else spelled(window.column(identifier))
-        take(whole.file_rows[start:stop], cells, scores)
+        take(complete.file_rows[start:stop], cells, scores)
         if kept is not None:
             kept[start:stop] = scores
-        tell(stop / whole.rows, "scoring")
+        tell(stop / complete.rows, "scoring")
     if kept is None or labels is None:
         why = f"{model.label!r} has too many values to hold classes"
         return dataclasses.replace(report, without_auc=why if model.label in present else "")
-    area, why = _area(model, whole, scores=kept[labels], report=report)
+    area, why = _area(model, complete, scores=kept[labels], report=report)
     if area is not None and ranked is not None:
-        ranked(whole.is_positive(), kept[labels])
+        ranked(complete.is_positive(), kept[labels])
     return dataclasses.replace(report, auc=area, without_auc=why, weight=model.schema.weight)
 
 
@@ -260,7 +260,7 @@ def _with_identifier(table: AnyTable, name: str) -> AnyTable:
 def score_blocks(
     model: Model, table: AnyTable, also: str | None = None
 ) -> Iterator[tuple[int, Table, Array]]:
-    """Score every row of a table: the number of a first row, rows from there, their scores."""
+    """Score a table block by block; yield the first row number, the rows and their scores."""
     names = (*model.feature_columns, *([] if also is None else [also]))
     height = table.height(len(model.preparation.feature_names))
     for start, window in table.windows(height, names):
@@ -268,14 +268,14 @@ def score_blocks(
 
 
 def scores_of(model: Model, table: AnyTable) -> Array:
-    """Score every row of a table, wherever its cells are; shape (rows,)."""
+    """Score every row of a table, in memory or not; shape (rows,)."""
     return np.concatenate([scores for _, _, scores in score_blocks(model, table)])
 
 
 def _area(
     model: Model, table: AnyTable, scores: Array, report: ScoringReport
 ) -> tuple[Area | None, str]:
-    """Return the AUC of the labelled rows; None where there is none, and why."""
+    """Return the AUC of the labelled rows; None if it is undefined, with the reason."""
     strange = report.unseen.get(table.label or "")
     if strange is not None:
         classes = f"{model.positive!r} nor {model.negative!r}"

@@ -32,7 +32,7 @@ SHOWN = 10
 
 @dataclasses.dataclass(frozen=True)
 class Unseen:
-    """Levels of a column that the model has never met: rows that hold one, and some of them."""
+    """Levels of a column that training did not have: number of rows, and some of the levels."""
 
     count: int
     values: tuple[str, ...]
@@ -40,7 +40,7 @@ class Unseen:
 
 @dataclasses.dataclass(frozen=True)
 class Area:
-    """An AUC with its interval of 95 %."""
+    """An AUC with its 95 % interval."""
 
     value: float
     low: float
@@ -49,7 +49,7 @@ class Area:
 
 @dataclasses.dataclass(frozen=True)
 class ScoringReport:
-    """What a model met in a table, beside its scores.
+    """The input check of a scored table.
 
     Attributes
     ----------
@@ -58,26 +58,26 @@ class ScoringReport:
         Data rows of the file, left-out rows included.
     scored : int
     matched, ignored, missing : tuple of str
-        Columns that the model knows, columns of the file that it does not, and columns it knows
-        that the file lacks.
+        Columns of the file that the model uses, other columns of the file, and columns that the
+        file lacks.
     unseen : dict of str to Unseen
         By column.
     gaps : dict of str to int
-        By column, rows without a value where training had none, or a smaller share.
+        By column, rows without a value if the share is larger than in training.
     unreadable : dict of str to Unreadable
-        By column, cells that are no numbers; they count as missing.
+        By column, non-numeric cells; they count as missing.
     far : tuple of FarCells
-        By column, numbers too far from those of training to compute with; they count as missing.
+        By column, numbers too far from those of training; they count as missing.
     left_out : tuple of Rejected
-        The first hundred.
+        The first hundred rejected rows.
     auc : Area or None
-        None where the table does not hold both classes of the label.
+        None if the table does not hold both classes of the label.
     without_auc : str
-        Why there is none although the label is there; else empty.
+        Why there is no AUC although the label is present; otherwise empty.
     weight : str or None
-        The column that weighed the rows in training; here every row counts once.
+        The column of weights in training; here every row counts once.
     allowed : dict of str to tuple of str
-        By kind of refusal, columns that are not refused for it.
+        By kind of refusal, the columns that are accepted.
     """
 
     table: str
@@ -101,48 +101,48 @@ class ScoringReport:
         document = dataclasses.asdict(self)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: list(document.pop(name)) for name in names}
-        for met in document["unseen"].values():
-            met["values"] = list(met["values"])
-        for strange in document["unreadable"].values():
-            strange.pop("spellings")
+        for unseen in document["unseen"].values():
+            unseen["values"] = list(unseen["values"])
+        for unreadable in document["unreadable"].values():
+            unreadable.pop("spellings")
         document["far"] = list(document["far"])
         document["left_out"] = list(document["left_out"])
         document["allowed"] = {kind: list(names) for kind, names in self.allowed.items()}
         if self.auc is not None:
-            # Few rows have no interval, and JSON no NaN.
+            # With few rows there is no interval, and JSON has no NaN.
             document["auc"] = {
                 name: None if np.isnan(value) else value for name, value in document["auc"].items()
             }
         return document
 
     def sentences(self) -> list[str]:
-        """State the same to a person, a line each."""
-        said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
+        """Return the report as sentences, one per line."""
+        lines = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
         if self.ignored:
-            said.append(
+            lines.append(
                 f"columns that the model does not know are ignored: {some_names(self.ignored)}"
             )
         if self.missing:
-            said.append(f"columns added as missing, as allowed: {some_names(self.missing)}")
-        said += map(str, self._strange())
-        said += [
+            lines.append(f"columns added as missing, as allowed: {some_names(self.missing)}")
+        lines += map(str, self._unusable())
+        lines += [
             f"column {name!r}: {rows_words(count)} without a value, more than in training"
             for name, count in self.gaps.items()
         ]
-        said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]
+        lines += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]
         if (more := self.rows - self.scored - SHOWN) > 0:
-            said.append(f"{rows_words(more)} more left out")
+            lines.append(f"{rows_words(more)} more left out")
         if self.auc is not None:
             interval = interval_words(self.auc.low, self.auc.high)
             once = "" if self.weight is None else f", each row counted once, not by {self.weight}"
-            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}{once}")
+            lines.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}{once}")
         if self.without_auc:
-            said.append(f"no AUC, as {self.without_auc}")
-        return [" ".join(sentence.split()) for sentence in said]
+            lines.append(f"no AUC, as {self.without_auc}")
+        return [" ".join(sentence.split()) for sentence in lines]
 
     def notices(self) -> list[Notice]:
-        """Return what a run that was tested on the table should report of it."""
-        found = self._strange()
+        """Return the notices of a run that was tested on the table."""
+        found = self._unusable()
         if (more := len(found) - SHOWN) > 0:
             found[SHOWN:] = [notice("further_columns", count=more)]
         if self.gaps:
@@ -155,11 +155,11 @@ class ScoringReport:
         file = PurePath(self.table).name
         return [notice("test_file", file=file, what=each) for each in found]
 
-    def _strange(self) -> list[Notice]:
-        """Return which cells the model cannot use, one notice a column."""
+    def _unusable(self) -> list[Notice]:
+        """Return a notice for each column with cells that the model cannot use."""
         found = [
-            notice("unknown_levels", column=name, rows=met.count, levels=some_names(met.values))
-            for name, met in self.unseen.items()
+            notice("unknown_levels", column=name, rows=new.count, levels=some_names(new.values))
+            for name, new in self.unseen.items()
         ]
         for name, bad in self.unreadable.items():
             values = {"column": name, "cells": bad.count, "text": bad.text}
@@ -171,12 +171,12 @@ class ScoringReport:
 
 
 def rows_words(count: int) -> str:
-    """Write a count of rows."""
+    """Format a number of rows."""
     return f"{count:,} row" if count == 1 else f"{count:,} rows"
 
 
 def some_names(names: Sequence[str]) -> str:
-    """Write names, the first ten of many."""
+    """Format names, at most ten of them."""
     return _some([repr(name) for name in names])
 
 
@@ -190,8 +190,8 @@ _MOST_VALUES = 1_000_000
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
 
-def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
-    """Describe what a model meets in a table, before any row of it is scored.
+def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
+    """Check the input of a model, before any row is scored.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> S
     table : AnyTable
         Read by the schema of the model.
     absent : sequence of str
-        Columns that were added to the table as the file lacks them.
+        Columns that were added to the table because the file lacks them.
     """
     names = [column.name for column in table.columns]
     features, added = set(model.feature_columns), set(absent)
@@ -241,22 +241,22 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
     if table.label is not None:
         known[table.label] = {model.positive, model.negative}
     found = {}
-    for name, learnt in known.items():
-        # Another column that holds the class is judged by the classes of the training.
+    for name, fitted in known.items():
+        # Another label column is compared with the classes of the training.
         trained = model.label if name == table.label else name
         levels = _levels(model.schema, trained)
         if name == table.label and (levels is None or table.rule.threshold is not None):
-            # An earlier program did not write down its classes; a threshold knows all numbers.
+            # The schema lacks the classes, or a threshold makes classes of all numbers.
             continue
         if name in preparation.rest and levels is None:
-            continue  # which rare levels there were is not written down
-        met = _level_counts(table, name)
+            continue  # the schema lacks the rare levels
+        present = _level_counts(table, name)
         if name == table.label:
-            met = table.rule.classes(met)
+            present = table.rule.classes(present)
         new = {
             level: count
-            for level, count in met.items()
-            if level not in learnt and level not in (levels or ())
+            for level, count in present.items()
+            if level not in fitted and level not in (levels or ())
         }
         if new:
             found[name] = Unseen(sum(new.values()), tuple(new)[:SHOWN])
@@ -269,25 +269,25 @@ def _levels(schema: Schema, name: str) -> tuple[str, ...] | None:
 
 
 def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
-    """Count the levels of a category; those of numbers are spelled as preprocessing spells them."""
+    """Count the levels of a category; numbers are formatted as in preprocessing."""
     counted = table.counts(name, _MOST_VALUES) or {}
     if table.column(name).kind == "text":
         return dict(counted)
     spell = spell_number if name == table.label else spell_level
-    met = {spell(value): 0 for value in counted}
+    levels = {spell(value): 0 for value in counted}
     for value, count in counted.items():
-        met[spell(value)] += count
-    met.pop(MISSING, None)
-    return met
+        levels[spell(value)] += count
+    levels.pop(MISSING, None)
+    return levels
 
 
 def with_allowed_columns(model: Model, table: SomeTable, allowed: Allowed) -> SomeTable:
-    """Return a table with the columns that may be unknown and are absent, without any value.
+    """Add absent columns that may be unknown to a table, with missing values.
 
     Raises
     ------
     InputError
-        If the model was not trained on a column that is allowed.
+        If the model was not trained on an allowed column.
     """
     for kind, name in ((kind, name) for kind, names in allowed.items() for name in names):
         if name not in model.feature_columns:
@@ -316,7 +316,7 @@ def check_table(
     table : AnyTable
         Read by the schema of the model.
     report : ScoringReport, optional
-        That of :func:`what_was_met`, if it was made.
+        The result of :func:`check_input`, if known.
     allowed : dict of str to collection of str, optional
         As for :func:`score_table`.
 
@@ -326,20 +326,20 @@ def check_table(
         Naming the columns.
     """
     model.check_columns(table)
-    met_here = what_was_met(model, table) if report is None else report
+    found = check_input(model, table) if report is None else report
     preparation = model.preparation
-    learnt = dict(zip(preparation.categories, preparation.levels, strict=True))
-    learnt |= {name: tuple(shares) for name, shares in preparation.shares.items()}
+    fitted = dict(zip(preparation.categories, preparation.levels, strict=True))
+    fitted |= {name: tuple(shares) for name, shares in preparation.shares.items()}
     columns = [
-        dataclasses.replace(column, levels=learnt.get(column.name))
+        dataclasses.replace(column, levels=fitted.get(column.name))
         for column in model.schema.columns
     ]
     schema = dataclasses.replace(model.schema, columns=tuple(columns))
 
-    def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
+    def unseen(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
         if _levels(model.schema, column.name) is None and len(column.levels or ()) >= MAX_LEVELS:
-            return 0, ()  # of so many levels only the frequent ones may have been learnt
-        met = met_here.unseen.get(column.name)
-        return (0, ()) if met is None else (met.count, met.values)
+            return 0, ()  # of so many levels only the frequent ones may be known
+        new = found.unseen.get(column.name)
+        return (0, ()) if new is None else (new.count, new.values)
 
-    check_accepted(table, schema, met_here.matched, strange, allowed)
+    check_accepted(table, schema, found.matched, unseen, allowed)

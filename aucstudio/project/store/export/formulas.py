@@ -13,15 +13,20 @@ from typing import Any
 import numpy as np
 
 from aucstudio import __version__
-from aucstudio.engine.calibration import TILT
+from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
-from aucstudio.engine.scorers import Scorer, inner_scorers
+from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import (
+    NumberFeature,
+    category_features,
+    number_features,
+)
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.requirements import date_inputs, require_kind
+from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs
 
 FORMAT = 1
 
@@ -51,7 +56,7 @@ _REST = (
 _MARKED = (
     "Last comes one number for each of the indicated columns: 1 where its cell is a gap, else 0."
 )
-_SCORING = {
+_FORMULAS = {
     "linear": ("score = intercept + sum over k of weights[k] * x[k]",),
     "kernel": (
         "score = intercept + sum over l of weights[l] * k(points[l], x)",
@@ -88,12 +93,12 @@ _SCORING = {
     ),
 }
 
-_CALIBRATING = (
+_PROBABILITY = (
     "u = (score - centre) / scale, at most 1e100 and at least -1e100; v = sign(u) ln(1 + |u|)",
     "probability = (1 - tilt) f(u) + tilt (1 + v / (1 + |v|)) / 2, for a table in which positives "
     "are as frequent as among the rows of the calibration",
 )
-_FORMS = {
+_MAPS = {
     "sigmoid": "z = slope u + offset; f(u) = 1 / (1 + exp(-(shift + high ln(1 + exp(z)) - low ln(1 "
     "+ exp(-z)))))",
     "steps": "f(u) is linear between the knots, where it has the values, and level beyond the "
@@ -103,7 +108,7 @@ _FORMS = {
 
 def check(model: Model) -> None:
     """Refuse a model whose kind of scorer has no formula."""
-    require_kind(model, _SCORING, "JSON")
+    _Document.check(model)
 
 
 def write_document(model: Model) -> bytes:
@@ -121,121 +126,98 @@ def write_document(model: Model) -> bytes:
 
 
 def _document(model: Model) -> dict[str, Any]:
-    scorer = model.scorer
+    facts = ("label", "positive", "negative", "trained_on", "threshold", "threshold_rule")
     return {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
-        "how": [
-            *_PREPARING,
-            *_choices(model.preparation),
-            *(f"The cell of {name!r} is: {words}." for name, words in date_inputs(model).items()),
-            *_formulas(scorer),
-            *_calibrating(model),
-        ],
+        "how": _instructions(model),
         "method": model.method,
         "params": dict(model.params),
-        "label": model.label,
-        "positive": model.positive,
-        "negative": model.negative,
-        "trained_on": model.trained_on,
-        "threshold": model.threshold,
-        "threshold_rule": model.threshold_rule,
-        "preparation": _preparation(model),
-        "scorer": _scorer(scorer),
+        **{name: getattr(model, name) for name in facts},
+        "preparation": _preparation(model.preparation),
+        "scorer": _Document().visit(model.scorer),
         "intercept": model.intercept,
-        **_calibration(model),
+        **_calibration(model.calibration, model.calibrated_on),
     }
 
 
-def _formulas(scorer: Scorer) -> list[str]:
-    words = list(_SCORING[scorer.kind])
+def _instructions(model: Model) -> list[str]:
+    """Return in words how a score is computed from the numbers."""
+    learnt, scorer, calibration = model.preparation, model.scorer, model.calibration
+    chosen = {_RANKED: len(learnt.knots), _COUNTED: learnt.shares, _REST: learnt.rest}
+    chosen[_MARKED] = learnt.indicated
+    words = [*_PREPARING, *(sentence for sentence, needed in chosen.items() if needed)]
+    words += [f"The cell of {name!r} is: {text}." for name, text in date_inputs(model).items()]
+    words += _FORMULAS[scorer.kind]
     for kind in dict.fromkeys(inner.kind for inner in inner_scorers(scorer)):
-        words += [f"{kind}: {line}" for line in _SCORING[kind]]
+        words += [f"{kind}: {line}" for line in _FORMULAS[kind]]
+    if calibration is not None:
+        words += [*_PROBABILITY, _MAPS[calibration.form]]
     return words
 
 
-def _scorer(scorer: Scorer) -> dict[str, Any]:
-    own = {name: array for name, array in scorer.arrays().items() if name in scorer.layout}
-    if isinstance(scorer, ViewedScorer):
-        return {"kind": scorer.kind, **own, "inner": _scorer(scorer.scorer)}
-    if not isinstance(scorer, CombinationScorer):
-        return {"kind": scorer.kind, **_flat(scorer.settings()), **own}
-    return {
-        "kind": scorer.kind,
-        "base": scorer.base,
-        **own,
-        "parts": [_scorer(part.scorer) for part in scorer.parts],
-        "members": [dataclasses.asdict(member) for member in scorer.members],
-    }
+class _Document(ScorerVisitor[dict[str, Any]]):
+    """Writes scorers as plain data: kind, settings and arrays."""
+
+    title = "JSON"
+
+    def _all(self, scorer: Scorer) -> dict[str, Any]:
+        return {"kind": scorer.kind, **scorer.settings(), **scorer.arrays()}
+
+    linear = fourier = trees = additive = _all
+
+    def kernel(self, scorer: KernelScorer) -> dict[str, Any]:
+        return {"kind": scorer.kind, "kernel": scorer.settings(), **scorer.arrays()}
+
+    def combination(self, scorer: CombinationScorer) -> dict[str, Any]:
+        parts = [self.visit(part.scorer) for part in scorer.parts]
+        members = [dataclasses.asdict(member) for member in scorer.members]
+        own = {"kind": scorer.kind, "base": scorer.base, **_own_arrays(scorer)}
+        return own | {"parts": parts, "members": members}
+
+    def viewed(self, scorer: ViewedScorer) -> dict[str, Any]:
+        own = {"kind": scorer.kind, **_own_arrays(scorer)}
+        return own | {"inner": self.visit(scorer.scorer)}
 
 
-def _choices(learnt: Preparation) -> list[str]:
-    said = {_RANKED: len(learnt.knots), _COUNTED: learnt.shares, _REST: learnt.rest}
-    said[_MARKED] = learnt.indicated
-    return [sentence for sentence, needed in said.items() if needed]
+def _own_arrays(scorer: Scorer) -> dict[str, Any]:
+    return {name: array for name, array in scorer.arrays().items() if name in scorer.layout}
 
 
-def _calibrating(model: Model) -> tuple[str, ...]:
-    made = model.calibration
-    return () if made is None else (*_CALIBRATING, _FORMS[made.form])
-
-
-def _calibration(model: Model) -> dict[str, Any]:
-    made = model.calibration
+def _calibration(made: Calibration | None, rows: str) -> dict[str, Any]:
     if made is None:
         return {}
     numbers = {"tilt": TILT, **made.settings(), **made.arrays()}
-    about = {"kind": made.kind, "form": made.form, "rows": model.calibrated_on}
-    return {"calibration": {**about, **numbers}}
+    return {"calibration": {"kind": made.kind, "form": made.form, "rows": rows, **numbers}}
 
 
-def _preparation(model: Model) -> dict[str, Any]:
-    learnt = model.preparation
-    numbers = zip(
-        learnt.numbers,
-        learnt.medians,
-        learnt.means,
-        learnt.scales,
-        learnt.lows,
-        learnt.highs,
-        strict=True,
-    )
+def _preparation(learnt: Preparation) -> dict[str, Any]:
+    indicated = {"indicated": list(learnt.indicated)} if learnt.indicated else {}
     return {
-        "numbers": [
-            {
-                **{"name": name, "median": median, "mean": mean, "scale": scale},
-                **{"low": low, "high": high},
-                **(
-                    {"missing": learnt.absent[learnt.source(name)]}
-                    if learnt.source(name) in learnt.absent
-                    else {}
-                ),
-                **({"shares": dict(learnt.shares[name])} if name in learnt.shares else {}),
-                **({"part": bare(learnt.parts[name])} if name in learnt.parts else {}),
-                **(
-                    {"knots": learnt.knots[k], "heights": learnt.heights[k]}
-                    if len(learnt.knots)
-                    else {}
-                ),
-            }
-            for k, (name, median, mean, scale, low, high) in enumerate(numbers)
-        ],
-        **({"indicated": list(learnt.indicated)} if learnt.indicated else {}),
+        "numbers": [_number(number) for number in number_features(learnt)],
+        **indicated,
         "keep_gaps": learnt.keep_gaps,
         "categories": [
-            {
-                **{"name": name, "levels": list(levels)},
-                **({"same": learnt.same[name]} if name in learnt.same else {}),
-                **({"rest": True} if name in learnt.rest else {}),
-            }
-            for name, levels in zip(learnt.categories, learnt.levels, strict=True)
+            {"name": one.name, "levels": list(one.levels)}
+            | ({"same": one.same} if one.same else {})
+            | ({"rest": True} if one.rest >= 0 else {})
+            for one in category_features(learnt)
         ],
     }
 
 
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Keep the kernel's kind apart from the scorer's."""
-    return {"kernel": settings} if "kind" in settings else settings
+def _number(number: NumberFeature) -> dict[str, Any]:
+    names = ("name", "median", "mean", "scale", "low", "high")
+    entry = {name: getattr(number, name) for name in names}
+    if number.absent:
+        entry["missing"] = number.absent
+    if number.shares is not None:
+        entry["shares"] = dict(number.shares)
+    if number.part is not None:
+        entry["part"] = bare(number.part)
+    if number.curve is not None:
+        entry["knots"], entry["heights"] = number.curve
+    return entry
 
 
 def _dumps(part: Any) -> str:

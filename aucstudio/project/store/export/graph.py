@@ -9,21 +9,29 @@ Symbols: X prepared rows; Z points about their centre; K kernel values.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine.ensembles.remapped import of_inner
-from aucstudio.engine.scorers import of_part
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.remapped import ViewedScorer
+from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import (
+    CategoryFeatures,
+    category_features,
+    number_features,
+)
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
-from aucstudio.project.store.export.requirements import date_inputs, require_kind
+from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs
 
 Array = NDArray[np.float64]
 
@@ -34,7 +42,7 @@ _ML = "ai.onnx.ml"
 
 def check(model: Model) -> None:
     """Refuse a model without a graph, or any model if the package ``onnx`` is missing."""
-    require_kind(model, _SCORERS, "ONNX")
+    _GraphWriter.check(model)
     import_onnx()
 
 
@@ -50,7 +58,7 @@ def write_graph(model: Model) -> bytes:
     learnt = model.preparation
     graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
     X = _prepare(graph, model)
-    raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
+    raw = _GraphWriter(graph).visit(model.scorer, X)
     score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
     is_positive = graph.add("Greater", score, graph.constant(model.threshold))
     classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
@@ -83,14 +91,8 @@ def _prepare(graph: Graph, model: Model) -> str:
             gaps = graph.add("IsNaN", cells)
             cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
         parts.append((_ranks if len(learnt.knots) else _scaled)(graph, cells, learnt))
-    parts += [
-        _encode(
-            graph, given, learnt.places(name, levels), len(levels), learnt.rest_place(name, levels)
-        )
-        for given, name, levels in zip(
-            graph.inputs[count:], learnt.categories, learnt.levels, strict=True
-        )
-    ]
+    categories = zip(graph.inputs[count:], category_features(learnt), strict=True)
+    parts += [_encode(graph, given, category) for given, category in categories]
     return graph.add("Concat", *parts, *marks, axis=1)
 
 
@@ -105,22 +107,19 @@ def _scaled(graph: Graph, cells: str, learnt: Preparation) -> str:
 def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
     """Go along the straight lines between the knots, computed in halves as the ranks are."""
     count, width = learnt.knots.shape
-    halves, axis = learnt.knots / 2, graph.constant(np.array([2]))
+    halves = learnt.knots / 2
     ends = [graph.constant(learnt.knots[:, k]) for k in (0, -1)]
     lower, upper = graph.add("Less", cells, ends[0]), graph.add("Greater", cells, ends[1])
     inside = graph.add("Where", lower, ends[0], graph.add("Where", upper, ends[1], cells))
-    column = graph.add("Unsqueeze", inside, axis)
-    below = graph.add("GreaterOrEqual", column, graph.constant(learnt.knots[:, 1:-1]))
-    counted = graph.add("Cast", below, to=graph.onnx.TensorProto.INT64)
-    piece = graph.add("ReduceSum", counted, axis, keepdims=0)
-    place = graph.add("Add", piece, graph.constant(np.arange(count) * (width - 1)))
+    first = np.arange(count) * (width - 1)
+    place = graph.piece(inside, learnt.knots[:, 1:-1], "GreaterOrEqual", first)
     widths, rises = np.diff(halves, axis=1), np.diff(learnt.heights, axis=1)
     widths = np.where(widths > 0, widths, 1.0)
     half = graph.add("Mul", inside, graph.constant(0.5))
-    along = graph.add("Sub", half, _at(graph, halves[:, :-1].ravel(), place))
-    along = graph.add("Div", along, _at(graph, widths.ravel(), place))
-    along = graph.add("Mul", along, _at(graph, rises.ravel(), place))
-    return graph.add("Add", along, _at(graph, learnt.heights[:, :-1].ravel(), place))
+    along = graph.add("Sub", half, graph.at(halves[:, :-1].ravel(), place))
+    along = graph.add("Div", along, graph.at(widths.ravel(), place))
+    along = graph.add("Mul", along, graph.at(rises.ravel(), place))
+    return graph.add("Add", along, graph.at(learnt.heights[:, :-1].ravel(), place))
 
 
 def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
@@ -134,18 +133,17 @@ def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> str:
     """Replace levels by their shares; "" is missing, and unknown texts have none."""
     places = {level: k for k, level in enumerate(shares)}
     place = _places(graph, name, places, len(shares))
-    return _at(graph, np.array([*shares.values(), 0.0]), place)
+    return graph.at(np.array([*shares.values(), 0.0]), place)
 
 
 def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
     """Replace number codes of missing values by NaN."""
-    gap = graph.constant(np.float64(np.nan)) if learnt.absent else ""
-    for k in range(max(map(len, learnt.absent.values()), default=0)):
-        # What equals NaN? Nothing: columns with fewer such numbers.
-        numbers = [
-            (*learnt.absent.get(name, ()), *[np.nan] * (k + 1))[k] for name in learnt.numbers
-        ]
-        cells = graph.add("Where", graph.add("Equal", cells, graph.constant(numbers)), gap, cells)
+    # Inputs that are parts of dates come without their codes.
+    codes = [() if number.part else number.absent for number in number_features(learnt)]
+    # Columns with fewer codes are filled up with NaN, which equals nothing.
+    for numbers in itertools.zip_longest(*codes, fillvalue=np.nan):
+        is_code = graph.add("Equal", cells, graph.constant(np.array(numbers, dtype=np.float64)))
+        cells = graph.add("Where", is_code, graph.constant(np.float64(np.nan)), cells)
     return cells
 
 
@@ -159,54 +157,134 @@ def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
     return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
-def _places(graph: Graph, name: str, places: dict[str, int], rest: int) -> str:
+def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> str:
     """Return the level indices of texts; "" is missing, unknown texts get that of the rest."""
-    places.setdefault("", places.get(MISSING, rest))
+    known = {"": places.get(MISSING, rest), **places}
     return graph.add(
         "LabelEncoder",
         name,
         domain=_ML,
-        keys_strings=list(places),
-        values_int64s=list(places.values()),
+        keys_strings=list(known),
+        values_int64s=list(known.values()),
         default_int64=rest,
     )
 
 
-def _encode(graph: Graph, name: str, places: dict[str, int], levels: int, rest: int) -> str:
-    """Make columns of 0 and 1; other texts are no level, or the rare one."""
-    level = _places(graph, name, places, rest)
-    is_level = graph.add("Equal", level, graph.constant(np.arange(levels)[None]))
+def _encode(graph: Graph, name: str, category: CategoryFeatures) -> str:
+    """Make a column of 0 and 1 for each level."""
+    level = _places(graph, name, category.places, category.rest)
+    levels = np.arange(len(category.levels))[None]
+    is_level = graph.add("Equal", level, graph.constant(levels))
     return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
 
 
 # ------------------------------------------------------------------ scorers
 
 
-def _linear(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    return graph.add("MatMul", X, graph.constant(given["weights"]))
+class _GraphWriter(ScorerVisitor[str]):
+    """Adds scorers to a graph; each method takes the name of X and returns that of the scores."""
 
+    title = "ONNX"
 
-def _kernel(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    points, weights, kind = given["points"], given["weights"], given["kind"]
-    if not len(points):
-        # An empty product comes out as anything; a point without weight adds 0.
-        points, weights = np.zeros((1, points.shape[1])), np.zeros(1)
-    if kind == "rbf":
-        K = _gaussian(graph, X, points, given["gamma"])
-    elif kind == "poly":
-        # Runtimes fuse a product with a factor behind it, in single precision.
-        products = graph.add("MatMul", X, graph.constant(given["gamma"] * points.T))
-        shifted = graph.add("Add", products, graph.constant(float(given["coef0"])))
-        K = graph.add("Pow", shifted, graph.constant(float(given["degree"])))
-    else:
-        K = graph.add("MatMul", X, graph.constant(points.T))
-    return graph.add("MatMul", K, graph.constant(weights))
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
 
+    def linear(self, scorer: LinearScorer, X: str) -> str:
+        return self._graph.add("MatMul", X, self._graph.constant(scorer.weights))
 
-def _fourier(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    turned = graph.add("MatMul", X, graph.constant(given["frequencies"].T))
-    angles = graph.add("Add", turned, graph.constant(given["phases"]))
-    return graph.add("MatMul", graph.add("Cos", angles), graph.constant(given["weights"]))
+    def kernel(self, scorer: KernelScorer, X: str) -> str:
+        add, constant = self._graph.add, self._graph.constant
+        points, weights, kernel = scorer.points, scorer.weights, scorer.kernel
+        if not len(points):
+            # The product with an empty matrix is undefined; a point without weight adds 0.
+            points, weights = np.zeros((1, points.shape[1])), np.zeros(1)
+        if kernel.kind == "rbf":
+            K = _gaussian(self._graph, X, points, kernel.gamma)
+        elif kernel.kind == "poly":
+            # Runtimes fuse a product with a factor behind it, in single precision.
+            products = add("MatMul", X, constant(kernel.gamma * points.T))
+            shifted = add("Add", products, constant(float(kernel.coef0)))
+            K = add("Pow", shifted, constant(float(kernel.degree)))
+        else:
+            K = add("MatMul", X, constant(points.T))
+        return add("MatMul", K, constant(weights))
+
+    def fourier(self, scorer: FourierScorer, X: str) -> str:
+        add, constant = self._graph.add, self._graph.constant
+        turned = add("MatMul", X, constant(scorer.frequencies.T))
+        angles = add("Add", turned, constant(scorer.phases))
+        return add("MatMul", add("Cos", angles), constant(scorer.weights))
+
+    def trees(self, scorer: EnsembleScorer, X: str) -> str:
+        """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
+        graph, left, right = self._graph, scorer.left, scorer.right
+        nodes = np.arange(len(left))
+        is_leaf = (left == nodes) & (right == nodes)
+        values = graph.add(
+            "TreeEnsemble",
+            X,
+            domain=_ML,
+            n_targets=1,
+            tree_roots=scorer.roots.tolist(),
+            nodes_featureids=scorer.feature.tolist(),
+            nodes_splits=graph.tensor(scorer.threshold),
+            nodes_modes=graph.tensor(np.zeros(len(nodes), dtype=np.uint8)),
+            nodes_missing_value_tracks_true=scorer.gaps_left.astype(int).tolist(),
+            nodes_truenodeids=left.tolist(),
+            nodes_trueleafs=is_leaf[left].astype(int).tolist(),
+            nodes_falsenodeids=right.tolist(),
+            nodes_falseleafs=is_leaf[right].astype(int).tolist(),
+            leaf_targetids=[0] * len(nodes),
+            leaf_weights=graph.tensor(scorer.value),
+        )
+        summed = graph.add("Squeeze", values, graph.constant(np.array([1])))
+        return graph.add("Add", summed, graph.constant(scorer.base))
+
+    def additive(self, scorer: AdditiveScorer, X: str) -> str:
+        """Add the functions side by side: the piece of each, then its cubic there."""
+        graph, counts = self._graph, scorer.n_breaks
+        first = np.cumsum(counts) - counts
+        # Shorter lists of breaks are filled up with a break that no number exceeds.
+        breaks = np.full((len(counts), max([1, *counts])), np.inf)
+        for c, (start, count) in enumerate(zip(first, counts, strict=True)):
+            breaks[c, :count] = scorer.breaks[start : start + count]
+        x = graph.add("Gather", X, graph.constant(scorer.feature.astype(np.int64)), axis=1)
+        piece = graph.piece(x, breaks, "Greater", first + np.arange(len(first)))
+        t = graph.add("Sub", x, graph.at(scorer.origins, piece))
+        *lower, value = (graph.at(part, piece) for part in scorer.coefficients.T)
+        for part in reversed(lower):
+            value = graph.add("Add", graph.add("Mul", value, t), part)
+        known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), value)
+        return graph.add("ReduceSum", known, graph.constant(np.array([1])), keepdims=0)
+
+    def combination(self, scorer: CombinationScorer, X: str) -> str:
+        """Add up the parts, or the log-odds of a part that is a probability."""
+        add, constant = self._graph.add, self._graph.constant
+        columns = []
+        for part in scorer.parts:
+            score = self.visit(part.scorer, X)
+            if part.smoothing:
+                above = add("Add", score, constant(part.smoothing))
+                below = add("Sub", constant(1.0 + part.smoothing), score)
+                score = add("Log", add("Div", above, below))
+            columns.append(add("Unsqueeze", score, constant(np.array([1]))))
+        base = constant(float(scorer.base))
+        if not columns:
+            return base
+        # One product for all: runtimes fuse a product with a factor behind it, in single precision.
+        scores, factors = add("Concat", *columns, axis=1), scorer.arrays()["factors"]
+        return add("Add", add("MatMul", scores, constant(factors)), base)
+
+    def viewed(self, scorer: ViewedScorer, X: str) -> str:
+        """Select columns, rescale them and fill missing values."""
+        add, constant, view = self._graph.add, self._graph.constant, scorer.view
+        seen = add("Gather", X, constant(view.columns.astype(np.int64)), axis=1)
+        if (view.factors != 1.0).any() or (view.shifts != 0.0).any():
+            scaled = add("Mul", seen, constant(view.factors))
+            seen = add("Add", scaled, constant(view.shifts))
+        if not np.isnan(view.fills).all():
+            seen = add("Where", add("IsNaN", seen), constant(view.fills), seen)
+        return self.visit(scorer.scorer, seen)
 
 
 def _gaussian(graph: Graph, X: str, points: Array, gamma: float) -> str:
@@ -221,101 +299,6 @@ def _gaussian(graph: Graph, X: str, points: Array, gamma: float) -> str:
     distances = graph.add("Add", partial, lengths)
     above = graph.add("Max", distances, graph.constant(0.0))
     return graph.add("Exp", graph.add("Mul", above, graph.constant(-float(gamma))))
-
-
-def _trees(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
-    left, right = given["left"], given["right"]
-    nodes = np.arange(len(left))
-    is_leaf = (left == nodes) & (right == nodes)
-    values = graph.add(
-        "TreeEnsemble",
-        X,
-        domain=_ML,
-        n_targets=1,
-        tree_roots=given["roots"].tolist(),
-        nodes_featureids=given["feature"].tolist(),
-        nodes_splits=graph.tensor(given["threshold"]),
-        nodes_modes=graph.tensor(np.zeros(len(nodes), dtype=np.uint8)),
-        nodes_missing_value_tracks_true=given["gaps_left"].astype(int).tolist(),
-        nodes_truenodeids=left.tolist(),
-        nodes_trueleafs=is_leaf[left].astype(int).tolist(),
-        nodes_falsenodeids=right.tolist(),
-        nodes_falseleafs=is_leaf[right].astype(int).tolist(),
-        leaf_targetids=[0] * len(nodes),
-        leaf_weights=graph.tensor(given["value"]),
-    )
-    summed = graph.add("Squeeze", values, graph.constant(np.array([1])))
-    return graph.add("Add", summed, graph.constant(given["base"]))
-
-
-def _additive(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    """Add the functions side by side: which piece of each, then the cubic there."""
-    n_breaks, first = given["n_breaks"], np.cumsum(given["n_breaks"]) - given["n_breaks"]
-    # No number is above the breaks that fill up the shorter lists.
-    breaks = np.full((len(n_breaks), max([1, *n_breaks])), np.inf)
-    for c, (start, count) in enumerate(zip(first, n_breaks, strict=True)):
-        breaks[c, :count] = given["breaks"][start : start + count]
-    x = graph.add("Gather", X, graph.constant(given["feature"].astype(np.int64)), axis=1)
-    column = graph.add("Unsqueeze", x, graph.constant(np.array([2])))
-    is_above = graph.add("Greater", column, graph.constant(breaks))
-    counted = graph.add("Cast", is_above, to=graph.onnx.TensorProto.INT64)
-    place = graph.add("ReduceSum", counted, graph.constant(np.array([2])), keepdims=0)
-    piece = graph.add("Add", place, graph.constant(first + np.arange(len(first))))
-    t = graph.add("Sub", x, _at(graph, given["origins"], piece))
-    *lower, value = (_at(graph, part, piece) for part in given["coefficients"].T)
-    for part in reversed(lower):
-        value = graph.add("Add", graph.add("Mul", value, t), part)
-    zero, axis = graph.constant(0.0), graph.constant(np.array([1]))
-    known = graph.add("Where", graph.add("IsNaN", x), zero, value)
-    return graph.add("ReduceSum", known, axis, keepdims=0)
-
-
-def _at(graph: Graph, values: Array, places: str) -> str:
-    return graph.add("Gather", graph.constant(values), places, axis=0)
-
-
-def _combination(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    """Add up the parts, the log-odds of those that give shares."""
-    scores = []
-    for k, smoothing in enumerate(given["smoothings"].tolist()):
-        of_this = of_part(k, given)
-        score = _SCORERS[of_this.pop("scorer")](graph, X, of_this)
-        if smoothing:
-            above = graph.add("Add", score, graph.constant(smoothing))
-            below = graph.add("Sub", graph.constant(1.0 + smoothing), score)
-            score = graph.add("Log", graph.add("Div", above, below))
-        scores.append(graph.add("Unsqueeze", score, graph.constant(np.array([1]))))
-    base = graph.constant(float(given["base"]))
-    if not scores:
-        return base
-    # One product for all: runtimes fuse a product with a factor behind it, in single precision.
-    columns = graph.add("Concat", *scores, axis=1)
-    return graph.add("Add", graph.add("MatMul", columns, graph.constant(given["factors"])), base)
-
-
-def _viewed(graph: Graph, X: str, given: dict[str, Any]) -> str:
-    """Take some of the columns, on other scales, with other values where they are missing."""
-    seen = graph.add("Gather", X, graph.constant(given["columns"].astype(np.int64)), axis=1)
-    if (given["factors"] != 1.0).any() or (given["shifts"] != 0.0).any():
-        scaled = graph.add("Mul", seen, graph.constant(given["factors"]))
-        seen = graph.add("Add", scaled, graph.constant(given["shifts"]))
-    if not np.isnan(given["fills"]).all():
-        missing = graph.add("IsNaN", seen)
-        seen = graph.add("Where", missing, graph.constant(given["fills"]), seen)
-    inner = of_inner(given)
-    return _SCORERS[inner.pop("scorer")](graph, seen, inner)
-
-
-_SCORERS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
-    "linear": _linear,
-    "kernel": _kernel,
-    "fourier": _fourier,
-    "trees": _trees,
-    "additive": _additive,
-    "combination": _combination,
-    "viewed": _viewed,
-}
 
 
 # ------------------------------------------------------------------ model

@@ -24,7 +24,7 @@ def import_onnx() -> Any:
         return importlib.import_module("onnx")
     except ImportError as error:
         raise InputError(
-            "export to ONNX needs the package onnx, which is not installed: "
+            "ONNX export needs the package onnx, which is not installed: "
             "pip install 'aucstudio[onnx]'",
             setting="to",
         ) from error
@@ -71,6 +71,28 @@ class Graph:
         self.constants.append(self.tensor(value, name))
         return name
 
+    def at(self, values: Any, places: str) -> str:
+        """Add the values at some places."""
+        return self.add("Gather", self.constant(values), places, axis=0)
+
+    def piece(self, x: str, breaks: Any, comparison: str, first: Any = 0) -> str:
+        """Add, for each number, how many breaks it exceeds, plus the index of its first piece.
+
+        Parameters
+        ----------
+        x : str
+            Of shape (...).
+        breaks : ndarray of shape (..., k)
+        comparison : {"Greater", "GreaterOrEqual"}
+        first : int or ndarray
+        """
+        axis = self.constant(np.array([np.ndim(breaks)]))
+        column = self.add("Unsqueeze", x, axis)
+        is_above = self.add(comparison, column, self.constant(breaks))
+        counted = self.add("Cast", is_above, to=self.onnx.TensorProto.INT64)
+        place = self.add("ReduceSum", counted, axis, keepdims=0)
+        return self.add("Add", place, self.constant(np.asarray(first, dtype=np.int64)))
+
 
 _FURTHEST = 1e100
 
@@ -112,14 +134,9 @@ def _steps(graph: Graph, u: str, made: Calibration) -> str:
     if len(knots) == 1:
         return graph.add("Add", graph.add("Mul", u, number(0.0)), number(float(values[0])))
     within = graph.add("Max", graph.add("Min", u, number(knots[-1])), number(knots[0]))
-    column = graph.add("Unsqueeze", within, number(np.array([1])))
     # A last knot beyond reach, so that there is something to compare with.
-    is_above = graph.add("Greater", column, number(np.append(knots[1:-1], np.inf)[None]))
-    counted = graph.add("Cast", is_above, to=graph.onnx.TensorProto.INT64)
-    piece = graph.add("ReduceSum", counted, number(np.array([1])), keepdims=0)
-    start, width, base, rise = (
-        graph.add("Gather", number(part), piece, axis=0)
-        for part in (knots[:-1], np.diff(knots), values[:-1], np.diff(values))
-    )
+    piece = graph.piece(within, np.append(knots[1:-1], np.inf), "Greater")
+    parts = (knots[:-1], np.diff(knots), values[:-1], np.diff(values))
+    start, width, base, rise = (graph.at(part, piece) for part in parts)
     done = graph.add("Div", graph.add("Sub", within, start), width)
     return graph.add("Add", base, graph.add("Mul", done, rise))

@@ -7,27 +7,26 @@ import math
 import re
 import textwrap
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine.calibration import TILT
+from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.levels import MISSING, RARE
+from aucstudio.project.data.preparing.prepared_features import category_features, number_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.requirements import require_kind
-
-KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination", "viewed")
+from aucstudio.project.store.export.visitor import ScorerVisitor
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
@@ -36,7 +35,7 @@ _WIDTH = 98
 
 def check(model: Model) -> None:
     """Refuse a model whose kind of scorer a script has no function for."""
-    require_kind(model, KINDS, "a Python script")
+    _ScriptWriter.check(model)
 
 
 def write_script(model: Model) -> bytes:
@@ -112,9 +111,11 @@ def _harmless(text: str) -> str:
 
 def _constants(model: Model) -> Iterable[str]:
     learnt = model.preparation
-    arrays = (learnt.medians, learnt.means, learnt.scales, learnt.units, learnt.lows, learnt.highs)
-    figures = (tuple(_Float(f) for f in row) for row in np.stack(arrays, axis=1).tolist())
-    numbers = dict(zip(learnt.numbers, figures, strict=True))
+    numbers, categories = number_features(learnt), category_features(learnt)
+    columns = ("median", "mean", "scale", "unit", "low", "high")
+    figures = {
+        one.name: tuple(_Float(getattr(one, column)) for column in columns) for one in numbers
+    }
     yield f"POSITIVE = {model.positive!r}"
     yield f"NEGATIVE = {model.negative!r}"
     yield f"INTERCEPT = {float(model.intercept)!r}"
@@ -122,12 +123,12 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"THRESHOLD = {_Float(model.threshold)!r}"
     yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by; the"
     yield "# unit to compute in; the limits beyond which a number counts as a gap."
-    yield _mapping("NUMBERS", numbers)
+    yield _mapping("NUMBERS", figures)
     yield "# Name: numbers that stand for a gap."
     yield _mapping("ABSENT", dict(learnt.absent))
     yield "# Name: where numbers become ranks, knots and their heights."
-    curves = zip(learnt.knots.tolist(), learnt.heights.tolist(), strict=True)
-    yield _mapping("KNOTS", dict(zip(learnt.numbers, curves, strict=False)))
+    curves = {one.name: tuple(part.tolist() for part in one.curve) for one in numbers if one.curve}
+    yield _mapping("KNOTS", curves)
     yield "# Name: what each text counts as, in a column of texts that becomes a number."
     yield _mapping("SHARES", {name: dict(shares) for name, shares in learnt.shares.items()})
     yield from _written(model)
@@ -140,19 +141,19 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"RARE = {RARE!r}"
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
     yield "# Name: its levels; any other text is not one of them."
-    yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))
+    yield _mapping("CATEGORIES", {one.name: one.levels for one in categories})
     yield "# Name: levels that are spelled in another way, and as what."
     spelled = {
-        name: {text: levels[place] for text, place in learnt.places(name, levels).items()}
-        for name, levels in zip(learnt.categories, learnt.levels, strict=True)
-        if name in learnt.same
+        one.name: {text: one.levels[place] for text, place in one.places.items()}
+        for one in categories
+        if one.same
     }
     yield _mapping("SPELLED", spelled)
     yield f"MISSING = {MISSING!r}"
     dialect = model.schema.dialect or Dialect()
     yield f"TEXT_GAPS = {_set(dialect.text_words)}"
     yield f"NUMBER_GAPS = {_set(dialect.number_words)}"
-    yield f"rank = {_rank(model.scorer)}"
+    yield f"rank = {_ScriptWriter().visit(model.scorer)}"
     yield from _calibration(model)
 
 
@@ -199,21 +200,36 @@ def _kinds(scorer: Scorer) -> list[str]:
     return [*dict.fromkeys([*reversed(inner), scorer.kind])]
 
 
-def _rank(scorer: Scorer) -> str:
-    """Write the function of prepared rows that a scorer is."""
-    if isinstance(scorer, CombinationScorer):
-        rows = [
-            f"({_rank(part.scorer)}, {part.factor!r}, {part.smoothing!r})," for part in scorer.parts
-        ]
-        given = {"parts": "[\n" + "\n".join(rows) + "\n]", "base": repr(scorer.base)}
-    elif isinstance(scorer, ViewedScorer):
-        given = {name: _array(getattr(scorer.view, name)) for name in scorer.layout}
-        given["inner"] = _rank(scorer.scorer)
-    else:
-        given = {name: repr(value) for name, value in scorer.settings().items()}
-        given |= {name: _array(value) for name, value in scorer.arrays().items()}
-    lines = "".join(f"    {name}={value},\n" for name, value in given.items())
-    return f"functools.partial(\n    {scorer.kind},\n{lines})"
+class _ScriptWriter(ScorerVisitor[str]):
+    """Writes scorers as functions of prepared rows."""
+
+    title = "a Python script"
+
+    def _call(self, scorer: Scorer, given: Mapping[str, str]) -> str:
+        lines = "".join(f"    {name}={value},\n" for name, value in given.items())
+        return f"functools.partial(\n    {scorer.kind},\n{lines})"
+
+    def _all(self, scorer: Scorer) -> str:
+        return self._call(scorer, _literals(scorer))
+
+    linear = kernel = fourier = trees = additive = _all
+
+    def combination(self, scorer: CombinationScorer) -> str:
+        rows = "\n".join(
+            f"({self.visit(part.scorer)}, {part.factor!r}, {part.smoothing!r}),"
+            for part in scorer.parts
+        )
+        return self._call(scorer, {"parts": f"[\n{rows}\n]", "base": repr(scorer.base)})
+
+    def viewed(self, scorer: ViewedScorer) -> str:
+        view = {name: _array(getattr(scorer.view, name)) for name in scorer.layout}
+        return self._call(scorer, {**view, "inner": self.visit(scorer.scorer)})
+
+
+def _literals(part: Scorer | Calibration) -> dict[str, str]:
+    """Return settings and arrays as literals."""
+    settings = {name: repr(value) for name, value in part.settings().items()}
+    return settings | {name: _array(value) for name, value in part.arrays().items()}
 
 
 def _calibration(model: Model) -> Iterable[str]:
@@ -221,8 +237,7 @@ def _calibration(model: Model) -> Iterable[str]:
     if made is None:
         yield "probability = None"
         return
-    given = {name: repr(value) for name, value in made.settings().items()}
-    given |= {name: _array(value) for name, value in made.arrays().items()}
+    given = _literals(made)
     of_scores = {name: given.pop(name) for name in ("centre", "scale")} | {"tilt": repr(TILT)}
     yield f"form = functools.partial(\n    {made.form},"
     yield from (f"    {name}={value}," for name, value in given.items())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export.requirements import date_inputs
 from aucstudio.project.store.export.sql_columns import SqlColumns
 from aucstudio.project.store.export.sql_terms import (
     SqlQuery,
@@ -26,6 +24,7 @@ from aucstudio.project.store.export.sql_terms import (
     text,
     total,
 )
+from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs
 
 MOST_NODES, MOST_FEATURES = 50_000, 1_500
 _DEPTH = 7  # of nested cases: SQLite's parser holds a hundred symbols
@@ -41,15 +40,8 @@ def check(model: Model) -> None:
     InputError
         With the reason, and the formats that can hold the model.
     """
+    _SqlWriter.check(model)
     scorers = [model.scorer, *inner_scorers(model.scorer)]
-    for scorer in scorers:
-        if scorer.kind not in _SCORERS:
-            raise InputError(
-                f"a model of {model.method} cannot be exported as SQL: SQL holds linear, additive "
-                f"and tree models and their combinations, not scorers of the kind "
-                f"{scorer.kind!r}. {_OTHERS}",
-                setting="to",
-            )
     nodes = sum(len(scorer.value) for scorer in scorers if isinstance(scorer, EnsembleScorer))
     features = len(model.preparation.feature_names)
     for count, most, what in (
@@ -59,7 +51,7 @@ def check(model: Model) -> None:
         if count > most:
             raise InputError(
                 f"a model of {model.method} cannot be exported as SQL: it has {count:,} "
-                f"{what}, and databases take no more than about {most:,}. {_OTHERS}",
+                f"{what}, and databases accept no more than about {most:,}. {_OTHERS}",
                 setting="to",
             )
 
@@ -75,7 +67,7 @@ def write_sql(model: Model) -> bytes:
     check(model)
     query, taken = SqlQuery(), set(model.preparation.columns)
     features = SqlColumns(query, model.preparation, model.schema, _TABLE).features()
-    raw = _SCORERS[model.scorer.kind](query, model.scorer, features)
+    raw = _SqlWriter(query).visit(model.scorer, features)
     expression = query.select(f"{raw} + {number(model.intercept)}")
     score, predicted, probability = (
         identifier(_free(name, taken)) for name in ("score", "predicted", "probability")
@@ -99,7 +91,7 @@ def _comments(model: Model) -> list[str]:
         f"{model.trained_on}.",
         f"The positive class is predicted where the score exceeds {model.threshold!r} "
         f"(threshold: {model.threshold_rule}).",
-        f'Write the name of your table for "{_TABLE}" in the last lines. It needs the columns '
+        f'Replace "{_TABLE}" in the last lines by the name of your table. It needs the columns '
         f"{', '.join(map(repr, model.preparation.columns))}.",
         "Numbers are stored as numbers, missing values as NULL.",
         "Dates are DATE, TIMESTAMP or texts such as 2023-01-31 12:30:00, in UTC and without a "
@@ -131,14 +123,58 @@ def _predicted(model: Model, score: str) -> str:
 # ------------------------------------------------------------------ scorers
 
 
-def _linear(_query: SqlQuery, scorer: LinearScorer, features: Sequence[str]) -> str:
-    weighted = zip(scorer.weights.tolist(), features, strict=True)
-    return f"({total(f'{number(weight)} * {x}' for weight, x in weighted if weight)})"
+class _SqlWriter(ScorerVisitor[str]):
+    """Writes scorers as expressions; each method takes the names of the features."""
 
+    title = "SQL"
 
-def _trees(_query: SqlQuery, scorer: EnsembleScorer, features: Sequence[str]) -> str:
-    terms = [term for root in scorer.roots.tolist() for term in _tree(scorer, root, features)]
-    return f"({number(scorer.base)} + {total(terms)})"
+    def __init__(self, query: SqlQuery) -> None:
+        self._query = query
+
+    def linear(self, scorer: LinearScorer, features: Sequence[str]) -> str:
+        weighted = zip(scorer.weights.tolist(), features, strict=True)
+        return f"({total(f'{number(weight)} * {x}' for weight, x in weighted if weight)})"
+
+    def trees(self, scorer: EnsembleScorer, features: Sequence[str]) -> str:
+        terms = [term for root in scorer.roots.tolist() for term in _tree(scorer, root, features)]
+        return f"({number(scorer.base)} + {total(terms)})"
+
+    def additive(self, scorer: AdditiveScorer, features: Sequence[str]) -> str:
+        terms, first = [], 0
+        for c, (k, count) in enumerate(zip(scorer.feature, scorer.n_breaks, strict=True)):
+            x = features[k]
+            breaks = scorer.breaks[first : first + count].tolist()
+            *pieces, last = (
+                _cubic(x, float(scorer.origins[p]), scorer.coefficients[p])
+                for p in range(first + c, first + c + count + 1)
+            )
+            places = [
+                (f"{x} <= {number(b)}", piece) for b, piece in zip(breaks, pieces, strict=True)
+            ]
+            terms.append(cases([(f"{x} IS NULL", "0e0"), *places], last))
+            first += count
+        return f"({total(terms)})"
+
+    def combination(self, scorer: CombinationScorer, features: Sequence[str]) -> str:
+        terms = []
+        for part in scorer.parts:
+            score = self._query.named(self.visit(part.scorer, features))
+            if part.smoothing:
+                smoothing = number(part.smoothing)
+                score = f"LN(({score} + {smoothing}) / (1 - {score} + {smoothing}))"
+            terms.append(f"{number(part.factor)} * {score}")
+        return f"({number(scorer.base)} + {total(terms)})"
+
+    def viewed(self, scorer: ViewedScorer, features: Sequence[str]) -> str:
+        view, seen = scorer.view, []
+        rows = zip(view.columns, view.factors, view.shifts, view.fills, strict=True)
+        for column, factor, shift, fill in rows:
+            cell = features[column]
+            if factor != 1.0 or shift != 0.0:
+                cell = f"({cell} * {number(factor)} + {number(shift)})"
+            filled = cell if math.isnan(fill) else f"COALESCE({cell}, {number(fill)})"
+            seen.append(self._query.named(filled))
+        return self.visit(scorer.scorer, seen)
 
 
 def _tree(scorer: EnsembleScorer, root: int, features: Sequence[str]) -> list[str]:
@@ -188,67 +224,11 @@ def _split(scorer: EnsembleScorer, node: int, features: Sequence[str]) -> tuple[
     return below, f"({above} OR {x} IS NULL)"
 
 
-def _additive(_query: SqlQuery, scorer: AdditiveScorer, features: Sequence[str]) -> str:
-    terms, first = [], 0
-    for c, (k, count) in enumerate(
-        zip(scorer.feature.tolist(), scorer.n_breaks.tolist(), strict=True)
-    ):
-        x = features[k]
-        pieces = [
-            _cubic(x, float(scorer.origins[p]), scorer.coefficients[p])
-            for p in range(first + c, first + c + count + 1)
-        ]
-        breaks = scorer.breaks[first : first + count].tolist()
-        places = [
-            (f"{x} <= {number(b)}", piece) for b, piece in zip(breaks, pieces[:-1], strict=True)
-        ]
-        terms.append(cases([(f"{x} IS NULL", "0e0"), *places], pieces[-1]))
-        first += count
-    return f"({total(terms)})"
-
-
 def _cubic(x: str, origin: float, coefficients: np.ndarray) -> str:
     t, (*lower, value) = f"({x} - {number(origin)})", map(number, coefficients.tolist())
     for part in reversed(lower):
         value = f"({value} * {t} + {part})"
     return value
-
-
-def _combination(query: SqlQuery, scorer: CombinationScorer, features: Sequence[str]) -> str:
-    terms = []
-    for part in scorer.parts:
-        score = query.named(_SCORERS[part.scorer.kind](query, part.scorer, features))
-        if part.smoothing:
-            smoothing = number(part.smoothing)
-            above, below = f"{score} + {smoothing}", f"1 - {score} + {smoothing}"
-            score = f"LN(({above}) / ({below}))"
-        terms.append(f"{number(part.factor)} * {score}")
-    return f"({number(scorer.base)} + {total(terms)})"
-
-
-def _viewed(query: SqlQuery, scorer: ViewedScorer, features: Sequence[str]) -> str:
-    view, seen = scorer.view, []
-    for column, factor, shift, fill in zip(
-        view.columns.tolist(),
-        view.factors.tolist(),
-        view.shifts.tolist(),
-        view.fills.tolist(),
-        strict=True,
-    ):
-        cell = features[column]
-        if factor != 1.0 or shift != 0.0:
-            cell = f"({cell} * {number(factor)} + {number(shift)})"
-        seen.append(query.named(cell if math.isnan(fill) else f"COALESCE({cell}, {number(fill)})"))
-    return _SCORERS[scorer.scorer.kind](query, scorer.scorer, seen)
-
-
-_SCORERS: dict[str, Callable[[SqlQuery, Any, Sequence[str]], str]] = {
-    "linear": _linear,
-    "trees": _trees,
-    "additive": _additive,
-    "combination": _combination,
-    "viewed": _viewed,
-}
 
 
 # ------------------------------------------------------------------ probabilities

@@ -12,6 +12,13 @@ import numpy as np
 from aucstudio.project.data.date_parts import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.prepared_features import (
+    Array,
+    CategoryFeatures,
+    NumberFeature,
+    category_features,
+    number_features,
+)
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
@@ -48,44 +55,34 @@ class SqlColumns:
 
     def features(self) -> list[str]:
         """Return the names of the prepared columns, in the order of ``feature_names``."""
-        learnt, marks = self._learnt, {}
-        numbers = []
-        for k, name in enumerate(learnt.numbers):
-            if name in learnt.shares:
-                cells = self._share(name)
-            else:
-                near = self._near(k, self._cells(name))
-                if learnt.source(name) in learnt.indicated and k == learnt.first_of(
-                    learnt.source(name)
-                ):
-                    marks[learnt.source(name)] = f"CASE WHEN {near} IS NULL THEN 1e0 ELSE 0e0 END"
-                cells = near
-                if not learnt.keep_gaps:
-                    cells = f"COALESCE({near}, {number(learnt.medians[k])})"
-            numbers.append(self._query.named(self._scaled(k, cells)))
+        named, marks, numbers = self._query.named, {}, []
+        for one in number_features(self._learnt):
+            cells = self._share(one) if one.shares is not None else self._near(one)
+            if one.is_marked:
+                marks[one.column] = f"CASE WHEN {cells} IS NULL THEN 1e0 ELSE 0e0 END"
+            if one.shares is None and not self._learnt.keep_gaps:
+                cells = f"COALESCE({cells}, {number(one.median)})"
+            numbers.append(named(self._scaled(one, cells)))
         coded = [
-            self._query.named(f"CASE WHEN {place} = {j} THEN 1e0 ELSE 0e0 END")
-            for name, levels in zip(learnt.categories, learnt.levels, strict=True)
-            for place in [self._place(name, levels)]
-            for j in range(len(levels))
+            named(f"CASE WHEN {place} = {j} THEN 1e0 ELSE 0e0 END")
+            for one in category_features(self._learnt)
+            for place in [self._place(one)]
+            for j in range(len(one.levels))
         ]
-        return [*numbers, *coded, *(self._query.named(marks[name]) for name in learnt.indicated)]
+        return [*numbers, *coded, *(named(marks[name]) for name in self._learnt.indicated)]
 
     # ------------------------------------------------------------------ cells
 
     def _column(self, name: str) -> str:
         return f"{self._table}.{identifier(name)}"
 
-    def _cells(self, name: str) -> str:
+    def _cells(self, one: NumberFeature) -> str:
         """Return a number before limits and scales; missing values are NULL."""
-        source = self._learnt.source(name)
-        cells = self._query.named(self._plain(source))
-        if source in self._learnt.absent:
-            words = ", ".join(map(number, self._learnt.absent[source]))
+        cells = self._query.named(self._plain(one.column))
+        if one.absent:
+            words = ", ".join(map(number, one.absent))
             cells = self._query.named(f"CASE WHEN {cells} IN ({words}) THEN NULL ELSE {cells} END")
-        if name in self._learnt.parts:
-            cells = self._query.named(self._part(cells, self._learnt.parts[name]))
-        return cells
+        return cells if one.part is None else self._query.named(self._part(cells, one.part))
 
     def _plain(self, source: str) -> str:
         """Return the number in a cell, or the days or hours of a date or a time."""
@@ -122,22 +119,21 @@ class SqlColumns:
         days = f"{_years(first)} + {floor_ratio(turned, 5)} + {day} - {_EPOCH + 1}"
         return f"(({days}) * 86400 + {seconds}) / 86400e0"
 
-    def _near(self, k: int, cells: str) -> str:
+    def _near(self, one: NumberFeature) -> str:
         """Return a cell that is neither missing nor beyond the limits, else NULL."""
-        low, high = max(self._learnt.lows[k], -LARGEST), min(self._learnt.highs[k], LARGEST)
+        cells = self._cells(one)
+        low, high = max(one.low, -LARGEST), min(one.high, LARGEST)
         inside = f"{cells} BETWEEN {number(low)} AND {number(high)}"
         return self._query.named(f"CASE WHEN {inside} THEN {cells} END")
 
-    def _scaled(self, k: int, cells: str) -> str:
-        learnt = self._learnt
-        if len(learnt.knots):
-            return self._ranked(k, self._query.named(cells))
-        unit, mean, scale = (float(a[k]) for a in (learnt.units, learnt.means, learnt.scales))
+    def _scaled(self, one: NumberFeature, cells: str) -> str:
+        if one.curve is not None:
+            return self._ranked(*one.curve, self._query.named(cells))
+        unit = one.unit
         within = cells if unit == 1 else f"{cells} / {number(unit)}"
-        return f"({within} - {number(mean / unit)}) / {number(scale / unit)}"
+        return f"({within} - {number(one.mean / unit)}) / {number(one.scale / unit)}"
 
-    def _ranked(self, k: int, cells: str) -> str:
-        knots, heights = self._learnt.knots[k], self._learnt.heights[k]
+    def _ranked(self, knots: Array, heights: Array, cells: str) -> str:
         ends = number(knots[0]), number(knots[-1])
         start = self._query.named(
             f"CASE WHEN {cells} < {ends[0]} THEN {ends[0]} WHEN {cells} > {ends[1]} THEN {ends[1]} "
@@ -159,14 +155,14 @@ class SqlColumns:
 
     # ------------------------------------------------------------------ levels
 
-    def _place(self, name: str, levels: tuple[str, ...]) -> str:
-        """Return the place of a category's level; -1 for a text that is none."""
-        places = {key: str(place) for key, place in self._learnt.places(name, levels).items()}
-        return self._matched(name, places, str(self._learnt.rest_place(name, levels)))
+    def _place(self, one: CategoryFeatures) -> str:
+        """Return the index of a category's level; -1 for any other text."""
+        places = {key: str(place) for key, place in one.places.items()}
+        return self._matched(one.name, places, str(one.rest))
 
-    def _share(self, name: str) -> str:
-        shares = {key: number(share) for key, share in self._learnt.shares[name].items()}
-        return self._matched(name, shares, number(0.0))
+    def _share(self, one: NumberFeature) -> str:
+        shares = {key: number(share) for key, share in (one.shares or {}).items()}
+        return self._matched(one.name, shares, number(0.0))
 
     def _matched(self, name: str, results: dict[str, str], default: str) -> str:
         column = self._column(name)
