@@ -175,7 +175,7 @@ CONSOLES = [
         "─────┼─────────────────────────\n"
         + "".join(f"{a:>4} │ {a:>5}  {b:>8}  {y}\n" for a, b, y in ROWS),
         {"Row": A, **ABY},
-        notes="the table was drawn in a box",
+        notes="the frame drawn",
     ),
     case(
         "stata-command",
@@ -184,7 +184,7 @@ CONSOLES = [
         + "".join(f"  {a}. | {a}  {b}   {y} |\n" for a, b, y in ROWS)
         + "     +------------+\n",
         ABY,
-        notes="a frame with row numbers",
+        notes="the frame drawn",
     ),
     case(
         "org",

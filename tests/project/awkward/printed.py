@@ -108,7 +108,7 @@ BOXES = [
         + "".join(f"│ {a:>5} │ {b:>6} │ {y:7} │\n" for a, b, y in LINES)
         + "└───────┴────────┴─────────┘\n",
         ABC,
-        notes=("drawn in a box", "line 3 holds units or types"),
+        notes=("the frame drawn", "line 3 holds units or types"),
     ),
     case(
         "frame",
@@ -117,7 +117,7 @@ BOXES = [
         + "".join(f"{k:3}. | {a}  {b}   {y}  |\n" for k, (a, b, y) in enumerate(LINES, 1))
         + "     +-------------+\n",
         ABC,
-        notes="a frame with row numbers",
+        notes="the frame drawn",
     ),
     case(
         "box-polars",

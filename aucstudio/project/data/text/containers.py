@@ -120,62 +120,47 @@ def _without_reply_mark(line: str) -> str:
     return line.lstrip(" ").removeprefix(">").removeprefix(" ")
 
 
-# Boxes and bars: those of terminals, of Stata with row numbers before the frame, of Markdown.
-_BOX_RULE = re.compile("[ \u2500-\u257f]*[\u2500\u2501\u2550\u254c\u254d]{3}[ \u2500-\u257f]*")
-_BOX_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
-_FRAME, _FRAMED = re.compile(r"[|+](?:-{3,}[|+])+"), re.compile(r"(?:[0-9]+\. +)?\|([^|]+)\|")
-_RULE = re.compile(r"[ \t|+:=-]*(?:---|===)[ \t|+:=-]*")
-_BARRED = re.compile(r"\|.*\|.*\|")
+# Frames: drawn with box characters, of Stata with row numbers on the left, of Markdown and Jira.
+_RULE = re.compile("[ \t|+:=\u2500-\u257f-]*(?:---|===|[\u2500\u2501\u2550\u254c\u254d]{3}).*")
+_DRAWN_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
+_ROW_NUMBER = re.compile(r"[0-9]+\. +(?=\|)")
 
 
-def _bars_of_box(lines: Lines) -> set[int]:
-    """Return how many vertical bars of a drawn box the lines hold; empty without a box."""
-    counts = {len(_BOX_BAR.findall(line)) for line in lines}
-    return counts if any(map(_BOX_RULE.fullmatch, lines)) and counts != {0} else set()
-
-
-def _without_box(lines: Iterable[str], bars: set[int]) -> Iterator[str]:
-    for line in lines:
-        if bars <= {0, 1}:  # a bar between row numbers and cells that are separated by blanks
-            yield _BOX_BAR.sub(" ", line) if _BOX_BAR.search(line) else "\n"
-        else:
-            is_rule = _BOX_RULE.fullmatch(line.strip())
-            yield "\n" if is_rule else _without_bars(_BOX_BAR.sub("|", line))
-
-
-def _are_framed(lines: Lines) -> bool:
-    """Return whether all lines between the first and the last ruler are framed."""
-    rulers = [k for k, line in enumerate(lines) if _FRAME.fullmatch(line)]
-    inside = lines[rulers[0] : rulers[-1]] if rulers else []
-    framed = [line for line in inside if not _FRAME.fullmatch(line)]
-    return len(framed) > 1 and rulers[0] <= _TITLES and all(map(_FRAMED.fullmatch, framed))
-
-
-def _without_frame(line: str) -> str:
-    found = _FRAMED.fullmatch(line.strip())
-    return "\n" if found is None else found[1] + "\n"
+def _with_bars(line: str) -> str:
+    """Return a stripped line with plain bars and without a row number; empty for a rule."""
+    bare = _ROW_NUMBER.sub("", _DRAWN_BAR.sub("|", line.strip()))
+    return "" if _RULE.fullmatch(bare) and not any(map(str.isalnum, bare)) else bare
 
 
 def _are_barred(lines: Lines) -> bool:
     """Return whether bars enclose all lines but rules, titles and one other line."""
-    barred = [line for line in lines if not _RULE.fullmatch(line)]
-    titles = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
-    barred = barred[titles:]
-    enclosed = sum(line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred)
-    return len(barred) > 1 and enclosed >= max(2, len(barred) - 1)
+    rows = [*filter(None, map(_with_bars, lines))]
+    # Without bars between cells, rules with corners show that the outer bars are a frame.
+    fewest = 2 if any(re.fullmatch(r"[|+]-{3,}[|+]", line) for line in lines) else 3
+    enclosed = [row[:1] == row[-1:] == "|" and row.count("|") >= fewest for row in rows]
+    titles = enclosed.index(True) if True in enclosed[:_TITLES] else 0
+    return len(rows) - titles > 1 and sum(enclosed) >= max(2, len(rows) - titles - 1)
 
 
-def _has_doubled_bars(lines: Lines) -> bool:
-    """Return whether bars are doubled around the names, as in Jira."""
-    return _are_barred(lines) and any(line[:2] == line[-2:] == "||" for line in lines)
+def _are_drawn(lines: Lines) -> bool:
+    """Return whether a frame is drawn, or has row numbers on the left."""
+    is_drawn = any(_DRAWN_BAR.search(line) or _ROW_NUMBER.match(line) for line in lines)
+    return is_drawn and _are_barred(lines)
 
 
 def _without_bars(line: str) -> str:
-    bare = line.strip()
-    if _RULE.fullmatch(bare):
-        return "\n"
+    bare = _with_bars(line).replace("||", "|")
     is_row = bare[:1] == bare[-1:] == "|" and len(bare) > 1
-    return bare[1:-1] + "\n" if is_row else line
+    return bare[1:-1] + "\n" if is_row else line if bare else "\n"
+
+
+def _have_one_bar(lines: Lines) -> bool:
+    """Return whether one drawn bar separates row numbers from cells, as in Julia."""
+    return {len(_DRAWN_BAR.findall(line)) for line in lines} == {0, 1}
+
+
+def _without_one_bar(line: str) -> str:
+    return _DRAWN_BAR.sub(" ", line) if _DRAWN_BAR.search(line) else "\n"
 
 
 # Delimiters that are doubled, or differ in the header. Two commas or tabs are an empty column.
@@ -267,11 +252,8 @@ CONTAINERS = (
     Container("import_pages", records.find_page_head, records.without_page_heads),
     Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
     Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
-    Container("import_box", _bars_of_box, _without_box),
-    Container("import_frame", _are_framed, _each_line(_without_frame)),
-    Container(
-        "", _has_doubled_bars, _each_line(lambda line: _without_bars(line.replace("||", "|")))
-    ),
+    Container("import_frame", _are_drawn, _each_line(_without_bars)),
+    Container("import_frame", _have_one_bar, _each_line(_without_one_bar)),
     Container("", _are_barred, _each_line(_without_bars)),
     Container("import_doubled_delimiter", _doubled_delimiter, _with_single_delimiters),
     Container("import_other_delimiter", _other_delimiter, _with_one_delimiter),

@@ -322,23 +322,21 @@ def _forms(
     kinds: Mapping[str, str],
 ) -> tuple[Formats, frozenset[int]]:
     """Return the formats of the columns, and those that stay numbers whatever their cells are."""
-    forms: Formats = dict.fromkeys(range(len(names)))
-    if schema is None:
-        for k, name in enumerate(names):
-            cells, kind = sample.column(k), kinds.get(name)
-            if kind != "text":
-                forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
-            if kind == "number" and forms[k] is None:
-                forms[k] = forced_form(cells, dialect.decimal)
-        return forms, frozenset(k for k, name in enumerate(names) if kinds.get(name) == "number")
-    from aucstudio.project.data.text.later_files import guessed_forms, later_forms
+    known = {column.name: column.kind for column in schema.columns} if schema else {}
+    if schema is not None and schema.dialect is not None:
+        from aucstudio.project.data.text.later_files import later_forms
 
-    if schema.dialect is None:
-        forms = guessed_forms(names, schema, sample, dialect.decimal)
-    else:
         forms = later_forms(names, schema, given)
-    known = {column.name for column in schema.columns if column.kind is not None}
-    return forms, frozenset(k for k, form in forms.items() if form and names[k] in known)
+        return forms, frozenset(k for k, form in forms.items() if form and known.get(names[k]))
+    forms = dict.fromkeys(range(len(names)))
+    for k, name in enumerate(names):
+        cells, kind = sample.column(k), kinds.get(name) or known.get(name)
+        if kind != "text":
+            forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
+        if kind == "number" and forms[k] is None:
+            forms[k] = forced_form(cells, dialect.decimal)
+    is_fixed = {name for name, kind in (known | {**kinds}).items() if kind == "number"}
+    return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
 
 
 def _one_column(path: Path) -> InputError:

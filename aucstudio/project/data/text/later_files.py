@@ -20,7 +20,6 @@ from aucstudio.project.data.text.numerals import (
     BLANKS,
     PER_CENT,
     NumberFormat,
-    guess_format,
     other_mark,
 )
 from aucstudio.project.data.text.records import Cutter
@@ -98,19 +97,6 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
             if "decimal" in given and not form.layout:
                 form = dataclasses.replace(form, decimal=given["decimal"], grouped=True)
         forms[k] = form
-    return forms
-
-
-def guessed_forms(
-    names: list[str], schema: Schema, sample: TextSample, decimal: str
-) -> dict[int, NumberFormat | None]:
-    """Return guessed formats of numbers for a schema of an earlier program, which has none."""
-    kinds = {column.name: column.kind for column in schema.columns}
-    forms: dict[int, NumberFormat | None] = {}
-    for k, name in enumerate(names):
-        kind = kinds.get(name)
-        form = None if kind == "text" else guess_format(sample.column(k), decimal)
-        forms[k] = NumberFormat(decimal) if form is None and kind == "number" else form
     return forms
 
 

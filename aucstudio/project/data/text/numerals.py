@@ -246,15 +246,6 @@ def formats(decimal: str) -> tuple[NumberFormat, ...]:
     )
 
 
-def guess_format(cells: Iterable[str], decimal: str) -> NumberFormat | None:
-    """Return the format of all cells of a column; None if it is text.
-
-    A column without values counts as numbers.
-    """
-    known = [cell for cell in cells if not is_missing_number(cell)]
-    return next((f for f in formats(decimal) if f.matches_all(known)), None)
-
-
 def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     """Return the decimal mark of a file from the cells of its columns.
 

@@ -105,6 +105,12 @@ class _Candidate:
         return len(self.regular) / len(self.rows) * clean / (self.width * len(self.regular))
 
     @property
+    def cuts_all(self) -> bool:
+        """Whether all rows have equally many cells, and not all rows halves of quotations."""
+        is_uniform = 0 < len(self.rows) == len(self.regular)
+        return is_uniform and not all(any(map(_is_half_quoted, row)) for row in self.regular)
+
+    @property
     def numbers(self) -> int:
         """How many of the first cells are numbers."""
         return sum(is_number(cell) for _, row in self.rows[:_FEW] for cell in row[:_FEW])
@@ -120,10 +126,14 @@ class _Candidate:
 
 
 def _is_whole(cell: str) -> bool:
-    """Return whether a cell holds no delimiter, and no half of a quotation of several words."""
+    """Return whether a cell holds no delimiter and no half of a quotation."""
     if not _MARKS.isdisjoint(cell):
         return is_number(cell) or _INDIAN.fullmatch(cell) is not None
-    return cell.count('"') % 2 == 0 or BLANK not in cell
+    return not _is_half_quoted(cell)
+
+
+def _is_half_quoted(cell: str) -> bool:
+    return cell.count('"') % 2 == 1 and BLANK in cell
 
 
 def detect_separators(text: str, whole: bool, given: dict[str, str], skip: int) -> Dialect:
@@ -161,7 +171,9 @@ def _best_of(
 ) -> _Candidate:
     """Return the best of the usual delimiter, runs of blanks, places, and rare delimiters."""
     blanks = candidate(BLANK)
-    others = [blanks] if blanks.has_values else []
+    # A delimiter that cuts all rows alike may be next to others in cells of words.
+    is_outvoted = usual.cuts_all and blanks.score < 1
+    others = [blanks] if blanks.has_values and not is_outvoted else []
     if strokes:
         # The first cell begins with the line.
         _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", strokes))
