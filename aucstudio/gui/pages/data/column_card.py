@@ -144,7 +144,7 @@ class ColumnCard(QScrollArea):
         self.parts_button.setVisible(DatePartsButton.fits(column))
         if DatePartsButton.fits(column):
             self.parts_button.show_column(column)
-        why = column.why or ("The role was detected from the cells." if column.guessed else "")
+        why = column.reason or ("The role was detected from the cells." if column.guessed else "")
         tell(self.why, why[:1].upper() + why[1:])
         tell(self.problem, "")
         if not same:

@@ -77,7 +77,7 @@ def arrange(asked: Arrangement, areas: ColumnAreas, stop: Callable[[], None]) ->
 
 def _is_found(column: Column, wanted: str) -> bool:
     return not wanted or any(
-        wanted in text.casefold() for text in (column.name, column.role, column.kind, column.why)
+        wanted in text.casefold() for text in (column.name, column.role, column.kind, column.reason)
     )
 
 
@@ -108,7 +108,7 @@ class OverviewModel(TableModel):
         self.areas: ColumnAreas | None = None
 
         def about(place: int) -> str:
-            return self._at(place).why or self._at(place).name
+            return self._at(place).reason or self._at(place).name
 
         def count(what: str) -> Callable[[int], str]:
             return lambda place: f"{getattr(self._at(place), what):,}"

@@ -200,7 +200,7 @@ def _facts(column: Column) -> str:
 
 
 def _about(column: Column) -> str:
-    parts = [column.name, _facts(column), column.why]
+    parts = [column.name, _facts(column), column.reason]
     return "\n".join(part for part in parts if part)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import (
@@ -60,7 +60,7 @@ class Delimited:
     rejected : list of Rejected
         The first hundred.
     rejected_rows : int
-    notes : list of str
+    findings : tuple of Finding
     chosen : tuple of str
         The parts of the dialect that a person set.
     unreadable : dict of str to Unreadable
@@ -68,7 +68,6 @@ class Delimited:
     row_numbers : ndarray of int64, shape (rows,), or None
         The numbers of the rows among the data rows of the file, counted from 1; None if no row was
         left out.
-    findings : tuple of Finding
     """
 
     dialect: Dialect
@@ -76,11 +75,10 @@ class Delimited:
     columns: list[Column]
     rejected: list[Rejected]
     rejected_rows: int
-    notes: list[str]
+    findings: tuple[Finding, ...]
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: Numbers | None = None
-    findings: tuple[Finding, ...] = ()
 
 
 def read_delimited(
@@ -124,11 +122,10 @@ def read_delimited(
         columns,
         contents.left_out.listed,
         contents.left_out.total,
-        [*opened.notes, *(finding.sentence for finding in findings)],
+        tuple(findings),
         opened.chosen,
         unreadable,
         contents.row_numbers,
-        tuple(findings),
     )
 
 
@@ -171,7 +168,6 @@ class Opened:
     sample : TextSample
     forms : dict of int to NumberFormat or None
         The formats of the columns in the sample.
-    notes : list of str
     chosen : tuple of str
         The parts of the dialect that a person set.
     fixed : frozenset of int
@@ -185,7 +181,6 @@ class Opened:
     sha256: str
     sample: TextSample
     forms: Formats
-    notes: list[str]
     chosen: tuple[str, ...] = ()
     fixed: frozenset[int] = frozenset()
     is_small: bool = False
@@ -225,9 +220,9 @@ def open_delimited(
         If it is not a table of at least two columns.
     """
     delimiter = str(given.get("delimiter", ""))
-    found = scan(path, lambda part: progress(0.2 * part, "looking at the file"), delimiter)
+    scanned = scan(path, lambda part: progress(0.2 * part, "looking at the file"), delimiter)
     known = None if schema is None else schema.dialect
-    plain, decoding = _decoded(path, found, given, known, folder, progress)
+    plain, decoding = _decoded(path, scanned, given, known, folder, progress)
     text, whole = head_of(plain)
     quote = given.get("quote", (known or Dialect()).quote)
     refuse_endless(path, plain, text, delimiter, quote)
@@ -263,27 +258,30 @@ def open_delimited(
         path,
         dialect,
         names,
-        found.lines,
-        found.lookalikes or plain is not path,
+        scanned.lines,
+        scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
     )
     forms, fixed = _forms(names, sample, dialect, schema, given, kinds or {})
     return Opened(
         source,
-        found.sha256,
+        scanned.sha256,
         sample,
         forms,
-        _dialect_notes(dialect, decoding, given),
         tuple(sorted(given)),
         fixed,
         is_small(text, whole, plain.stat().st_size, len(names)),
-        (*findings, *about_layout(layout, decoding, notes, names)),
+        (
+            *findings,
+            *about_layout(layout, decoding, notes, names),
+            *_about_dialect(dialect, decoding, given),
+        ),
     )
 
 
 def _decoded(
     path: Path,
-    found: Scan,
+    scanned: Scan,
     given: Mapping[str, Any],
     known: Dialect | None,
     folder: Path,
@@ -291,8 +289,8 @@ def _decoded(
 ) -> tuple[Path, Decoding]:
     """Return the file as UTF-8 with one kind of line end."""
     encoding = None if known is None else known.encoding
-    decoding = find_decoding(path, found, given.get("encoding"), encoding)
-    if found.uniform and found.encoding == "utf-8" and decoding.is_plain:
+    decoding = find_decoding(path, scanned, given.get("encoding"), encoding)
+    if scanned.uniform and scanned.encoding == "utf-8" and decoding.is_plain:
         return path, decoding
     what = f"decoding {decoding.encoding}"
     copy = plain_copy(path, decoding, folder, lambda part: progress(0.2 + 0.1 * part, what))
@@ -354,24 +352,24 @@ def no_rows(path: Path) -> InputError:
     return InputError(sentence, file=str(path))
 
 
-def _dialect_notes(dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]) -> list[str]:
-    notes = []
+def _about_dialect(
+    dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Report how the file is laid out."""
     if decoding.is_sure and decoding.encoding != "utf-8":
-        notes.append(f"encoding {decoding.encoding}")
-    # Lines to skip that were given are known to a person, or to the reader that wrote the file.
+        yield found("format_encoding", encoding=decoding.encoding)
+    # What was given is known to the user, or to the reader that wrote the file.
     if dialect.skip and "skip" not in given:
-        plural = "s" if dialect.skip > 1 else ""
-        notes.append(f"{dialect.skip} line{plural} before the table skipped")
+        yield found("format_skipped", lines=dialect.skip)
     if dialect.edges:
-        notes.append("cells are separated by their position in the line")
+        yield found("format_fixed_width")
     elif dialect.delimiter != ",":
-        name = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
-        notes.append(f"cells are separated by {name}")
+        mark = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
+        yield found("format_delimiter", mark=mark)
     if dialect.comment:
-        notes.append(f"lines that begin with {dialect.comment} are comments")
+        yield found("format_comments", mark=dialect.comment)
     if dialect.decimal == ",":
-        notes.append("decimal comma")
-    return notes
+        yield found("format_decimal_comma")
 
 
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
