@@ -83,36 +83,36 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     others : mapping of str to int
         The other cells that are not missing, stripped, and how often they occur.
     """
-    strange = {cell: count for cell, count in others.items() if not is_remark(cell)}
-    remarks = sum(others.values()) - sum(strange.values())
-    count = sum(strange.values())
+    not_remarks = {cell: count for cell, count in others.items() if not is_remark(cell)}
+    remarks = sum(others.values()) - sum(not_remarks.values())
+    count = sum(not_remarks.values())
     if not numbers or numbers < _LEAST_NUMBERS * (numbers + remarks + count):
         return False
     if not count:
         return True
-    if len(strange) > _SPELLINGS:
+    if len(not_remarks) > _SPELLINGS:
         return False
     known = numbers + count
     is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
-    if len(strange) <= _WORDS and is_measured and not any(map(_DIGIT.search, strange)):
+    if len(not_remarks) <= _WORDS and is_measured and not any(map(_DIGIT.search, not_remarks)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
     is_slip = is_measured and count == 1
-    is_code = any(_CODE.fullmatch(cell) for cell in strange)
+    is_code = any(_CODE.fullmatch(cell) for cell in not_remarks)
     if not is_slip and (is_code or (whole and levels <= _FEW_LEVELS)):
         return count <= _CODE_SHARE * known
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
 
 def tries(
-    cells: Iterable[str], decimal: str, promised: NumberFormat | None = None
+    cells: Iterable[str], decimal: str, expected: NumberFormat | None = None
 ) -> tuple[NumberFormat, ...]:
     """Return the formats that some cells may have, likeliest first.
 
-    That is the ``promised`` format of a sample, if there is one.
+    That is the ``expected`` format of a sample, if there is one.
     """
     plain = formats(decimal)
-    if promised is not None and promised not in plain:
-        plain = (promised, *plain)
+    if expected is not None and expected not in plain:
+        plain = (expected, *plain)
     known = [cell for cell in cells if _DIGIT.search(cell)]
     if not known:
         return plain
@@ -171,14 +171,14 @@ def guess_form(
 
 
 def type_of(
-    counted: Mapping[str, int], decimal: str, promised: NumberFormat | None = None
+    counted: Mapping[str, int], decimal: str, expected: NumberFormat | None = None
 ) -> NumberFormat | None:
     """Return the format of a column from its known cells and how often each occurs."""
     if not any(map(_DIGIT.search, counted)):
         return None
-    best = best_of(counted, tries([], decimal, promised))
+    best = best_of(counted, tries([], decimal, expected))
     others = sorted(cell for cell in counted if not best.matches(cell))[:MOST_OTHERS]
-    return nearly(counted, tries(others, decimal, promised))
+    return nearly(counted, tries(others, decimal, expected))
 
 
 def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat:

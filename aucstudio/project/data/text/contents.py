@@ -15,7 +15,7 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.scan import holds_blank_lines, lines_at
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -231,16 +231,13 @@ def cells_instead(cells: int, width: int) -> str:
 def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
     """Raise InputError if most rows cannot be read, or any row of a file that is read strictly."""
     strict = source.dialect.strict and left_out.total
-    if not (strict or left_out.total > rows):
-        return
-    shown, first, total = source.shown, left_out.listed[0], left_out.total
-    what = (
-        "which must not be left out" if strict else f"{total} of {rows + total} rows cannot be read"
-    )
-    raise InputError(
-        f"{shown}, line {first.line}: {first.reason}; {what}: "
-        + ("correct the row, or read without strict" if strict else "choose another delimiter"),
-        file=str(shown),
-        line=first.line,
-        setting="strict" if strict else "delimiter",
-    )
+    if strict or left_out.total > rows:
+        first = left_out.listed[0]
+        raise input_error(
+            "row_refused" if strict else "rows_refused",
+            file=source.shown,
+            line=first.line,
+            reason=first.reason,
+            rejected=left_out.total,
+            rows=rows + left_out.total,
+        )

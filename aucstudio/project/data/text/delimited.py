@@ -38,7 +38,7 @@ from aucstudio.project.data.text.import_notices import about_columns, about_layo
 from aucstudio.project.data.text.layout import Layout, detect_layout
 from aucstudio.project.data.text.rows import ends_in_totals, first_unreadable, needs_tidying, tidy
 from aucstudio.project.data.text.scan import Scan, scan
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 # Called with the fraction done and what is being done; may raise to stop.
 ReadingProgress = Callable[[float, str], None]
@@ -247,12 +247,12 @@ def open_delimited(
         findings.append(finding)
     if known is None:
         if layout.sample.width < 2:
-            raise _one_column(path)
+            raise input_error("one_column", file=path)
         if "totals" not in given and ends_in_totals(plain, layout.dialect, layout.sample.width):
             with_totals = dataclasses.replace(layout.dialect, totals=True)
             layout = dataclasses.replace(layout, dialect=with_totals)
     dialect, sample = layout.dialect, layout.sample
-    names, notes = column_names(sample, dialect)
+    names, about_names = column_names(sample, dialect)
     source = Source(
         plain,
         path,
@@ -273,7 +273,7 @@ def open_delimited(
         is_small(text, whole, plain.stat().st_size, len(names)),
         (
             *findings,
-            *about_layout(layout, decoding, notes, names),
+            *about_layout(layout, decoding, about_names, names),
             *_about_dialect(dialect, decoding, given),
         ),
     )
@@ -337,19 +337,9 @@ def _forms(
     return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
 
 
-def _one_column(path: Path) -> InputError:
-    return InputError(
-        f"{path} has only one column; tables are delimited by commas, semicolons, tabs, "
-        "vertical bars or spaces; for another delimiter, choose it in the import options",
-        file=str(path),
-        setting="delimiter",
-    )
-
-
 def no_rows(path: Path) -> InputError:
     """Return the error about a file that has a header only."""
-    sentence = f"{path} has a header row and nothing below it; choose a file with data"
-    return InputError(sentence, file=str(path))
+    return input_error("header_only", file=path)
 
 
 def _about_dialect(

@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Row = list[str]
 
@@ -87,17 +88,17 @@ class Dialect:
         for setting in ("delimiter", "quote", "escape"):
             mark = getattr(self, setting)
             if len(mark) > 1 or mark in ("\n", "\r") or (setting == "delimiter" and not mark):
-                raise InputError(f"the {setting} must be one character", setting=setting)
+                raise input_error("mark_of_dialect", setting=setting)
         if self.delimiter == self.quote:
-            raise InputError("the delimiter and the quote must differ", setting="quote")
+            raise input_error("quote_is_delimiter")
         if self.decimal not in (".", ","):
-            raise InputError("the decimal mark must be . or ,", setting="decimal")
+            raise input_error("decimal_mark_unknown")
         for setting in ("skip", "upper_rows", "lower_rows"):
             if getattr(self, setting) < 0:
-                what = "lines to skip" if setting == "skip" else "rows of the header"
-                raise InputError(f"the number of {what} cannot be negative", setting=setting)
+                code = "skip_negative" if setting == "skip" else "header_rows_negative"
+                raise input_error(code, setting=setting)
         if list(self.edges) != sorted(set(self.edges)) or any(edge < 0 for edge in self.edges):
-            raise InputError("the positions of the columns must increase", setting="edges")
+            raise input_error("edges_not_increasing")
 
     def as_json(self) -> dict[str, Any]:
         """Return the parts as plain data; parts that were added later only if they are set.
@@ -160,34 +161,32 @@ def short_header(sample: TextSample) -> Literal["", "first", "last"]:
     return "last" if is_last else "first"
 
 
-def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[str]]:
-    """Return the names of the columns, and notes about invented names."""
+def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[Finding]]:
+    """Return the names of the columns, and notices about invented names."""
     width = sample.width
     if not dialect.header:
-        return [f"c{k + 1}" for k in range(width)], [
-            f"no header row: the columns are named c1 to c{width}"
-        ]
+        names = [f"c{k + 1}" for k in range(width)]
+        return names, [noticed("header", "import_no_header", columns=width)]
     first = sample.first
     if dialect.short_header == "first":
         return unique_names(["", *first][:width] + [""] * (width - len(first) - 1))
     return unique_names(first[:width] + [""] * (width - len(first)))
 
 
-def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return unique column names, and notes about invented names."""
+def unique_names(given: Sequence[str]) -> tuple[list[str], list[Finding]]:
+    """Return unique column names, and notices about invented names."""
     names: list[str] = []
-    notes: list[str] = []
+    notices: list[Finding] = []
     taken, used = set(given), set[str]()
     for k, name in enumerate(given):
         wanted = name or ("row" if k == 0 else f"c{k + 1}")
         unique = wanted if name and name not in used else _unused(wanted, taken, used)
-        if not name:
-            notes.append(f"column {k + 1} has no name and is named {unique!r}")
-        elif unique != name:
-            notes.append(f"column {k + 1} repeats the name {name!r} and is named {unique!r}")
+        if unique != name:
+            code = "import_repeated_name" if name else "import_unnamed"
+            notices.append(noticed("header", code, number=k + 1, given=name, name=unique))
         names.append(unique)
         used.add(unique)
-    return names, notes
+    return names, notices
 
 
 def _unused(name: str, given: set[str], used: set[str]) -> str:

@@ -19,7 +19,7 @@ from aucstudio.project.data.text.scan import (
     Scan,
     last_open_quote,
 )
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import MOST_COLUMNS, refuse_columns
 from aucstudio.project.words import bytes_words
 
@@ -178,17 +178,9 @@ def plain_copy(path: Path, decoding: Decoding, folder: Path, progress: Advance) 
                 line += chunk.count("\n")
                 progress(min(raw.tell() / size, 1.0))
     except UnicodeError:
-        raise InputError(
-            f"{path} cannot be read as {encoding} after line {line}; choose another encoding",
-            file=str(path),
-            line=line,
-            setting="encoding",
-        ) from None
+        raise input_error("encoding_unfit", file=path, line=line, encoding=encoding) from None
     except LookupError:
-        raise InputError(
-            f"unknown encoding {encoding!r}; use a name such as utf-8 or cp1252",
-            setting="encoding",
-        ) from None
+        raise input_error("encoding_unknown", encoding=encoding) from None
     return target
 
 
@@ -254,11 +246,5 @@ def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: st
             refuse_columns(path, 1 + max(map(line.count, {*",;\t|", delimiter} - {""})))
     place = last_open_quote(plain) if quote == '"' else None
     if place is not None and place[1] > LONGEST_ROW:
-        raise InputError(
-            f"{path}, line {place[0]}: a cell begins with a quotation mark that is not closed in "
-            f"{bytes_words(place[1])}; close it, or read the file without quotation marks "
-            '(quote "none")',
-            file=str(path),
-            line=place[0],
-            setting="quote",
-        )
+        size = bytes_words(place[1])
+        raise input_error("quote_not_closed", file=path, line=place[0], length=size)

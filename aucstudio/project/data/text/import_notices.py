@@ -38,7 +38,7 @@ _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5
 
 
 def about_layout(
-    layout: Layout, decoding: Decoding, name_notes: Sequence[str], names: Sequence[str]
+    layout: Layout, decoding: Decoding, about_names: Sequence[Finding], names: Sequence[str]
 ) -> Iterator[Finding]:
     """Report the encoding, and what was found above the rows."""
     rows, dialect = layout.sample.body, layout.dialect
@@ -54,7 +54,7 @@ def about_layout(
     yield from layout.findings
     if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
         yield noticed("header", "import_short_header", (names[-1],), column=names[-1])
-    yield from (Finding("header", note) for note in name_notes)
+    yield from about_names
 
 
 def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:

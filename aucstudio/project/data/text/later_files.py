@@ -24,7 +24,7 @@ from aucstudio.project.data.text.numerals import (
 )
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.separators import is_value, uncommented
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 # The lines that may be the header.
 _TITLE_LINES = 30
@@ -221,11 +221,11 @@ def form_like(example: str, column: ColumnSchema, marks: Sequence[str]) -> Numbe
     if not forms:
         what = "a date" if trained.dated else "a number"
         unit = f" in {trained.affix!r}" if trained.affix else ""
-        raise _unfit(column, f"{example!r} is not {what}{unit}")
+        raise input_error("cell_unfit", column=column.name, cell=example, what=what + unit)
     near = [_distance(column, form.read(example)) for form in forms]
     nearest = [form for form, far in zip(forms, near, strict=True) if far == min(near)]
     if len({form.read(example) for form in nearest}) > 1:
-        raise _unfit(column, f"{example!r} can be read in several ways; use another cell")
+        raise input_error("cell_ambiguous", column=column.name, cell=example)
     return nearest[0]
 
 
@@ -256,11 +256,3 @@ def _distance(column: ColumnSchema, value: float) -> float:
 
 # How 1 is written.
 _PER = dict(zip(PER_CENT, (100.0, 1000.0), strict=True))
-
-
-def _unfit(column: ColumnSchema, what: str) -> InputError:
-    return InputError(
-        f"column {column.name!r} cannot be read in this notation: {what}",
-        column=column.name,
-        setting="written",
-    )

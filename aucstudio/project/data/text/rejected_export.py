@@ -12,7 +12,7 @@ from aucstudio.project.data.table_info import TableInfo
 from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
 from aucstudio.project.data.text.rows import walk_rows
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 
 def write_rejected(table: TableInfo, target: str | Path) -> int:
@@ -40,10 +40,7 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
         try:
             _write(opened.source, reasons, Path(target))
         except OSError as error:
-            raise InputError(
-                f"{target} cannot be written ({error.strerror}); choose another place",
-                file=str(target),
-            ) from error
+            raise input_error("not_written", file=target, reason=error.strerror) from error
     return len(reasons)
 
 

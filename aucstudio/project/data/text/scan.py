@@ -14,7 +14,7 @@ import numpy as np
 
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.text.records import LONGEST_ROW
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import bytes_words
 
 Advance = Callable[[float], None]
@@ -155,13 +155,8 @@ def _refuse_long_line(path: Path, start: int, end: int) -> None:
         while left and (piece := file.read(min(left, CHUNK))):
             counter.add(piece)
             left -= len(piece)
-    line = counter.lines
-    raise InputError(
-        f"{path}, line {line}: the line has {bytes_words(end - start)}, and rows of at most "
-        f"{bytes_words(LONGEST_ROW)} are read; is it the right file?",
-        file=str(path),
-        line=line,
-    )
+    sizes = {"length": bytes_words(end - start), "longest": bytes_words(LONGEST_ROW)}
+    raise input_error("line_too_long", file=path, line=counter.lines, **sizes)
 
 
 def _padding(path: Path) -> int:
