@@ -86,12 +86,4 @@ CASES = [
         "a,b,y\n1,'it\\'s p',u\n2,'it\\'s q',v\n3,'it\\'s r',u\n",
         {"a": [1, 2, 3], "b": ["it's p", "it's q", "it's r"], "y": ["u", "v", "u"]},
     ),
-    case(
-        "spss-syntax",
-        "a table within the syntax of SPSS",
-        "DATA LIST LIST (',')\n / a (A8) b (F5.2) y (A1).\nBEGIN DATA.\n"
-        "p,1.5,u\nq,2.5,v\nr,3.5,u\ns,4.5,v\nEND DATA.\nLIST.\n",
-        {"a": ["p", "q", "r", "s"], "b": X, "y": Y},
-        notes="SPSS",
-    ),
 ]

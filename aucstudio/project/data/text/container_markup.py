@@ -117,34 +117,6 @@ def _latex_cells(row: str) -> Row:
     return cells
 
 
-_DATA_LIST = re.compile(
-    r"\bdata list\b[^/]*\b(?:free|list)\b[^/]*/((?:\([^)]*\)|[^./])*)", re.IGNORECASE
-)
-_BEGIN_DATA = re.compile(r"begin data\.?", re.IGNORECASE)
-
-
-def spss_names(lines: Sequence[str]) -> Row:
-    """Return the names of data within SPSS syntax; empty if there is none, or it has no names."""
-    begin = next((k for k, line in enumerate(lines) if _BEGIN_DATA.fullmatch(line)), 0)
-    found = _DATA_LIST.search(" ".join(lines[:begin]))
-    return re.findall(r"[^\W\d]\w*(?![^(]*\))", found[1]) if found else []
-
-
-def from_spss(lines: Iterable[str], names: Sequence[str]) -> Iterator[str]:
-    """Keep the lines of data, with the names in the line above."""
-    is_inside = is_first = False
-    for line in lines:
-        bare = line.strip()
-        is_inside = is_inside and not bare.lower().startswith("end data")
-        if is_first:
-            yield ("," if "," in bare else " ").join(names) + "\n"
-        if _BEGIN_DATA.fullmatch(bare):
-            is_inside = is_first = True
-        else:
-            yield line if is_inside else "\n"
-            is_first = False
-
-
 def write_row(cells: Sequence[str], lines: int) -> Iterator[str]:
     """Write a row in place of several lines."""
     if lines and any(cells):

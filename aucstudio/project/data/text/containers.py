@@ -245,7 +245,6 @@ CONTAINERS = (
     Container("import_wiki", markup.is_wiki, markup.from_wiki),
     Container("import_asciidoc", markup.is_asciidoc, markup.from_asciidoc),
     Container("import_latex", markup.is_latex, markup.from_latex),
-    Container("import_spss", markup.spss_names, markup.from_spss),
     Container("import_key_lines", records.find_keys, records.join_key_lines),
     Container("import_key_cells", records.find_key_cells, records.name_key_cells),
     Container("import_folded", records.find_blocks, records.join_blocks),
