@@ -90,11 +90,14 @@ class Probe(QObject):
         }
 
     def figures(self):
-        """Every text of the list of runs, and every label of the chosen run's card."""
+        """Every text of the list of runs and of the chosen run's card; None while one is computed."""
         window = main_window()
         panel = window.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
-        rows = [str(index.data()) for index in cells(panel.findChild(QTableView, "runs_table"))]
+        listed = panel.findChild(QTableView, "runs_table")
+        rows = [str(index.data()) for index in cells(listed)]  # requests what is not yet known
+        if listed.model().figures.busy:
+            return None
         return {"runs": rows, "card": [one.text() for one in labels]}
 
     def widget(self, name):

@@ -138,7 +138,7 @@ def what_is_seen(hand):
     """What must be the same when the study is opened again."""
     hand.settled()
     desk = hand.ask("desk")
-    figures = hand.wait("all figures of runs", lambda seen: "…" not in seen["runs"], "figures")
+    figures = hand.wait("the figures of all runs", bool, "figures")
     return {key: desk[key] for key in ("table", "method", "band", "runs")}, figures
 
 
