@@ -90,7 +90,7 @@ class Probe(QObject):
         }
 
     def figures(self):
-        """Every text of the list of runs and of the chosen run's card; None while one is computed."""
+        """Every text of the list of runs and of the card; None while one is computed."""
         window = main_window()
         panel = window.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
