@@ -130,7 +130,7 @@ class Predictor(Declared, _Estimator):
         positive = labels == self.classes_[1]
         place = chosen.place(roc.roc_curve(positive, self.scorer_(rows), weights=sample_weight))
         self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
-        self.intercept_ = -place  # not by steps: rounded, it could miss the score it lies beside
+        self.intercept_ = -place  # set at once: a rounded sum could pass the nearest score
         return self
 
     @property

@@ -111,7 +111,7 @@ def test_the_optimum_is_that_of_the_printed_dual(kernel, data, settings):
     X, y = data
     method = ASVM(kernel=kernel, gamma=0.2, degree=2, tol=1e-9, **settings)
     fitted = method.fit(X, y)
-    K = method.settle_kernel(X)(X, X)
+    K = method.resolve_kernel(X)(X, X)
     weights, value = dual(K, y, settings)
     reward = settings["mu"] * fitted.core_margin_
     assert fitted.objective_ == pytest.approx(value, abs=1e-6 * (abs(value) + reward))

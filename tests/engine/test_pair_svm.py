@@ -101,7 +101,7 @@ def test_awkward_data_agree_with_the_dense_program(kind, kernel):
     model = AUCSVM(C=20.0, kernel=kernel, tol=1e-8).fit(X, positive)
     near = X - X.mean(axis=0)
     i, j = pair_rows(AllPairs(positive))
-    optimum, _ = oracle(model.settle_kernel(X)(near, near), i, j, 20.0)
+    optimum, _ = oracle(model.resolve_kernel(X)(near, near), i, j, 20.0)
     assert model.converged_
     assert model.objective_ == pytest.approx(optimum, rel=1e-6)
 

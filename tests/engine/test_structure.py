@@ -95,7 +95,7 @@ def test_awkward_data_agree_with_the_dense_program(kind, kernel):
     X, positive = sample(kind)
     model = SAUCSVM(C=20.0, structure=2.0, kernel=kernel, tol=1e-8).fit(X, positive)
     near = X - X.mean(axis=0)
-    K = with_structure(model.settle_kernel(X)(near, near), positive, 2.0)
+    K = with_structure(model.resolve_kernel(X)(near, near), positive, 2.0)
     optimum, _ = oracle(K, *used_pairs(X, positive), 20.0)
     assert model.converged_
     assert model.objective_ == pytest.approx(optimum, rel=1e-6)

@@ -66,7 +66,7 @@ def test_awkward_data_agree_with_the_corrected_dual(kind, kernel):
     X, positive = sample(kind)
     model = SVM2Norm(kernel=kernel).fit(X, positive)
     near = X - X.mean(axis=0)
-    K = model.settle_kernel(X)(near, near)
+    K = model.resolve_kernel(X)(near, near)
     optimum, _ = hard_margin(K + 0.5 * np.eye(len(X)), signs(positive))
     assert model.converged_
     assert model.objective_ == pytest.approx(optimum, rel=1e-7)

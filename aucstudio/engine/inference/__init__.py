@@ -43,7 +43,7 @@ from aucstudio.engine.inference.results import (
     absent_interval,
     bonferroni,
     holm,
-    settled,
+    is_significant,
 )
 from aucstudio.engine.inference.splits import (
     LEAST_SPLITS,
@@ -75,12 +75,12 @@ __all__ = [
     "folds_interval",
     "holm",
     "interval_of",
+    "is_significant",
     "kolmogorov_band",
     "pauc_interval",
     "pauc_test",
     "pointwise_band",
     "resamples",
-    "settled",
     "splits_interval",
     "splits_test",
     "variance_factor",

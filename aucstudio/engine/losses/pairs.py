@@ -351,7 +351,7 @@ def neighbour_pairs(
     k : int
         Capped by the size of each class.
     progress : callable, optional
-        Hears the fraction done, now and then.
+        Receives the fraction done, now and then.
 
     Returns
     -------

@@ -87,7 +87,7 @@ class SquaredHingePoint:
         origin = t[order[len(t) // 2]]  # scores far from 0 would cost digits in the sums
         a, t = 1.0 + origin - s[rising], t[order] - origin
         # Active are the negatives of rank first[i] and above with positive i; as many positives,
-        # the lowest, with negative j as the segment between those ranks tells.
+        # the lowest, with negative j are given by the segment between those ranks.
         self._first = np.searchsorted(t, -a, side="right")
         steps = np.diff(self._first, prepend=0, append=len(t))
         self._segment = np.repeat(np.arange(len(a) + 1), steps)

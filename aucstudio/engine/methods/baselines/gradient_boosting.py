@@ -136,7 +136,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         costs = self.weigh_rows(self.classes_, positive, context.weights)
         watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
-        library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
+        library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.receive)
         with contextlib.suppress(_Halted):
             # The levels are what it trains on; of the rows it wants to see the shape.
             library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
@@ -200,7 +200,7 @@ def _cut(known: Array) -> Array:
 
 
 class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
-    """The monitor wants the library's fit to end; the watcher holds the trees so far."""
+    """The monitor requests a stop; the watcher holds the trees so far."""
 
 
 class _Watcher:
@@ -221,12 +221,12 @@ class _Watcher:
             row[: len(found)] = found
         self._read: list[EnsembleScorer] = []
 
-    def hear(self, scores: Array, trees: list[Nodes]) -> None:
+    def receive(self, scores: Array, trees: list[Nodes]) -> None:
         """Receive the start or another tree."""
         self.scores, self._trees = scores, trees
         if not trees:
             self._base = float(scores[0])
-        elif self._monitor.is_heard and self._monitor.step(
+        elif self._monitor.has_callback and self._monitor.step(
             self.iteration, self.objective, total=self._total, scorer=self.scorer
         ):
             raise _Halted

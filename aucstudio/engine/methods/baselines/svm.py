@@ -99,7 +99,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
         monitor = context.monitor
         if self.kernel == "linear":
             return self._fit_linear(X, positive, context)
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         has_matrix = context.given is not None or len(X) <= _MOST_MATRIX_ROWS
         if has_matrix:
             Z = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))

@@ -45,7 +45,7 @@ class PAUCBoost(AUCClassifier):
     F_k is a natural cubic spline, or for features with up to 10 distinct values, which are not
     penalised, a staircase. Each round takes the Newton step of every weak learner, at most 1, with
     the thresholds as they are; where the second derivative has the wrong sign its size is used.
-    The 8 steps of which most is expected are judged by the objective itself, thresholds anew;
+    The 8 steps of which most is expected are evaluated by the objective itself with new thresholds;
     the best is taken if the objective falls, else they are halved, and then the next 8 have
     their turn. The first round, where all rows are tied, judges +1 and -1 times every learner. So
     the objective falls with every round; it is not convex, and there is no certificate:

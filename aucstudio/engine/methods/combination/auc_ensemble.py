@@ -174,9 +174,9 @@ class AUCEnsemble(WeighsRows):
         rng = np.random.default_rng((self.random_state, len(scores)))
         weights = np.full(len(scores), 1.0 / len(scores))
         if board.holds_out:
-            told = board.tell_selection
+            report = board.report_selection
             weights = choose_weights(
-                scores, board.positive, board.criterion, rng, told, row_weights=board.weights
+                scores, board.positive, board.criterion, rng, report, row_weights=board.weights
             )
         total = weights @ scores
         return Fit(

@@ -116,7 +116,7 @@ def _moments_from_zero(
 ) -> tuple[Array, Array, Array] | None:
     """Take the moments of all rows where they lie, and those of the rarer class apart.
 
-    Gives None where taking the means off has cost more than three digits of some feature.
+    Return None where taking the means off has cost more than three digits of some feature.
     """
     is_rare = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
     rare_rows = np.flatnonzero(is_rare)
@@ -172,7 +172,7 @@ def _sparse_moments(
 
 
 def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
-    """Add the scatter of some rows about their mean; give that mean, from the first of them."""
+    """Add the scatter of some rows about their mean; return it, measured from the first row."""
     height = _height(X)
     chunk, ones = np.empty((min(height, len(rows)), X.shape[1])), np.ones(height)
     total = np.zeros(X.shape[1])

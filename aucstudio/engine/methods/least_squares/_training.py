@@ -98,7 +98,7 @@ class LeastSquares(KernelSettings, WeighsRows):
         """Return the mean loss of scores, of which ``level`` was taken off."""
 
     def _system(self, X: Array, positive: Mask, context: Context) -> System:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
             return self._primal(X, positive, context)
         return self._dual(kernel, X, positive, context)
@@ -142,7 +142,7 @@ class LeastSquares(KernelSettings, WeighsRows):
             raise InvalidSetting(
                 "regularization", "leave-pair-out needs a regularization greater than 0"
             )
-        kernel = self.settle_kernel(X, given)
+        kernel = self.resolve_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             refuse_kernel_matrix(len(X), MOST_HOLD_OUT_ROWS)
         return kernel

@@ -65,7 +65,7 @@ class RLS(LeastSquares):
     regularization: float = regularization("squared error")
     fit_intercept: bool = param(
         False,
-        "Fit a constant beside the direction, unpenalised; the method as published has none.",
+        "Fit an unpenalised constant; the published method has none.",
         label="Constant",
         symbol="b",
     )

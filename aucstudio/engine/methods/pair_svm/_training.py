@@ -105,7 +105,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         return Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
 
     def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         # Where all rows shift alike, differences stay, and digits lost to a far origin come back.
         mean = np.average(X, axis=0, weights=context.weights)
         return (X - mean if kernel.is_linear else X)[rows], kernel

@@ -59,7 +59,7 @@ class GaussianFeatures(PairNewton):
                 f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
             )
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
-        kernel = settings.settle_kernel(X, weights=context.weights)
+        kernel = settings.resolve_kernel(X, weights=context.weights)
         feature_map = self._map(X, kernel, self._rng(), context)
         return mapped(feature_map, X, monitor, dtype, weights=context.weights)
 

@@ -86,6 +86,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
         refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "kernel", WITHOUT_MATRIX)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         rows = centred(X, context.weights) if kernel.is_linear else X
         return Expansion.of(rows, kernel, context.monitor)

@@ -107,7 +107,7 @@ class NBAUC(GaussianFeatures):
         rng = self._rng()
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
-        kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
+        kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
         feature_map = self._map(sample, kernel, rng, Context(monitor))
         few = rows.take(rows_for_mean(len(rows)))
         return BlockVectors(rows, Shifted.about(feature_map, few, self._precision(len(rows))))

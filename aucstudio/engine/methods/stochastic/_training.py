@@ -142,7 +142,7 @@ class StochasticClassifier(AUCClassifier):
     def _map(self, X: Array, monitor: Monitor) -> NystromMap | None:
         if self.kernel == "linear":
             return None
-        kernel = KernelSettings(kernel=self.kernel, gamma=self.gamma).settle_kernel(X)
+        kernel = KernelSettings(kernel=self.kernel, gamma=self.gamma).resolve_kernel(X)
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         landmarks = k_means(X, min(self.n_landmarks, len(X)), rng, monitor)
         return nystrom_map(kernel, landmarks)

@@ -159,6 +159,6 @@ class NSAUC(HingeDescent):
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel=self.kernel, gamma=self.gamma)
-        kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
+        kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
         landmarks = k_means(sample, min(self.n_landmarks, len(sample)), rng, monitor)
         return nystrom_map(kernel, landmarks)

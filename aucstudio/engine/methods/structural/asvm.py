@@ -179,7 +179,7 @@ class ASVM(KernelSettings, AUCClassifier):
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 
     def _space(self, X: Array, context: Context) -> Vectors:
-        kernel = self.settle_kernel(X, context.given)
+        kernel = self.resolve_kernel(X, context.given)
         return exact(X - X.mean(axis=0) if kernel.is_linear else X, kernel, context.monitor)
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
