@@ -269,13 +269,6 @@ def test_a_stop_keeps_the_tree_it_showed_last(stage, monkeypatch):
     assert model.objective_ == smaller.objective_
 
 
-@pytest.mark.parametrize("stage", ["sorting", "splitting"])
-def test_a_stop_before_the_first_split_has_nothing_to_keep(stage, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    with pytest.raises(Stopped):
-        AUCSplit().fit(*sample(6), callback=lambda step: step.stage == stage)
-
-
 def test_a_stop_while_the_first_split_is_made_has_nothing_to_keep(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     stages = []
