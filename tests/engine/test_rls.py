@@ -193,20 +193,20 @@ def test_moments_keep_their_digits_wherever_they_are_measured(share, offset, spr
     positive = rng.permutation(np.arange(3000) < share * 3000)
     X = rng.standard_normal((3000, 5)) * np.where(positive, 1.0, spread)[:, None]
     X += offset * (np.arange(5) == 2)
-    origin, means, found = class_moments(X, positive, (0.3, 0.8), Monitor())
-    scatter = np.zeros((5, 5))
-    for label, weight in ((False, 0.3), (True, 0.8)):
-        rows = X[positive == label].astype(np.longdouble)
-        centred = rows - rows.mean(axis=0)
-        scatter += weight * (centred.T @ centred).astype(float)
-        np.testing.assert_allclose(
-            (origin + means[int(label)]), rows.mean(axis=0).astype(float), atol=1e-13 * (1 + offset)
-        )
-    np.testing.assert_allclose(found, scatter, rtol=1e-10, atol=1e-12 * np.abs(scatter).max())
+    for weights in (None, np.ones(3000)):
+        classes = class_moments(X, positive, weights, Monitor())
+        for label, found in zip((False, True), classes, strict=True):
+            rows = X[positive == label].astype(np.longdouble)
+            mean, centred = rows.mean(axis=0).astype(float), rows - rows.mean(axis=0)
+            np.testing.assert_allclose(found.origin + found.mean, mean, atol=1e-13 * (1 + offset))
+            scatter = (centred.T @ centred).astype(float)
+            near = {"rtol": 1e-10, "atol": 1e-12 * np.abs(scatter).max()}
+            np.testing.assert_allclose(found.scatter(), scatter, **near)
 
 
 def test_golden_sum_of_the_class_covariances():
     X = [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
     positive = np.arange(10) < 4
-    _, _, found = class_moments(np.array(X, float), positive, (1 / 6, 1 / 4), Monitor())
+    classes = class_moments(np.array(X, float), positive, None, Monitor())
+    found = sum(one.scatter() / one.weight for one in classes)
     np.testing.assert_allclose(found, [[2.1666667, -0.75], [-0.75, 2.0555556]], atol=5e-8)

@@ -154,10 +154,5 @@ def _mean(X: Rows, weights: Array | None) -> Array:
     return np.asarray(X.T @ (shares / shares.sum())).ravel()
 
 
-def counts(positive: Mask) -> tuple[int, int]:
-    m = int(np.count_nonzero(positive))
-    return m, len(positive) - m
-
-
 def add_square(square: Array, columns: Array, monitor: Monitor) -> None:
     add_products(square, columns, functools.partial(monitor.stage, "class moments", 1.0))

@@ -12,10 +12,7 @@ from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._hold_out import rls_leave_pair_out
-from aucstudio.engine.methods.least_squares._moments import (
-    class_moments,
-    weighted_moments,
-)
+from aucstudio.engine.methods.least_squares._moments import class_moments, difference
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     Mixing,
@@ -25,7 +22,6 @@ from aucstudio.engine.methods.least_squares._systems import (
 from aucstudio.engine.methods.least_squares._training import (
     LeastSquares,
     add_square,
-    counts,
     regularization,
 )
 from aucstudio.engine.params import param
@@ -73,19 +69,16 @@ class RLS(LeastSquares):
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""
         monitor = context.monitor
-        if context.weights is None:
-            m, n = counts(positive)
-            p, q = m / (m + n), n / (m + n)
-            origin, means, square = class_moments(X, positive, (1 / (m + n), 1 / (m + n)), monitor)
-        else:
-            shares = context.weights / context.weights.sum()
-            p, q = float(shares[positive].sum()), float(shares[~positive].sum())
-            origin, means, square = weighted_moments(X, positive, shares, monitor)
-        delta = means[1] - means[0]
+        classes = class_moments(X, positive, context.weights, monitor)
+        negatives, positives = classes
+        total = negatives.weight + positives.weight
+        p, q = positives.weight / total, negatives.weight / total
+        delta, square = difference(classes), (negatives.scatter() + positives.scatter()) / total
         pull, constant = 2 * p * q * delta, 4 * p * q
         products = np.sqrt(p * q) * delta[:, None]
         if not self.fit_intercept:
-            mean = origin + p * means[1] + q * means[0]
+            mean = p * (positives.origin + positives.mean)
+            mean += q * (negatives.origin + negatives.mean)
             pull, constant = pull + (p - q) * mean, 1.0
             products = np.column_stack([products, mean])
         add_square(square, products, monitor)
