@@ -15,6 +15,7 @@ from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baseline_settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.methods.forest import read_tree
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
@@ -77,10 +78,8 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         "Learning rate: fraction of each tree that is added; smaller needs more trees.",
         label="Learning rate",
         symbol="η",
-        low=0.0,
-        low_open=True,
         high=1.0,
-        log=True,
+        **POSITIVE,
         grid=(0.01, 0.03, 0.1, 0.3),
     )
     max_iter: int = param(

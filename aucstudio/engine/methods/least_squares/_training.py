@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -34,7 +34,7 @@ from aucstudio.engine.linalg import chunks
 from aucstudio.engine.methods.least_squares._moments import add_products
 from aucstudio.engine.methods.least_squares._systems import RELATIVE_GAP, System
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.engine.weighted import WeighsRows
@@ -44,17 +44,8 @@ MOST_HOLD_OUT_ROWS = 10_000
 
 _ROWS_PER_CHUNK = 16_384
 
-
-def regularization(loss: str) -> Any:
-    return param(
-        0.1,
-        f"Weight of |w|² against the mean {loss}; larger is smoother.",
-        label="Regularisation",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=tuple(2.0**k for k in range(10, -21, -2)),
-    )
+PATH = tuple(2.0**k for k in range(10, -21, -2))
+"Values of the regularisation that a search tries."
 
 
 class LeastSquares(KernelSettings, WeighsRows):

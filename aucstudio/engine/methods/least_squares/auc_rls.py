@@ -25,10 +25,11 @@ from aucstudio.engine.methods.least_squares._systems import (
     pair_mixing,
 )
 from aucstudio.engine.methods.least_squares._training import (
+    PATH,
     LeastSquares,
     add_square,
-    regularization,
 )
+from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.types import Array, Mask
@@ -68,7 +69,7 @@ class AUCRLS(LeastSquares):
     family: ClassVar[str] = "least squares"
     in_words: ClassVar[str] = "Pairwise least squares"
 
-    regularization: float = regularization("pair loss")
+    regularization: float = regularization(0.1, "pair loss", PATH)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""

@@ -20,10 +20,11 @@ from aucstudio.engine.methods.least_squares._systems import (
     System,
 )
 from aucstudio.engine.methods.least_squares._training import (
+    PATH,
     LeastSquares,
     add_square,
-    regularization,
 )
+from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
@@ -58,7 +59,7 @@ class RLS(LeastSquares):
     in_words: ClassVar[str] = "Least squares on labels"
     trains_for: ClassVar[str] = "labels"
 
-    regularization: float = regularization("squared error")
+    regularization: float = regularization(0.1, "squared error", PATH)
     fit_intercept: bool = param(
         False,
         "Fit an unpenalised constant; the published method has none.",

@@ -17,11 +17,10 @@ from aucstudio.engine.features.spaces import BlockVectors, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.ranking._gaussian_features import (
-    COUNTS,
     GaussianFeatures,
 )
+from aucstudio.engine.methods.settings import landmark_count
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import param
 from aucstudio.engine.types import Array
 
 _ROUNDS = 5
@@ -65,17 +64,7 @@ class NBAUC(GaussianFeatures):
     weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
     in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
 
-    n_landmarks: int = param(
-        400,
-        "Cluster centres that approximate the kernel of all rows.",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        log=True,
-        grid=COUNTS,
-    )
+    n_landmarks: int = landmark_count()
 
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks

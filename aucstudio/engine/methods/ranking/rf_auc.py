@@ -16,9 +16,9 @@ from aucstudio.engine.features.maps import FeatureMap
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import (
-    COUNTS,
     GaussianFeatures,
 )
+from aucstudio.engine.methods.settings import COUNTS
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import FourierScorer
 from aucstudio.engine.types import Array

@@ -64,9 +64,7 @@ class ScaledRankSVM(PairNewton):
     follows_order: ClassVar[bool] = True
 
     gamma: float | str = width({})
-    C: float = cost(
-        100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
-    )
+    C: float = cost(100.0, range(-1, 6))
     n_trees: int = param(
         20,
         "Trees from which the weight of each column is estimated.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs
@@ -58,9 +59,7 @@ class NOAM(StochasticClassifier):
         "Length of the longest steps; smaller is smoother.",
         label="Step limit",
         symbol="C",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=tuple(2.0**k for k in range(-14, 11, 2)),
     )
     buffer_size: int = param(

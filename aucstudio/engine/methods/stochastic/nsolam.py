@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.losses.pairs import square_loss
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
@@ -47,9 +48,7 @@ class NSOLAM(StochasticClassifier):
         "Length of the first step; later ones are divided by the root of their number.",
         label="Step",
         symbol="ζ",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(1.0, 3.0, 10.0, 30.0, 100.0),
     )
     radius: float = param(
@@ -57,9 +56,7 @@ class NSOLAM(StochasticClassifier):
         "Largest size of the weights; smaller is smoother.",
         label="Radius",
         symbol="R",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=tuple(10.0**k for k in range(-1, 6)),
     )
 

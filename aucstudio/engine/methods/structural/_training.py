@@ -86,10 +86,8 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         none="exact up to 3,000 rows, else 500",
         when={"kernel": ("rbf", "poly")},
     )
-    C: float = cost(10.0, "Weight of the loss against the size of the weights.", range(-2, 5))
-    tol: float = tolerance(
-        1e-4, "Relative distance to the optimal objective at which training stops."
-    )
+    C: float = cost(10.0, range(-2, 5), "Weight of the loss against the size of the weights.")
+    tol: float = tolerance(1e-4)
 
     @abstractmethod
     def _solve(self, search: RiskMinimiser) -> Fit:

@@ -16,7 +16,7 @@ from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.methods.settings import POSITIVE, cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
@@ -89,7 +89,7 @@ class ASVM(KernelSettings, AUCClassifier):
     counts_rows: ClassVar[bool] = True
 
     C: float = cost(
-        1.0, "Weight of one positive's loss against the size of the weights.", powers=range(-2, 3)
+        1.0, range(-2, 3), "Weight of one positive's loss against the size of the weights."
     )
     class_ratio: float = param(
         1.0,
@@ -99,9 +99,7 @@ class ASVM(KernelSettings, AUCClassifier):
         ),
         label="Class ratio",
         symbol="r",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(1.0, 10.0),
     )
     nu: float = param(
@@ -119,9 +117,7 @@ class ASVM(KernelSettings, AUCClassifier):
         "Reward of a wide core margin; less than C × class ratio × negatives.",
         label="Core reward",
         symbol="μ",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(0.01, 0.1, 1.0, 10.0),
     )
     fpr: float = param(
@@ -134,9 +130,7 @@ class ASVM(KernelSettings, AUCClassifier):
         high=1.0,
         grid=(0.01, 0.05, 0.1, 0.2),
     )
-    tol: float = tolerance(
-        1e-6, ("Relative distance to the optimal objective at which training stops.")
-    )
+    tol: float = tolerance(1e-6)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
