@@ -82,7 +82,7 @@ class AUCClassifier(LeavesPairsOut):
         Constant added to the scores; minus the threshold.
     objective_ : float
     dual_gap_ : float or None
-        Upper bound on ``objective_`` minus its optimum; ``gap_`` is its earlier name.
+        Upper bound on ``objective_`` minus its optimum.
     needed_gap_ : float
         The ``dual_gap_`` at which the fit was to end; means nothing where there is none.
     converged_ : bool

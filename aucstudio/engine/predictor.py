@@ -133,11 +133,6 @@ class Predictor(Declared, _Estimator):
         self.intercept_ = -place  # set at once: a rounded sum could pass the nearest score
         return self
 
-    @property
-    def gap_(self) -> float | None:
-        """The earlier name of ``dual_gap_``."""
-        return self.dual_gap_
-
     def _is_given_kernel(self) -> bool:
         return getattr(self, "kernel", None) == "precomputed"
 

@@ -101,7 +101,7 @@ def test_the_optimum_is_that_of_the_printed_primal(data, settings):
     scale = abs(value) + settings["mu"] * rho
     assert fitted.converged_
     assert fitted.objective_ == pytest.approx(value, abs=1e-7 * scale)
-    assert 0 <= fitted.gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
+    assert 0 <= fitted.dual_gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
     np.testing.assert_allclose(fitted.coef_[0], w, atol=1e-5 * max(1, np.abs(w).max()))
 
 
@@ -234,7 +234,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum_all_along():
     fitted = ASVM(tol=1e-9, mu=2.0).fit(X, y, callback=lambda step: steps.append(step))
     done = [step for step in steps if step.iteration]
     assert len(done) == fitted.n_iter_
-    optimum = fitted.objective_ - fitted.gap_
+    optimum = fitted.objective_ - fitted.dual_gap_
     for step in done:
         assert step.gap >= step.objective - optimum - 1e-6
     assert [step.gap for step in done] == sorted((step.gap for step in done), reverse=True)

@@ -144,7 +144,7 @@ def test_leaves_score_by_laplace_and_the_objective_is_their_auc(seed):
         if scorer.left[node] == node:
             assert set(scores[list(rows)]) == {(p + 1) / (len(rows) + 2)}
     assert model.objective_ == pytest.approx(1 - roc_auc_score(y, scores), abs=1e-12)
-    assert model.gap_ is None
+    assert model.dual_gap_ is None
 
 
 def test_area_by_counts_is_the_area_by_pairs():

@@ -63,7 +63,7 @@ def test_blocks_give_what_memory_gives(key, offset, rows, rng):
     )
     assert parts.converged_
     assert parts.classes_.tolist() == [False, True]
-    assert (parts.gap_ is None) == (whole.gap_ is None)
+    assert (parts.dual_gap_ is None) == (whole.dual_gap_ is None)
     np.testing.assert_array_equal(parts.predict(X), parts.decision_function(X) > 0)
 
 

@@ -118,7 +118,7 @@ def test_the_weights_of_the_rows_sum_to_zero(kernel):
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.2}])
 def test_the_certificate_is_at_rounding_level(settings):
     X, y = overlapping()
-    gap = AUCRLS(**settings).fit(X, y).gap_
+    gap = AUCRLS(**settings).fit(X, y).dual_gap_
     assert 0 <= gap < 1e-24
 
 
@@ -153,7 +153,7 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features):
     expected = np.linalg.lstsq(D, np.full(len(D), 2.0), rcond=1e-10)[0]
     np.testing.assert_allclose(fitted.coef_[0], expected, atol=1e-9)
     assert fitted.coef_[0, -1] == pytest.approx(0, abs=1e-12)
-    assert fitted.gap_ is None
+    assert fitted.dual_gap_ is None
 
 
 def test_an_unregularised_gaussian_reaches_every_margin():

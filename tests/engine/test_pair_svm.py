@@ -75,7 +75,7 @@ def test_golden_values(tol):
     np.testing.assert_allclose(model.coef_, [[1 / 3, 4 / 9]], atol=10 * np.sqrt(tol) / 24)
     assert model.objective_ == pytest.approx(0.5098765432, rel=tol)
     assert model.converged_
-    assert model.gap_ <= tol * model.objective_
+    assert model.dual_gap_ <= tol * model.objective_
 
 
 @pytest.mark.parametrize("C", [0.05, 2.0, 300.0])
@@ -100,8 +100,8 @@ def test_cutting_planes_reach_the_same_optimum(monkeypatch, C):
     planes = AUCSVM(C=C).fit(X + 1e7, positive)
     assert planes.converged_
     assert planes.objective_ == pytest.approx(exact.objective_, rel=1.1e-4)
-    assert planes.objective_ >= exact.objective_ - exact.gap_
-    assert planes.gap_ <= 1e-4 * planes.objective_
+    assert planes.objective_ >= exact.objective_ - exact.dual_gap_
+    assert planes.dual_gap_ <= 1e-4 * planes.objective_
     i, j = planes.support_pairs_
     assert len(i) > 0
     assert (planes.train_scores_[i] - planes.train_scores_[j] < 1.0).all()
@@ -161,7 +161,7 @@ def test_callback_sees_a_certificate_that_holds(kernel):
     assert (gaps >= objectives - optimum - 1e-8 * optimum).all()
     assert (losses <= objectives * (1 + 1e-9)).all()
     assert gaps[-1] <= 1e-6 * objectives[-1] < gaps[-2]
-    assert (model.objective_, model.gap_) == (objectives[-1], gaps[-1])
+    assert (model.objective_, model.dual_gap_) == (objectives[-1], gaps[-1])
 
 
 class StopInside(Monitor):

@@ -216,7 +216,7 @@ def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
     assert all(b <= a + 1e-9 * C for a, b in itertools.pairwise(objectives))
     assert objectives[-1] < 0.999 * objectives[0]
     assert_allclose(model.objective_, objectives[-1], rtol=1e-9)
-    assert (model.gap_, model.converged_, model.fpr_range_used_) == (None, True, fpr_range)
+    assert (model.dual_gap_, model.converged_, model.fpr_range_used_) == (None, True, fpr_range)
     convex = SVMpAUCTight(C=C, fpr_range=fpr_range).fit(X, y)
     assert_allclose(seen[0][0], convex.coef_[0])
 

@@ -120,5 +120,5 @@ def test_many_rows_meet_their_tolerance():
     X, y = cloud(2_000, 6_000, 20)
     model = RankSVM(C=100.0).fit(X, y)
     tight = minimise(Vectors(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
-    assert model.objective_ - tight.objective <= model.gap_ <= 1e-5 * model.objective_
+    assert model.objective_ - tight.objective <= model.dual_gap_ <= 1e-5 * model.objective_
     assert_array_equal(model.coef_[0], RankSVM(C=100.0).fit(X, y).coef_[0])

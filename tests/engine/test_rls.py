@@ -81,7 +81,7 @@ def test_primal_and_dual_agree(features, fit_intercept):
 @both
 def test_the_certificate_is_at_rounding_level(settings, fit_intercept):
     X, y = overlapping()
-    gap = RLS(**settings, fit_intercept=fit_intercept).fit(X, y).gap_
+    gap = RLS(**settings, fit_intercept=fit_intercept).fit(X, y).dual_gap_
     assert 0 <= gap < 1e-24
 
 
@@ -127,7 +127,7 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_inter
     Z, t = (X - X.mean(axis=0), signs(y) - signs(y).mean()) if fit_intercept else (X, signs(y))
     expected = np.linalg.lstsq(Z, t, rcond=1e-10)[0]
     np.testing.assert_allclose(fitted.coef_[0], expected, atol=1e-9)
-    assert fitted.gap_ is None
+    assert fitted.dual_gap_ is None
 
 
 # --- size and stopping -----------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_golden_values_of_the_linear_kernel():
     model = SAUCSVM(C=24 * 0.05, structure=1.0, tol=FINE).fit(TEN, TEN_POSITIVE)
     np.testing.assert_allclose(model.coef_, [[0.27112014, 0.34472949]], atol=1e-6)
     assert model.objective_ == pytest.approx(0.6721539243, abs=1e-9)
-    assert model.gap_ <= FINE * model.objective_
+    assert model.dual_gap_ <= FINE * model.objective_
 
 
 def test_golden_values_of_the_gaussian_kernel():
@@ -108,7 +108,7 @@ def test_live_scorers_and_certificates_hold(kernel):
     objectives, gaps, least = map(np.array, zip(*seen, strict=True))
     assert (least <= objectives * (1 + 1e-9)).all()
     assert (objectives - gaps <= model.objective_ * (1 + 1e-9)).all()
-    assert (model.objective_, model.gap_) == (objectives[-1], gaps[-1])
+    assert (model.objective_, model.dual_gap_) == (objectives[-1], gaps[-1])
 
 
 def test_more_structure_means_less_spread_for_its_size():
@@ -132,9 +132,9 @@ def test_without_structure_it_is_auc_svm_to_the_last_bit(kernel, k):
     plain = AUCSVM(**settings).fit(X, positive)
     np.testing.assert_array_equal(ours.train_scores_, plain.train_scores_)
     np.testing.assert_array_equal(ours.support_pairs_, plain.support_pairs_)
-    assert (ours.objective_, ours.gap_, ours.n_iter_) == (
+    assert (ours.objective_, ours.dual_gap_, ours.n_iter_) == (
         plain.objective_,
-        plain.gap_,
+        plain.dual_gap_,
         plain.n_iter_,
     )
 

@@ -54,7 +54,7 @@ def test_agrees_with_the_corrected_dual(kernel, C, class_weight):
     optimum, beta = hard_margin(K + np.diag(0.5 / costs), signs(positive))
     assert model.converged_
     assert model.objective_ == pytest.approx(optimum, rel=1e-8)
-    assert model.gap_ <= 1e-8 * model.objective_
+    assert model.dual_gap_ <= 1e-8 * model.objective_
     np.testing.assert_allclose(centred(model.scorer_(X)), centred(K @ beta), atol=1e-6)
 
 

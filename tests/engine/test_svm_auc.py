@@ -55,7 +55,7 @@ def test_it_reaches_the_optimum_of_the_explicit_pair_programme(C):
     D = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, 4)
     model = SVMAUC(C=C, tol=1e-9).fit(X, y)
     assert_allclose(model.objective_, pair_optimum(D, C), rtol=1e-7)
-    assert model.gap_ <= 1e-9 * model.objective_
+    assert model.dual_gap_ <= 1e-9 * model.objective_
     direct = np.maximum(1 - D @ model.coef_[0], 0).mean()
     assert_allclose(model.objective_, model.coef_[0] @ model.coef_[0] / 2 + C * direct)
 
@@ -115,7 +115,7 @@ def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs
     assert [model.C for model in warm] == costs
     for one, other in zip(cold, warm, strict=True):
         assert other.converged_
-        assert other.gap_ <= 1e-4 * other.objective_
+        assert other.dual_gap_ <= 1e-4 * other.objective_
         assert_allclose(other.objective_, one.objective_, rtol=1.1e-4)
     assert sum(m.n_iter_ for m in warm) < 0.85 * sum(m.n_iter_ for m in cold)
     assert not hasattr(method, "scorer_")

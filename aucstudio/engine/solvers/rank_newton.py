@@ -70,8 +70,7 @@ def _sample(hinge: SquaredHinge, most: int) -> Index:
 def _by_diagonal(space: NumberedSpace, hinge: SquaredHinge, pause: Pause) -> Preconditioner:
     shares = np.zeros((2, len(hinge.is_positive)))
     for of_class, rows in zip(shares, (hinge.positives, hinge.negatives), strict=True):
-        weights = np.ones(len(rows)) if hinge.weights is None else hinge.weights[rows]
-        of_class[rows] = weights / weights.sum()
+        of_class[rows] = hinge.weights[rows] / hinge.weights[rows].sum()
     means, squares = space.power_sums(shares, pause)
     # The mean square of pair differences, over all pairs.
     spread = np.maximum(squares.sum(axis=0) - 2.0 * means[0] * means[1], 0.0)
