@@ -445,6 +445,7 @@ class Inspection(TypedDict):
     positive: str | None
     unlabelled: int
     notes: list[str]
+    notices: list[Notice]
     findings: list[Finding]
 
 

@@ -13,6 +13,7 @@ from aucstudio.project.data.finding import KINDS
 from tests.test_words_shown import PRIVATE
 
 PACKAGE = Path(aucstudio.__file__).parent
+PLACE = {"file", "line", "column", "setting"}
 
 
 def used_codes():
@@ -25,14 +26,15 @@ def used_codes():
 
 
 def calls():
-    """Return the code and the names of values of each call that makes a notice."""
+    """Yield code, names of values and optional names of each call that makes a notice or error."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            named = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "notice"
-            if not named or not isinstance(node.args[0], ast.Constant):
+            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if name not in ("notice", "input_error") or not isinstance(node.args[0], ast.Constant):
                 continue
             if all(keyword.arg for keyword in node.keywords):
-                yield node.args[0].value, {keyword.arg for keyword in node.keywords}
+                values = {keyword.arg for keyword in node.keywords}
+                yield node.args[0].value, values, PLACE if name == "input_error" else set()
 
 
 def fields(code):
@@ -42,14 +44,14 @@ def fields(code):
 
 def test_every_entry_is_used_and_every_call_has_one():
     assert used_codes() == set(entries())
-    for code, values in calls():
-        assert values == fields(code), code
+    for code, values, optional in calls():
+        assert values - optional == fields(code) - optional, code
 
 
 def test_entries_have_a_known_severity_and_end_as_sentences_do():
     for code, entry in entries().items():
         assert entry["severity"] in (INFO, WARNING, ERROR), code
-        is_part = code.startswith("help_") or entry["kind"] in KINDS
+        is_part = code.startswith("help_") or entry["kind"] in KINDS or entry["severity"] == ERROR
         assert is_part or entry["text"].endswith((".", "?", "}")), code
 
 

@@ -14,11 +14,15 @@ _FILE = Path(__file__).with_name("en.toml")
 
 
 class CatalogueEntry(TypedDict):
-    """An entry of the catalogue: ``text`` is a format string, ``kind`` that of a finding."""
+    """An entry of the catalogue.
+
+    ``text`` is a format string, ``kind`` that of a finding, and ``setting`` the one to correct.
+    """
 
     severity: str
     text: str
     kind: str
+    setting: str | None
 
 
 @functools.cache
@@ -26,7 +30,10 @@ def entries() -> dict[str, CatalogueEntry]:
     """Return the catalogue by code."""
     return {
         code: CatalogueEntry(
-            severity=found.get("severity", "info"), text=found["text"], kind=found.get("kind", "")
+            severity=found.get("severity", "info"),
+            text=found["text"],
+            kind=found.get("kind", ""),
+            setting=found.get("setting"),
         )
         for code, found in tomllib.loads(_FILE.read_text("utf-8")).items()
     }

@@ -46,15 +46,15 @@ class ChildEndedError(InputError):
 
     Attributes
     ----------
-    code : int or None
+    status : int or None
         Its exit status, negative for a signal; None if it neither answers nor ends.
     no_memory : bool
         Whether this process or the child ran out of memory while sending or receiving.
     """
 
-    def __init__(self, message: str, code: int | None, *, no_memory: bool) -> None:
+    def __init__(self, message: str, status: int | None, *, no_memory: bool) -> None:
         super().__init__(message)
-        self.code, self.no_memory = code, no_memory
+        self.status, self.no_memory = status, no_memory
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class InputError(ValueError):
     """Invalid input; one sentence that names the file, row, column or setting and what to do.
@@ -12,6 +14,8 @@ class InputError(ValueError):
         The subject of the sentence, so that a window can show it next to its cause.
     line : int or None
         Line of the file, counted from 1.
+    code : str
+        The entry of the catalogue; empty if the sentence is not in the catalogue.
     """
 
     def __init__(
@@ -22,12 +26,41 @@ class InputError(ValueError):
         line: int | None = None,
         column: str | None = None,
         setting: str | None = None,
+        code: str = "",
     ) -> None:
         super().__init__(message)
         self.file = file
         self.line = line
         self.column = column
         self.setting = setting
+        self.code = code
+
+    def renamed(self, made: object, shown: object, file: object) -> InputError:
+        """Return the error with another name of the file in its sentence."""
+        message = str(self).replace(str(made), str(shown))
+        place = {name: getattr(self, name) for name in ("line", "column", "setting", "code")}
+        return InputError(message, file=str(file), **place)
+
+
+def input_error(
+    code: str,
+    *,
+    file: object = None,
+    line: int | None = None,
+    column: str | None = None,
+    setting: str | None = None,
+    **values: Any,
+) -> InputError:
+    """Return the error of a catalogue entry.
+
+    Its text may contain file, line, column and setting besides the values.
+    """
+    from aucstudio.notices.catalogue import entry, written
+
+    setting = setting or entry(code)["setting"]
+    file = None if file is None else str(file)
+    place: dict[str, Any] = {"file": file, "line": line, "column": column, "setting": setting}
+    return InputError(written(code, place | values), **place, code=code)
 
 
 class Cancelled(Exception):  # noqa: N818  (an outcome, not an error)

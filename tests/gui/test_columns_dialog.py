@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.dialogs.columns import HEADS, ColumnsDialog
 from aucstudio.gui.panels.data_panel import DataPanel
-from aucstudio.project.data.table import Column, Dialect, Table
+from aucstudio.project.data.finding import FORMAT, Finding
+from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.text.dialect import Dialect
 
 
 def wide_table(columns):
@@ -159,6 +161,8 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
 
 def test_every_note_on_the_import_is_listed(dialog):
     notes = tuple(f"note number {k}" for k in range(12))
-    made = dialog(dataclasses.replace(wide_table(5), notes=notes))
+    made = dialog(
+        dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
+    )
     listed = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
     assert [line.rstrip(".") for line in listed] == list(notes)

@@ -334,7 +334,7 @@ def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
     for spoiled in (7, [], {"findings": 3}, {"guessed": [1]}, {"whys": ["a"]}):
         assert FirstReading.from_json(spoiled) == FirstReading()
     odd = Finding("no kind", "of none"), Finding("leak", "elsewhere", ("gone",))
-    assert FirstReading(odd, ("weather",), {"gone": "x"}).told_of(table).findings == ()
+    assert FirstReading(odd, ("weather",), {"gone": "x"}).applied_to(table).findings == ()
 
 
 def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):

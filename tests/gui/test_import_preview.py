@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.project.data import preview
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import reading
@@ -376,14 +375,14 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
             archive.writestr("b.csv", "p,q\n1,2\n3,4\n")
     else:
         path.write_bytes(gzip.compress(rows.encode(), compresslevel=1))
-    sizes = []
+    sizes, original = [], reading.write_as
 
     def write_as(form, given, here, target, *more):
-        written = reading.write_as(form, given, here, target, *more)
+        written = original(form, given, here, target, *more)
         sizes.append(target.stat().st_size)
         return written
 
-    monkeypatch.setattr(preview, "write_as", write_as)
+    monkeypatch.setattr(reading, "write_as", write_as)
     reader = HeadReader(path, tmp_path)
     found = reader.read(ImportChoices())
     assert sizes[0] <= 3 << 20 < len(rows)

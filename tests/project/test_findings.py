@@ -15,7 +15,7 @@ from aucstudio.notices import notice
 from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
+from aucstudio.project.data.finding import KINDS, Finding, ranked
 from aucstudio.project.data.findings import separation
 from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
@@ -62,11 +62,6 @@ def test_findings_are_ranked_by_kind_then_by_rows_and_each_once():
     leak = Finding("leak", "leak", ("c",))
     assert ranked([few, leak, many, leak]) == (leak, many, few)
     assert len(set(KINDS)) == len(KINDS)
-
-
-def test_the_sentences_of_findings_are_notes():
-    findings = [Finding("missing", "two"), Finding("leak", "one")]
-    assert with_findings(findings, ["two", "three"]) == ("one", "two", "three")
 
 
 def test_a_plain_table_has_nothing_to_ask_about():

@@ -79,4 +79,4 @@ def test_words_with_a_number_that_differ_in_each_row_name_the_rows(tmp_path, cel
     path.write_text("\n".join(["code,x,y", *rows]))
     column = read_table(path).column("code")
     assert column.role == role
-    assert ("looks like an identifier" in column.why) == (role == "ignore")
+    assert (column.why == "ignored_identifier") == (role == "ignore")

@@ -219,7 +219,8 @@ def test_far_and_missing_cells_take_the_training_median():
 def read_by_columns(columns):
     from pathlib import Path
 
-    from aucstudio.project.data.table import Dialect, Table
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.data.text.dialect import Dialect
 
     return Table(
         path=Path("made.svm"), format="svmlight", dialect=Dialect(), sha256="", columns=(*columns,)

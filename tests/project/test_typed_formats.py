@@ -217,7 +217,8 @@ def test_levels_that_are_not_declared_are_named(tmp_path):
 
 
 def test_months_of_stata_are_told():
-    assert list(_counted({"a": "%tm", "b": "%9.0g", "c": "%td"})) == [
+    remarks = _counted({"a": "%tm", "b": "%9.0g", "c": "%td"})
+    assert [remark.sentence for remark in remarks] == [
         "columns that count months since 1960-01 are read as numbers: 'a'"
     ]
 

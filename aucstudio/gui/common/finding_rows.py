@@ -25,32 +25,36 @@ Action = tuple[str, dict[str, Any], str]
 
 def actions(finding: Finding, table: Table) -> list[Action]:
     """Return what can be done about a finding, the likeliest first."""
-    found = [column for column in table.columns if column.name in finding.columns]
-    if len(finding.columns) != 1 or not found:
+    columns = [column for column in table.columns if column.name in finding.columns]
+    if not columns or len(columns) < len(finding.columns):
         return []
-    name, column = found[0].name, found[0]
-    ignore = [("Ignore column", {"ignore": [name]}, f"Ignore {name}")]
-    ignore = [] if column.role == "ignore" else ignore
+    names, first = [column.name for column in columns], columns[0]
+    several = f" in {len(names)} columns" if len(names) > 1 else ""
+    shown = f"{len(names)} columns" if several else names[0]
+    used = [column.name for column in columns if column.role != "ignore"]
+    words = "Ignore columns" if several else "Ignore column"
+    ignore = [(words, {"ignore": used}, f"Ignore {shown}")] if used else []
     if finding.kind == "identifier":
         has_id = any(other.role == "id" for other in table.columns)
-        is_one = column.distinct == column.height - column.missing
-        use = ("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier")
+        is_one = not several and first.distinct == first.height - first.missing
+        use = ("Use as identifier", {"roles": {names[0]: "id"}}, f"{shown} as identifier")
         return [use, *ignore] if is_one and not has_id else ignore
     if finding.kind == "leak":
         return ignore
     if finding.kind == "kind" and finding.values:  # codes
-        return [("Make it a category", {"roles": {name: "category"}}, f"{name} as category")]
-    if finding.kind == "group":
-        return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), *ignore]
+        words = "Make them categories" if several else "Make it a category"
+        return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
+    if finding.kind == "group" and not several:
+        return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":
         numbers = tuple(map(float, finding.values))
-        absent = {name: (*column.absent, *numbers)}
+        absent = {column.name: (*column.absent, *numbers) for column in columns}
         words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
-        return [(words, {"absent": absent}, f"{words}: {name}")]
-    if finding.kind == "spelling" and name == table.label:
+        return [(words + several, {"absent": absent}, f"{words}: {shown}")]
+    if finding.kind == "spelling" and names == [table.label]:
         return [("Merge spellings", {"merge": True}, "Merge spellings")]
     if finding.kind == "spelling":
-        return [("Merge spellings", {"same": {name: True}}, f"Merge spellings of {name}")]
+        return [("Merge spellings", {"same": {names[0]: True}}, f"Merge spellings of {shown}")]
     return []
 
 

@@ -61,7 +61,7 @@ class Listed:
 
 
 def _why(one: Listed) -> str:
-    return one.column.why or one.column.name
+    return one.column.reason or one.column.name
 
 
 def _kind(one: Listed) -> str:
@@ -141,7 +141,7 @@ class ColumnsModel(TableModel):
 
         def found(one: Listed) -> bool:
             column = one.column
-            words = column.name, ROLES[one.role], column.kind, column.why
+            words = column.name, ROLES[one.role], column.kind, column.reason
             return any(needle in word.casefold() for word in words)
 
         self.filter(found if needle else None)

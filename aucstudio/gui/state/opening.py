@@ -17,6 +17,7 @@ from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
 from aucstudio.project.data.columns import count_all
+from aucstudio.project.data.finding import found
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.table import Table, read_table, teller
@@ -154,13 +155,13 @@ def _read_table(
     if (before := recalled(path, known)) is None:
         table = read_table(path, progress=report)
         return OpenedStudy(table.path, table)
-    told = "read with the settings chosen for this file earlier"
+    remark = found("format_recalled")
     try:
         table = before.read(path, report)
     except InputError as error:
         table = read_table(path, progress=report)
-        told = f"the settings chosen for this file earlier no longer fit: {error}"
-    return OpenedStudy(table.path, dataclasses.replace(table, notes=(told, *table.notes)))
+        remark = found("format_recall_failed", reason=str(error))
+    return OpenedStudy(table.path, dataclasses.replace(table, remarks=(remark, *table.remarks)))
 
 
 def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
@@ -206,8 +207,8 @@ def _read(path: str | Path, kind: str, report: Report) -> OpenedStudy:
 def _read_pasted(text: str, report: Report) -> OpenedStudy:
     path = keep_text(text)
     table = read_table(path, progress=report)
-    where = f"pasted from the clipboard, and kept as {path.name} in the folder {path.parent}"
-    return OpenedStudy(path, dataclasses.replace(table, notes=(where, *table.notes)))
+    remark = found("format_pasted", name=path.name, folder=str(path.parent))
+    return OpenedStudy(path, dataclasses.replace(table, remarks=(remark, *table.remarks)))
 
 
 class Opener(QObject):

@@ -95,7 +95,7 @@ def read_study(path: Path) -> StoredStudy:
     try:
         data = _reference(document, records)
         first = FirstReading.from_json(document.get("first_reading", {}))
-        table = None if data is None else first.told_of(data.open())
+        table = None if data is None else first.applied_to(data.open())
     except InputError as error:
         table, told = None, [f"{error}. All finished runs are here.", *told]
     told = [*warnings, *told]

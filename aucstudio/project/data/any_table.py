@@ -21,9 +21,10 @@ from aucstudio.project.data.choices import (
     listed,
     spelled_as,
 )
-from aucstudio.project.data.column_range import ColumnRange
+from aucstudio.project.data.column_range import ColumnRange, sample_rows
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
+    Column,
     ColumnChoices,
     ColumnInfo,
     recast,
@@ -36,7 +37,6 @@ from aucstudio.project.data.labels import (
     LabelRule,
     MergeChoice,
     PositiveChoice,
-    Threshold,
     merged,
     rule_after,
 )
@@ -44,8 +44,8 @@ from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
-from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.table_info import TableInfo, no_label
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -89,18 +89,6 @@ class AnyTable(TableInfo, ColumnChoices):
         """Return the rows of a block, if so many numbers are made of each."""
 
     @abc.abstractmethod
-    def labelled(self) -> Mask:
-        """Mark the rows that have a label, shape (rows,)."""
-
-    @abc.abstractmethod
-    def _positives(self, label: str, positive: str) -> Mask:
-        """Mark the positive ones among the labelled rows."""
-
-    @abc.abstractmethod
-    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
-        """Count the cells of a column that a threshold marks, and all that are known."""
-
-    @abc.abstractmethod
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column, in the order of the values.
 
@@ -112,12 +100,8 @@ class AnyTable(TableInfo, ColumnChoices):
         """Count the missing cells of every column."""
 
     @abc.abstractmethod
-    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
-
-    @abc.abstractmethod
-    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return minimum and maximum of columns of numbers that have any."""
+    def pick(self, rows: NDArray[np.intp], names: Sequence[str] | None = None) -> Table:
+        """Return some thousand rows, in rising order, of the features or of the named columns."""
 
     @abc.abstractmethod
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
@@ -128,6 +112,47 @@ class AnyTable(TableInfo, ColumnChoices):
         """Assign a column the role that would be guessed for it if it were not the label."""
 
     # ------------------------------------------------------------- what it is made of
+
+    def labelled(self) -> Mask:
+        """Mark the rows that have a label, shape (rows,)."""
+        return self._marks[0]
+
+    @property
+    def positives(self) -> Mask:
+        """Mark the positive rows, shape (rows,)."""
+        return self._marks[1]
+
+    @functools.cached_property
+    def _marks(self) -> tuple[Mask, Mask]:
+        """Mark the rows that have a label, and the positive ones."""
+        known, positive = np.zeros((2, self.rows), dtype=bool)
+        for start, column in self._pieces(self.label):
+            rows = slice(start, start + column.height)
+            known[rows] = column.known()
+            if self.positive is not None:
+                positive[rows] = self.rule.marks(column, self.positive)
+        return known, positive
+
+    def _pieces(self, name: str | None) -> Iterator[tuple[int, Column]]:
+        """Return a column in windows: the number of the first row, and the cells."""
+        if name is not None:
+            for start, window in self.windows(_WINDOW, (name,)):
+                yield start, window.column(name)
+
+    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
+        columns = self.pick(sample_rows(self.rows), names).columns
+        return {column.name: column.measured() for column in columns if column.kind == "number"}
+
+    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Return minimum and maximum of columns of numbers that have any."""
+        found = {}
+        for name, cells in zip(names, self.measured(names), strict=True):
+            # Unlike nanmin they accept a column without any number.
+            low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
+            if low <= high:
+                found[name] = low, high
+        return found
 
     @property
     def file_rows(self) -> NDArray[np.int64]:
@@ -183,7 +208,10 @@ class AnyTable(TableInfo, ColumnChoices):
 
     def _classes(self, column: ColumnInfo, rule: LabelRule, least: int = 2) -> dict[str, int]:
         if (threshold := rule.threshold) is not None:
-            marked, known = self._beyond(column.name, threshold)
+            marked = known = 0
+            for _, piece in self._pieces(column.name):
+                marked += int(np.count_nonzero(threshold.marks(piece.values)))
+                known += int(np.count_nonzero(piece.known()))
             parted = {threshold.name: marked, threshold.other: known - marked}
             return check_classes(self.path, column, {n: c for n, c in parted.items() if c}, least)
         counted = self.values(column)
@@ -295,8 +323,7 @@ class AnyTable(TableInfo, ColumnChoices):
         )
         check_names(self.path, columns)
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
-        changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
-        return changed.with_notes_after(self)
+        return dataclasses.replace(changed, columns=columns, guessed=guessed)
 
     def _with_role(
         self, column: ColumnInfo, given: Mapping[str, str], label: str | None
@@ -317,12 +344,7 @@ class AnyTable(TableInfo, ColumnChoices):
         elif label is None and not wanted and self.label not in given:
             return self.label
         if len(wanted) > 1 or any(given.get(name, "label") != "label" for name in wanted):
-            raise InputError(
-                "only one column can be the label, and it can have no other role; choose one "
-                f"of {listed(sorted(wanted))}",
-                file=str(self.path),
-                setting="label",
-            )
+            raise input_error("label_twice", file=self.path, names=listed(sorted(wanted)))
         return next(iter(wanted), None)
 
     def _labelled_by(
@@ -415,15 +437,7 @@ class AnyTable(TableInfo, ColumnChoices):
             classes.setdefault(positive, 0)
         changed = self._with_classes(label, positive, classes, rule=rule)
         columns = tuple(self._with_role(column, {}, label) for column in self.columns)
-        return dataclasses.replace(changed, columns=columns).with_notes_after(self)
-
-    def with_notes_after(self, before: Self) -> Self:
-        """Update the notes about roles; notes about the file are kept."""
-        stale, found = set(role_notes(before)), {finding.sentence for finding in self.findings}
-        kept = [note for note in before.notes if note not in stale]
-        # The weightiest first: what was found, what was guessed, then how the file is laid out.
-        first, last = ([n for n in kept if (n in found) is is_found] for is_found in (True, False))
-        return dataclasses.replace(self, notes=(*first, *role_notes(self), *last))
+        return dataclasses.replace(changed, columns=columns)
 
     # ------------------------------------------------------------- classes
 
@@ -435,4 +449,5 @@ class AnyTable(TableInfo, ColumnChoices):
         InputError
             If no label or no positive class is chosen.
         """
-        return self._positives(*self._chosen())
+        self._chosen()
+        return self.positives[self.labelled()]

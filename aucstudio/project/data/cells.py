@@ -19,7 +19,7 @@ from aucstudio.project.data.paths import CLOSED
 from aucstudio.project.data.text.cell_sql import READ, number_sql
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, NumberCells, NumberFormat
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 Answer = TypeVar("Answer")
 
@@ -132,7 +132,7 @@ class CellStore:
         found = [
             cells
             for part in _parts(texts)
-            for cells in self.expressions([f"c{k}" for k in part], start, stop)
+            for cells in self._columns_where([f"c{k}" for k in part], start, stop)
         ]
         return _settled(found, texts)
 
@@ -142,20 +142,21 @@ class CellStore:
         picked: list[NDArray[Any]] = []
         for part in _parts(texts):
             wanted = [self.place, *(f"c{k}" for k in part)]
-            place, *found = self.expressions(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
+            place, *found = self._columns_where(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
             order = np.argsort(np.asarray(place))
             picked += [cells[order] for cells in found]
         return _settled(picked, texts)
 
-    def expressions(
-        self, wanted: Sequence[str], start: int, stop: int, also: str = "true"
-    ) -> list[NDArray[Any]]:
-        """Fetch expressions over some rows, that also meet a condition; see :meth:`window`."""
+    def _columns_where(
+        self, wanted: Sequence[str], start: int, stop: int, where: str = "true"
+    ) -> Any:
+        """Fetch expressions over some rows that meet a condition."""
         selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(wanted))
-        where = f"{self.place} >= {start} AND {self.place} < {stop} AND {also}"
+        within = f"{self.place} >= {start} AND {self.place} < {stop} AND {where}"
         try:
-            found = self._connection.execute(f"SELECT {selected} FROM cells WHERE {where}")
-            arrays = found.fetchnumpy()
+            arrays = self._connection.execute(
+                f"SELECT {selected} FROM cells WHERE {within}"
+            ).fetchnumpy()
         except unreadable_kinds() as error:
             raise self.unreadable(error) from error
         return [arrays[f"x{n}"] for n in range(len(wanted))]
@@ -186,37 +187,6 @@ class CellStore:
             )
         ]
 
-    def extremes(
-        self, columns: Sequence[tuple[int, Sequence[float]]]
-    ) -> list[tuple[float, float] | None]:
-        """Return minimum and maximum of columns of numbers; None where a column has none.
-
-        Parameters
-        ----------
-        columns : sequence of pairs
-            A column, and the numbers in it that stand for a missing value.
-        """
-        wanted = []
-        for k, absent in columns:
-            listed = ", ".join(f"{number!r}::DOUBLE" for number in absent)
-            known = f"isfinite(c{k})" + (f" AND c{k} NOT IN ({listed})" if absent else "")
-            wanted += [f"{what}(c{k}) FILTER ({known})" for what in ("min", "max")]
-        found = [
-            value
-            for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
-            for value in self._one(
-                f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
-            )
-        ]
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return [None if low is None else (float(low), float(high)) for low, high in pairs]
-
-    def first(self, k: int, condition: str) -> tuple[int, float]:
-        """Return the row and the number of the first cell of a column that meets a condition."""
-        sql = f"SELECT min({self.place}), arg_min(c{k}, {self.place}) FROM cells WHERE {condition}"
-        row, value = self._one(sql)
-        return int(row), float(value)
-
     def _run(self, work: Callable[[], Answer]) -> Answer:
         """Work on another thread, so that progress and stop requests are handled here."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -235,7 +205,7 @@ class CellStore:
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that DuckDB cannot read."""
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        return InputError(f"{self.shown} cannot be read: {reason}", file=str(self.shown))
+        return input_error("file_unreadable", file=self.shown, reason=reason)
 
     def _tell(self, part: float) -> None:
         low, high = self._progress

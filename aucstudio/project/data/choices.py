@@ -13,7 +13,7 @@ from aucstudio.project.data.columns import (
     ColumnInfo,
     spell_number,
 )
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import suggestion
 
 MOST_CLASSES = 1000
@@ -23,21 +23,12 @@ _SHOWN = 10
 def check_role(path: Path, column: ColumnInfo, role: str) -> None:
     """Raise InputError unless the column can have the role."""
     if role not in ROLES:
-        raise InputError(
-            f"unknown role {role!r} for column {column.name!r}; use one of {', '.join(ROLES)}",
-            file=str(path),
-            column=column.name,
-            setting="role",
+        raise input_error(
+            "role_unknown", file=path, column=column.name, role=role, roles=", ".join(ROLES)
         )
     if role in NUMERIC_ROLES and column.kind == "text":
         what = "a number" if role == "number" else f"the {role} of rows"
-        raise InputError(
-            f"column {column.name!r} of {path} holds text and cannot be {what}; make it a "
-            "category or ignore it",
-            file=str(path),
-            column=column.name,
-            setting="role",
-        )
+        raise input_error("role_of_text", file=path, column=column.name, what=what)
 
 
 def check_classes(
@@ -52,13 +43,12 @@ def check_classes(
     """
     if counts is None:
         some = column.distinct if column.distinct > MOST_CLASSES else f"over {MOST_CLASSES:,}"
-        raise InputError(
-            f"column {column.name!r} of {path} has {some} different values and cannot be the "
-            "label; choose a column with few classes"
-            + (", or divide it by a cut point such as >= 5" if column.kind == "number" else ""),
-            file=str(path),
+        raise input_error(
+            "label_of_many_values",
+            file=path,
             column=column.name,
-            setting="label",
+            some=some,
+            number=column.kind == "number",
         )
     if len(counts) < least:
         raise one_class(path, column.name, counts, column.missing)
@@ -70,12 +60,7 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
     counted = collections.Counter(value for group in groups for value in group)
     twice = [value for value, count in counted.items() if count > 1]
     if twice:
-        raise InputError(
-            f"value {twice[0]!r} of column {column.name!r} is merged into two classes: keep one",
-            file=str(path),
-            column=column.name,
-            setting="merge",
-        )
+        raise input_error("merged_twice", file=path, column=column.name, value=twice[0])
 
 
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
@@ -83,26 +68,20 @@ def check_alone(path: Path, roles: Mapping[str, str]) -> None:
     for role, same, verb in (("id", {"id"}, "name"), ("weight", set(WEIGHT_ROLES), "weigh")):
         named = [name for name, given in roles.items() if given in same]
         if len(named) > 1:
-            raise InputError(
-                f"only one column can {verb} the rows of {path}; choose one of {listed(named)}",
-                file=str(path),
+            raise input_error(
+                "role_twice",
+                file=path,
                 column=named[-1],
                 setting=role,
+                verb=verb,
+                names=listed(named),
             )
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
     """Return the number codes of missing values in order; InputError if there are none."""
     if numbers and column.kind == "text":
-        raise InputError(
-            (
-                f"column {column.name!r} of {path} holds text, so no number can stand for a "
-                "missing value"
-            ),
-            file=str(path),
-            column=column.name,
-            setting="missing",
-        )
+        raise input_error("codes_in_text", file=path, column=column.name)
     return tuple(sorted({float(number) for number in numbers}))
 
 
@@ -110,13 +89,13 @@ def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wante
     """Find the class that ``wanted`` spells; InputError if there is none."""
     spelled = spelled_as(column, classes, wanted)
     if spelled not in classes:
-        raise InputError(
-            f"column {column.name!r} of {path} has no class {wanted!r}; it has "
-            + listed(list(classes))
-            + suggestion(wanted, classes),
-            file=str(path),
+        raise input_error(
+            "class_unknown",
+            file=path,
             column=column.name,
-            setting="positive",
+            wanted=wanted,
+            classes=listed(list(classes)),
+            hint=suggestion(wanted, classes),
         )
     return spelled
 
@@ -133,15 +112,11 @@ def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> s
 
 def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int = 0) -> InputError:
     """Return the error for a label that does not split the rows, and lacks some values."""
-    has = f"one class only ({next(iter(classes))})" if classes else "no values"
-    empty = f"; {missing:,} of its cells are empty: if they mean the other class, fill them in"
-    return InputError(
-        f"the label column {label!r} of {path} has {has}; two classes are needed to rank"
-        f"{empty if classes and missing else ''}",
-        file=str(path),
-        column=label,
-        setting="label",
-    )
+    if not classes:
+        return input_error("label_without_values", file=path, column=label)
+    code = "label_of_one_class_and_empty" if missing else "label_of_one_class"
+    name = next(iter(classes))
+    return input_error(code, file=path, column=label, name=name, missing=missing)
 
 
 def listed(names: Sequence[str], shown: int = _SHOWN) -> str:

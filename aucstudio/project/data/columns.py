@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.finding import said
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
@@ -139,7 +140,7 @@ class ColumnInfo:
     different : Count
         How many different values there are.
     why : str
-        The sentence that explains a guessed role; empty where there is nothing to explain.
+        Code of the notice that explains a detected role; empty if there is nothing to explain.
     number : NumberFormat or None
         How its numbers are written in the file; None for text, and where the file has types.
     guessed : bool
@@ -169,6 +170,11 @@ class ColumnInfo:
     def distinct(self) -> int:
         """Different values, missing not counted; of many numbers the first look takes its time."""
         return self.different.total
+
+    @property
+    def reason(self) -> str:
+        """The sentence that explains a detected role."""
+        return said(self.why, column=self.name, distinct=self.distinct) if self.why else ""
 
     @property
     def is_date(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.text import dates
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
@@ -193,23 +193,20 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
     """
     layout = column.layout
     if parts and not layout:
-        raise InputError(
-            f"column {column.name!r} of {path} holds no dates, so it has no parts",
-            file=str(path),
-            column=column.name,
-            setting="date-parts",
-        )
+        raise input_error("dates_absent", file=path, column=column.name)
     known = offered(layout)
     for part in parts:
         if part not in known:
             lacking = "no part of times of day" if layout == dates.CLOCK else "no part of months"
             what = f"{lacking} alone" if part in PARTS else "no part of a date"
-            raise InputError(
-                f"{part!r} is {what}, for column {column.name!r}; there are {', '.join(known)}"
-                + suggestion(part, known),
-                file=str(path),
+            raise input_error(
+                "date_part_unknown",
+                file=path,
                 column=column.name,
-                setting="date-parts",
+                part=part,
+                what=what,
+                parts=", ".join(known),
+                hint=suggestion(part, known),
             )
     chosen = tuple(part for part in PARTS if part in parts)
     return () if chosen == (WHOLE,) else chosen
@@ -222,10 +219,6 @@ def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
     for column in parted:
         for part in taken(column):
             if part.part != WHOLE and part.name in names:
-                raise InputError(
-                    f"{path} has a column {part.name!r} already: ignore the {part.part} of "
-                    f"{column.name!r}, or rename the column",
-                    file=str(path),
-                    column=column.name,
-                    setting="date-parts",
+                raise input_error(
+                    "date_part_twice", file=path, column=column.name, name=part.name, part=part.part
                 )

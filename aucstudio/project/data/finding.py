@@ -1,53 +1,61 @@
-"""A finding about a table, and the order of findings."""
+"""Findings: facts about an imported table, ordered by their consequence."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aucstudio.notices.catalogue import entry, written
+from aucstudio.project.pickle_stream import Sendable
 
+# How the file is laid out, which changes no result.
+FORMAT = "format"
 # The weightiest first: what makes every figure wrong, then what was lost or misread, then what is
 # worth knowing.
 KINDS = (
-    "leak",  # a column gives the label away, or test rows were trained on
-    "label",  # the label cannot be used as it stands, or its classes are very few
-    "weight",  # weights of rows that are none, or say little
-    "encoding",  # letters may have been read wrongly
+    "leak",  # a column reveals the label, or test rows were trained on
+    "label",  # the label cannot be used as it is, or a class has very few rows
+    "weight",  # row weights are invalid or nearly useless
+    "encoding",  # letters may have been decoded wrongly
     "header",  # names may belong to other columns
     "rejected",  # rows were left out
-    "sentinel",  # numbers that stand for a missing value
+    "sentinel",  # number codes for a missing value
     "kind",  # a column may not be what it was read as
     "spelling",  # one class or level in several spellings
     "duplicates",  # rows that occur more than once
     "group",  # rows that seem to belong together
-    "identifier",  # a number that names the row, or its place in the file
-    "positive",  # the positive class is a guess
-    "ignored",  # columns that nothing is learnt from
-    "missing",  # cells without a value
+    "identifier",  # a number that identifies the row, or its place in the file
+    "positive",  # the label or the positive class was detected
+    "ignored",  # columns without use for training
+    "missing",  # missing values
+    FORMAT,
 )
+# Equal findings about more columns than this become one, which names some of the columns.
+_MOST_ALIKE, _SHOWN = 5, 5
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
-    """Something about a table that changes results.
+class Finding(Sendable):
+    """A fact about an imported table.
 
     Attributes
     ----------
     kind : str
         One of :data:`KINDS`.
     sentence : str
-        What it is, for a person; begins in lower case, without a full stop, as notes do.
+        The text; begins in lower case and has no full stop.
     columns : tuple of str
-        The columns that it is about.
+        The columns concerned.
     rows : int
-        How many rows (of a column: cells) it is about; 0 where that does not apply.
+        How many rows (of a column: cells) are concerned; 0 where that does not apply.
     values : tuple of str
-        The cells that it is about, as they are spelled: sentinels, spellings of one class, numbers
-        that may be codes.
+        The cells concerned, as they are spelled: sentinels, spellings of one class, numbers that
+        may be codes.
     code : str
-        The entry of the catalogue that it is of; empty where its text is of no entry.
+        The entry of the catalogue; empty if the text is not in the catalogue.
+    facts : tuple of (str, value)
+        The values in the text.
     """
 
     kind: str
@@ -56,22 +64,37 @@ class Finding:
     rows: int = 0
     values: tuple[str, ...] = ()
     code: str = ""
+    facts: tuple[tuple[str, Any], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        names = ("kind", "sentence", "columns", "rows", "values", "code")
+        return {name: getattr(self, name) for name in names}
+
+    def notice(self) -> dict[str, Any]:
+        """Return code, severity, values and text, as every JSON document has them."""
+        severity = entry(self.code)["severity"] if self.code else "info"
+        code = self.code or self.kind
+        return {"code": code, "severity": severity, "text": self.sentence} | {
+            "values": dict(self.facts)
+        }
 
 
 def found(
     code: str, *columns: str, rows: int = 0, values: tuple[str, ...] = (), **more: Any
 ) -> Finding:
-    """Return the finding of the catalogue's entry ``code``, its text filled with all of these."""
+    """Return the finding of a catalogue entry, with its text filled in."""
     column = columns[0] if columns else ""
-    sentence = written(code, {"column": column, "rows": rows, "values": values, **more})
-    return Finding(entry(code)["kind"], sentence, columns, rows, values, code)
+    facts = {"column": column, "rows": rows, "values": values, **more}
+    kind = entry(code)["kind"]
+    return Finding(kind, said(code, **facts), columns, rows, values, code, tuple(facts.items()))
 
 
 def noticed(
     kind: str, code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values: Any
 ) -> Finding:
-    """Return the finding of a notice of the import, which has a full stop in the catalogue."""
-    return Finding(kind, said(code, **values), columns, rows, (), code)
+    """Return the finding of an import notice, which has a full stop in the catalogue."""
+    return Finding(kind, said(code, **values), columns, rows, (), code, tuple(values.items()))
 
 
 def said(code: str, **values: Any) -> str:
@@ -80,11 +103,29 @@ def said(code: str, **values: Any) -> str:
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Order findings by consequence: by kind, and within a kind by rows; each once."""
+    """Order findings by kind, and within a kind by rows; drop repetitions."""
     unique = dict.fromkeys(findings)
     return tuple(sorted(unique, key=lambda finding: (KINDS.index(finding.kind), -finding.rows)))
 
 
-def with_findings(findings: Iterable[Finding], notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the sentences of findings, and then the notes; each once."""
-    return tuple(dict.fromkeys([*(finding.sentence for finding in ranked(findings)), *notes]))
+def grouped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Join equal findings about many single columns; the text of the first one remains."""
+    alike: dict[object, list[Finding]] = {}
+    for finding in findings:
+        key = (finding.code, finding.values) if len(finding.columns) == 1 else finding
+        alike.setdefault(key, []).append(finding)
+    return tuple(
+        one
+        for group in alike.values()
+        for one in ([_joined(group)] if len(group) > _MOST_ALIKE and group[0].code else group)
+    )
+
+
+def _joined(group: Sequence[Finding]) -> Finding:
+    names = tuple(finding.columns[0] for finding in group)
+    shown = ", ".join(names[1 : 1 + _SHOWN])
+    more = len(names) - 1 - _SHOWN
+    others = f"{shown} and {more:,} more" if more > 0 else shown
+    facts = {"first": group[0].sentence, "count": len(names) - 1, "names": others}
+    sentence, rows = said("found_in_more_columns", **facts), max(f.rows for f in group)
+    return dataclasses.replace(group[0], sentence=sentence, columns=names, rows=rows)

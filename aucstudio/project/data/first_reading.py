@@ -13,7 +13,7 @@ import msgspec
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import recast
-from aucstudio.project.data.finding import KINDS, Finding, with_findings
+from aucstudio.project.data.finding import KINDS, Finding
 from aucstudio.project.data.table import Table
 
 _GUESSES = ("label", "positive")
@@ -29,7 +29,7 @@ class FirstReading:
     guessed : tuple of str
         Which of "label" and "positive" nobody has chosen.
     whys : dict of str to str
-        By column, the sentence that explains a guessed role.
+        By column, the code of the notice that explains a detected role.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -53,10 +53,10 @@ class FirstReading:
     def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
-    def told_of(self, table: Table) -> Table:
-        """Return a table with the first findings and notes added behind those of this reading."""
+    def applied_to(self, table: Table) -> Table:
+        """Return the table with findings and guesses of its first reading."""
         places = {_about(finding): place for place, finding in enumerate(self.findings)}
-        now = set(map(_about, table.findings))
+        now = set(map(_about, table.remarks))
         names = {column.name for column in table.columns}
         kept = [
             finding
@@ -66,16 +66,14 @@ class FirstReading:
             and names.issuperset(finding.columns)
         ]
         # Of findings of one weight that comes first which did so at first.
-        found = sorted([*table.findings, *kept], key=lambda f: places.get(_about(f), len(places)))
+        remarks = sorted([*table.remarks, *kept], key=lambda f: places.get(_about(f), len(places)))
         columns = (recast(c, why=self.whys.get(c.name, c.why)) for c in table.columns)
-        told = dataclasses.replace(
+        return dataclasses.replace(
             table,
             columns=tuple(columns),
             guessed=tuple(what for what in _GUESSES if what in self.guessed),
-            findings=tuple(found),
-            notes=with_findings(kept, table.notes),
+            remarks=tuple(remarks),
         )
-        return told.with_notes_after(told)
 
 
 def _about(finding: Finding) -> tuple[str, tuple[str, ...]]:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import check_classes, check_merge, find_class, spelled_as
 from aucstudio.project.data.columns import Column, ColumnInfo, spell_number
-from aucstudio.project.data.text.cell_sql import literal
 
 # One class, or several that are positive together.
 PositiveChoice = str | Sequence[str] | None
@@ -71,10 +70,6 @@ class Threshold:
         """Mark the numbers on the positive side."""
         marked: NDArray[np.bool_] = _SIGNS[self.sign][1](cells, self.at)
         return marked
-
-    def sql(self, cell: str) -> str:
-        """Write the DuckDB expression that marks them; a missing number is on neither side."""
-        return f"({cell} {self.sign} {self.at!r}::DOUBLE AND NOT isnan({cell}))"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,25 +145,8 @@ class LabelRule:
             marked |= column.equals(value)
         return marked
 
-    def sql(self, cell: str, kind: str, positive: str) -> str:
-        """Write the DuckDB expression that marks the rows of a class."""
-        if self.threshold is not None:
-            marked = self.threshold.sql(cell)
-            is_named = positive == self.threshold.name
-            return marked if is_named else f"(NOT isnan({cell}) AND NOT {marked})"
-        spell = literal if kind == "text" else _number
-        values = ", ".join(map(spell, self.values_of(positive)))
-        return f"coalesce({cell} IN ({values}), false)"
-
 
 AS_THEY_ARE = LabelRule()
-
-
-def _number(text: str) -> str:
-    try:
-        return f"{float(text)!r}::DOUBLE"
-    except ValueError:
-        return "NULL"  # no number equals it
 
 
 # Counts the rows of each value; None where there are too many to be classes.

@@ -14,6 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.column_builder import Cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import FORMAT, Finding, found
 from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
@@ -25,7 +26,7 @@ from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,8 +46,10 @@ class Field(NamedTuple):
     read: str
 
 
-def one_level(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[list[Field], list[str]]:
-    """Find the columns of a file; return them with notices about them.
+def one_level(
+    connection: duckdb.DuckDBPyConnection, file: str
+) -> tuple[list[Field], list[Finding]]:
+    """Find the columns of a file; return them with findings about them.
 
     Parameters
     ----------
@@ -68,8 +71,9 @@ def one_level(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[list[Fi
             paths.append(".".join((name, *inside)))
             reads.append(read)
     names, notes = unique_names(paths)
-    notes += [f"durations in column {names[k]} are read as hours" for k in hours]
-    return [Field(*field) for field in zip(names, paths, reads, strict=True)], notes
+    remarks = [Finding(FORMAT, note) for note in notes]
+    remarks += [found("format_hours", names[k]) for k in hours]
+    return [Field(*field) for field in zip(names, paths, reads, strict=True)], remarks
 
 
 def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -> list[str]:
@@ -122,15 +126,15 @@ class ParquetColumns:
     rows : int
     forms : dict of int to NumberFormat or None
         How dates are spelled; None for columns that hold none.
-    notes : list of str
-        About columns that had to be read or named otherwise than they are.
+    remarks : list of Finding
+        About columns that were renamed or converted.
     """
 
     names: list[str]
     numbers: dict[int, bool]
     rows: int
     forms: dict[int, NumberFormat | None]
-    notes: list[str]
+    remarks: list[Finding]
 
 
 class ParquetReader(CellStore):
@@ -175,23 +179,20 @@ class ParquetReader(CellStore):
         if (len(numbers) < 2 and schema is None) or not rows:
             self.close()
             what = "only one column" if rows else "no rows"
-            raise InputError(
-                f"{path} has {what}; choose a file with a label column, features and rows",
-                file=str(path),
-            )
+            raise input_error("table_too_small", file=path, what=what)
 
-    def _lay_out(self, file: str) -> list[str]:
-        """Find the columns; return notices about their names."""
-        self._fields, notes = self._run(lambda: one_level(self._connection, file))
+    def _lay_out(self, file: str) -> list[Finding]:
+        """Find the columns; return findings about their names."""
+        self._fields, remarks = self._run(lambda: one_level(self._connection, file))
         listed = ", ".join(f"{field.read} AS f{k}" for k, field in enumerate(self._fields))
         self._described = self._all(
             "SELECT column_name, column_type "
             f"FROM (DESCRIBE SELECT {listed} FROM read_parquet({file}))"
         )
         self._source = f"(SELECT file_row_number, {listed} FROM {self._source})"
-        return notes
+        return remarks
 
-    def _look(self, notes: list[str], schema: Schema | None) -> ParquetColumns:
+    def _look(self, remarks: list[Finding], schema: Schema | None) -> ParquetColumns:
         """Make the view, and say what it holds."""
         names = [field.name for field in self._fields]
         kinds = [kind for _, kind in self._described]
@@ -199,15 +200,9 @@ class ParquetReader(CellStore):
         known = set() if schema is None else {c.name for c in schema.columns if c.kind is not None}
         for k in self._codes([k for k, name in enumerate(names) if name not in known]):
             forms[k] = None
-            notes.append(
-                f"column {names[k]} holds whole numbers beyond 2^53, which cannot be "
-                "represented exactly, and is read as text"
-            )
-        notes += [
-            (
-                f"column {name} holds times with a time zone; they and their parts are "
-                "converted to UTC"
-            )
+            remarks.append(found("format_long_integers", names[k]))
+        remarks += [
+            found("format_zones", name)
             for name, kind in zip(names, kinds, strict=True)
             if kind == "TIMESTAMP WITH TIME ZONE" and schema is None
         ]
@@ -216,7 +211,7 @@ class ParquetReader(CellStore):
         numbers = {k: form is not None for k, form in forms.items()}
         rows = int(self._one("SELECT count(*) FROM cells")[0])
         dated = {k: form if form and form.layout else None for k, form in forms.items()}
-        return ParquetColumns(names, numbers, rows, dated, notes)
+        return ParquetColumns(names, numbers, rows, dated, remarks)
 
     def _expression(self, k: int, kind: str, form: NumberFormat | None) -> str:
         """Return the expression of a column as numbers, or as texts."""
@@ -355,18 +350,15 @@ def read_parquet(
             path, folder, lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
         ) as reader,
     ):
-        columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
+        columns, remarks = _columns(reader.shape, reader.read()), reader.shape.remarks
         unreadable = reader.first_unreadable(set_aside(columns))
-    findings = (*about_missing(columns), *about_unreadable(unreadable))
+    remarks += [*about_missing(columns), *about_unreadable(unreadable)]
     if schema is None:
-        notes = [*notes, *about_texts(columns)]
-    notes = [*notes, *(finding.sentence for finding in findings)]
-    return Delimited(
-        Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
-    )
+        remarks += about_texts(columns)
+    return Delimited(Dialect(), sha256, columns, [], 0, tuple(remarks), unreadable=unreadable)
 
 
-def about_texts(columns: Iterable[Column]) -> Iterator[str]:
+def about_texts(columns: Iterable[Column]) -> Iterator[Finding]:
     """Report text columns whose cells would be read as numbers or dates in a text file."""
     for column in columns:
         if column.kind != "text" or not column.distinct:
@@ -375,12 +367,9 @@ def about_texts(columns: Iterable[Column]) -> Iterator[str]:
         form = guess_form(some, ".")
         if form is not None and not (form == _WHOLE and all(map(str.isdigit, some))):
             what = "dates" if form.dated else "numbers"
-            yield (
-                f"column {column.name} is stored as text in this file, although its cells are "
-                f"{what}"
-            )
+            yield found("format_stored_as_text", column.name, what=what)
         elif all(map(_NESTED.fullmatch, some)):
-            yield f"column {column.name} holds lists or records, each read as text"
+            yield found("format_nested", column.name)
 
 
 def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:

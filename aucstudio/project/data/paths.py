@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.project.data.text.cell_sql import literal
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,7 +55,7 @@ def require_file(path: Path) -> None:
 
 def unreadable(path: Path, what: str) -> InputError:
     """Return the error for a file that is no table."""
-    return InputError(f"{path} {what}", file=str(path))
+    return input_error("not_a_table", file=path, what=what)
 
 
 def duckdb_on(
@@ -141,7 +141,7 @@ def several(path: Path) -> list[Path]:
     if any(mark in text for mark in _PATTERN):
         found = sorted(name for name in glob.glob(text) if os.path.isfile(name))
         if not found:
-            raise InputError(f"no file matches {text}; check the pattern and its folder", file=text)
+            raise input_error("files_absent", file=text)
         return list(map(Path, found))
     parts = [Path(part) for part in text.split(os.pathsep) if part]
     return parts if len(parts) > 1 else []

@@ -16,40 +16,36 @@ from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.parquet import ParquetReader, one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb, several
-from aucstudio.project.data.readers.format import (
-    MATRIX,
-    PARQUET,
-    TEXT,
-    Format,
-    ReadOptions,
-    Written,
-)
+from aucstudio.project.data.readers.format import MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
     PACKED,
+    Inner,
     Plain,
+    convert,
     make_plain,
     naming,
+    options_of,
     read_columns,
-    write_as,
+    unpack,
 )
 from aucstudio.project.data.readers.registry import BY_KEY, recognise
-from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import (
     ReadingListener,
     Table,
     numbers_in,
     parts_of,
-    settled,
     teller,
-    with_said,
+    with_choices,
+    with_file_roles,
+    with_guessed_roles,
     without_label,
 )
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
 from aucstudio.project.data.wide_preview import Narrow, narrowed
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 ROWS = 2000
 _BYTES = 2 << 20
@@ -142,32 +138,22 @@ class HeadReader:
         given, tell = parts_of(choices.dialect), teller(progress)
         folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
         try:
-            form, _ = recognise(files[0])
-            if (lines := _lines(files[0], form, given, folder, tell)) is not None:
-                form = lines.form
-                here, whole, narrow = _beginning(lines, folder / files[0].name, both_ends)
-                with naming(Plain(here, files[0], TEXT, form.key, {})):
-                    plain = make_plain(here, lines.given, folder, tell, None)
-                plain = dataclasses.replace(
-                    plain,
-                    shown=files[0],
-                    chosen=tuple(sorted(given)),
-                    notes=(*lines.notes, *plain.notes),
-                    part=lines.written.part,
-                    parts=lines.written.parts,
-                )
-                known = frozenset(SETTINGS) if form.writer else frozenset()
+            inner = _unpacked_head(files[0], given, folder, tell)
+            if inner.form.key in _OF_LINES:
+                here, whole, narrow = _beginning(inner, given, folder, both_ends)
+                plain = convert(files[0], inner._replace(path=here), given, folder, tell)
+                known = frozenset[str]()
             else:
-                plain, known = self._plain(files[0], given, form.encodings, tell)
+                plain, known = self._plain(files[0], given, inner.form.encodings, tell)
                 plain, whole = _cut(plain, folder)
             plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
-            found = read_columns(plain, tell, None)
+            read = read_columns(plain, tell, None)
             other = _other_encoding(plain, given)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        table, problem = _with_choices(without_label(plain, found), plain, choices, whole)
+        table, problem = _with_choices(without_label(plain, read), plain, choices, whole)
         settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
-        if BY_KEY[form.key].encodings and plain.kind == TEXT:
+        if BY_KEY[plain.format].encodings and plain.kind == TEXT:
             settings |= {"encoding"}
         return Head(table, whole, settings, other, len(files), problem, narrow)
 
@@ -190,47 +176,17 @@ class HeadReader:
         return dataclasses.replace(plain, given={**free, **fixed}, chosen=chosen), known
 
 
-@dataclasses.dataclass(frozen=True)
-class _Lines:
-    """A text file, or the text packed in it.
-
-    Attributes
-    ----------
-    path : Path
-    form : Format
-    given : dict of part to value
-        What a person said of it.
-    written : Written
-        What was told of the packing, the member among it.
-    notes : tuple of str
-    """
-
-    path: Path
-    form: Format
-    given: Mapping[str, Any]
-    written: Written = Written()  # noqa: RUF009  (frozen)
-    notes: tuple[str, ...] = ()
-
-
-def _lines(
-    path: Path, form: Format, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
-) -> _Lines | None:
-    """Return a file of lines, of a packed one the beginning; None if it is no such file."""
-    if form.key in _OF_LINES:
-        return _Lines(path, form, given)
-    if form.key not in PACKED:
-        return None
-    target = folder / "unpacked"
-    options = ReadOptions(part=str(given.get("sheet", "")), enough=_BYTES + 1)
-    try:
-        written = write_as(form, path, path, target, options, tell)
-        inner, _ = recognise(target, written.name)
-    except InputError:
-        return None  # the reader of the whole says what is wrong
-    if inner.key not in _OF_LINES:
-        return None
-    left = {part: value for part, value in given.items() if part != "sheet" or not written.part}
-    return _Lines(target, inner, left, written, (f"packed by {form.key}", *written.notes))
+def _unpacked_head(
+    path: Path, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
+) -> Inner:
+    """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
+    form, remarks = recognise(path)
+    if form.key in PACKED:
+        try:
+            return unpack(path, options_of(given, None, _BYTES + 1), folder, tell)
+        except InputError:
+            pass  # the reader of the whole file reports what is wrong
+    return Inner(path, form, options_of(given, None), remarks)
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
@@ -252,8 +208,8 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
     source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
     try:
         with duckdb.connect(config=CLOSED) as connection:
-            found = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
-            row = found.fetchone()
+            rows = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
+            row = rows.fetchone()
             if row is None or row[0] <= ROWS:
                 return True
             columns, _ = one_level(connection, source)
@@ -268,14 +224,15 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
 
 
 def _beginning(
-    lines: _Lines, here: Path, both_ends: bool | None
+    inner: Inner, given: Mapping[str, Any], folder: Path, both_ends: bool | None
 ) -> tuple[Path, bool, Narrow | None]:
     """Copy the first rows of a file of lines, of a very wide one in some columns."""
-    if both_ends is not None and lines.form.key == "csv":
-        mark = str(lines.given.get("delimiter", ""))
-        if (narrow := narrowed(lines.path, here, mark, both=both_ends)) is not None:
+    here = folder / f"first-{inner.path.name}"
+    if both_ends is not None and inner.form.key == "csv":
+        mark = str(given.get("delimiter", ""))
+        if (narrow := narrowed(inner.path, here, mark, both=both_ends)) is not None:
             return here, narrow.whole, narrow
-    return *_first_lines(lines.path, here), None
+    return *_first_lines(inner.path, here), None
 
 
 def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
@@ -285,7 +242,7 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
             head = file.read(_BYTES)
             more = bool(file.read(1))
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})", file=str(path)) from error
+        raise input_error("file_unreadable", file=path, reason=error.strerror) from error
     width = 4 if head.startswith(_WIDE_BOMS) else 2 if b"\0" in head[:1000] else 1
     mark = rb"\r(?!\n)" if b"\n" not in head else rb"\n"
     ends = [m.end() for m in itertools.islice(re.finditer(mark, head), ROWS + 1)]
@@ -326,16 +283,17 @@ def _with_choices(
     bare: Table, plain: Plain, choices: ImportChoices, whole: bool
 ) -> tuple[Table, str]:
     """Assign roles; a label that is none in the first rows may be one in the whole file."""
-    bare = dataclasses.replace(bare, columns=tuple(guess_role(column) for column in bare.columns))
-    choices = choices.among(column.name for column in bare.columns)
-    label, roles = with_said(plain.roles, None, choices.roles, bare.columns)
+    columns = tuple(with_guessed_roles(bare.columns))
+    bare = dataclasses.replace(bare, columns=columns)
+    choices = choices.among(column.name for column in columns)
     merge = choices.merge or None
     try:
-        table = settled(bare, bare.columns, label, None, roles, None, merge, need_label=True)
+        table = with_choices(bare, columns, plain.roles, roles=choices.roles, merge=merge)
         return choices.finish(table), ""
     except InputError as error:
         if whole or error.setting not in ("label", "merge"):
             raise
+        _, roles = with_file_roles(plain.roles, None, choices.roles, columns)
         others = {name: role for name, role in roles.items() if role != "label"}
         return bare.with_roles(label=False, roles=others), str(error)
 

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, ColumnInfo
 
 MAX_CLASSES = 20
 
@@ -25,17 +25,20 @@ _NUMBERED_THINGS = _THINGS | {
 }  # fmt: skip
 _NAMED_BY_NUMBER = re.compile(
     r"(?:case|subj|subject|pat|patient|user|cust|customer|resp|record|rec|member|person|study|"
-    r"account|acct|order|sample|visit|client|emp|employee|student|item)(?:id|no|nr|num)"
+    r"account|acct|order|sample|visit|client|emp|employee|student|item)(?:id|no|nr|num)|"
+    r"\w*(?:nr|nummer|numero)"
 )
 _LABEL_NAMES = {
-    "label", "labels", "class", "target", "outcome", "y", "diagnosis", "status", "response",
-    "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
-    "dead", "died", "disease", "is_fraud", "isfraud", "phenotype", "attrition", "exited", "churned",
+    "label", "class", "target", "outcome", "y", "diagnosis", "survived", "survival",
+    "default", "churn", "fraud", "spam", "death", "dead", "died", "disease", "is_fraud",
+    "isfraud", "phenotype", "attrition", "exited", "churned",
     "converted", "conversion", "clicked", "readmitted", "relapse", "recurrence", "mortality",
     "malignant", "klasse", "classe", "clase", "zielgröße", "etiqueta", "标签", "类别", "目标",
 }  # fmt: skip
+# Names of labels, and of much else.
+_DOUBTFUL_NAMES = {"status", "labels", "response", "result", "event"}
 # What is called so is hardly ever anything else.
-_SURE_NAMES = {"label", "labels", "class", "target", "outcome", "y", "is_fraud", "isfraud"}
+_SURE_NAMES = {"label", "class", "target", "outcome", "y", "is_fraud", "isfraud"}
 _LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
 _POSITIVE_WORDS = {
     "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
@@ -79,17 +82,18 @@ def is_flag(column: Column) -> bool:
 
 
 def _useless(column: Column) -> str:
-    name, known = column.name, column.height - column.missing
+    """Return the code of the notice on why a column is ignored; empty if it is used."""
+    known = column.height - column.missing
     if not known:
-        return f"column {name} is empty and is ignored"
+        return "ignored_empty"
     if not column.different.exceeds(1) and not is_flag(column):
-        return f"column {name} has the same value in all rows and is ignored"
+        return "ignored_constant"
     if _is_identifier(column, known):
-        return f"column {name} looks like an identifier and is ignored"
+        return "ignored_identifier"
     if column.kind == "text" and column.distinct > _most_levels(known):
-        return f"column {name} has {column.distinct} different texts in {known} rows and is ignored"
+        return "ignored_texts"
     if column.kind == "text" and _is_prose(column):
-        return f"column {name} looks like free text and is ignored"
+        return "ignored_prose"
     return ""
 
 
@@ -133,9 +137,9 @@ def _is_numbered(column: Column, known: int) -> bool:
 
 
 def is_named_identifier(name: str) -> bool:
-    """Return whether a name says that a column names persons or things: patient_id, CustomerID."""
+    """Return whether a name is that of persons or things: patient_id, CustomerID, id_patient."""
     words = words_of(name)
-    return not _ID_WORDS.isdisjoint(words) or not _THINGS.isdisjoint(words[-1:])
+    return not (_ID_WORDS | _THINGS).isdisjoint(words[-1:])
 
 
 def words_of(name: str) -> list[str]:
@@ -152,22 +156,39 @@ def _is_prose(column: Column) -> bool:
 def guess_label(columns: Sequence[Column]) -> str | None:
     """Name the column that is most likely the label; None if none is likely.
 
-    One that is called like a label, the surest name first; else the last column if it has two
-    values, else one of a few that is called so, else the first of two; else the last of a few.
+    One named like a label, the surest name first; else the last column if it has two values,
+    else one with a doubtful name; else one of a few values that is named so, else the first of
+    two; else the last of a few.
     """
     candidates = [column for column in columns if column.role != "ignore" and _may_be_label(column)]
     binary = [column for column in candidates if _has_two(column)]
+    few = [column for column in candidates if _has_few(column)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
         *(column for column in binary if is_sure(column.name)),
-        *(column for column in binary if _is_named_label(column.name)),
-        *(column for column in candidates if is_sure(column.name) and _has_few(column)),
+        *(column for column in binary if is_label_name(column.name)),
+        *(column for column in few if is_sure(column.name)),
         *(column for column in last if column in binary),
-        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
+        *(column for column in binary if _is_doubtful(column.name)),
+        *(column for column in few if _names_label(column.name) or _is_doubtful(column.name)),
         *binary,
-        *(column for column in last if _has_few(column)),
+        *(column for column in last if column in few),
     ]
     return ranking[0].name if ranking else None
+
+
+def other_labels(label: str, columns: Sequence[ColumnInfo]) -> list[str]:
+    """Name the columns that may be the label as well as the one that was detected."""
+    if is_sure(label):
+        return []
+    return [
+        column.name
+        for column in columns
+        if column.name != label
+        and column.role in ("number", "category")
+        and (is_label_name(column.name) or _is_doubtful(column.name) or column is columns[-1])
+        and _has(2, 2, column)
+    ]
 
 
 def is_sure(name: str) -> bool:
@@ -175,8 +196,13 @@ def is_sure(name: str) -> bool:
     return name.strip().lower() in _SURE_NAMES
 
 
-def _is_named_label(name: str) -> bool:
+def is_label_name(name: str) -> bool:
+    """Return whether a name is that of a label."""
     return _names_label(name) or words_of(name)[-1:] in [[word] for word in _LABEL_ENDINGS]
+
+
+def _is_doubtful(name: str) -> bool:
+    return name.strip().lower() in _DOUBTFUL_NAMES
 
 
 def _names_label(name: str) -> bool:
@@ -190,7 +216,7 @@ def _has_few(column: Column) -> bool:
 
 def _may_be_label(column: Column) -> bool:
     """Return whether a column is more than a few remarks, or its name says what it is."""
-    return column.missing <= _MOST_MISSING * column.height or _is_named_label(column.name)
+    return column.missing <= _MOST_MISSING * column.height or is_label_name(column.name)
 
 
 def _has_two(column: Column) -> bool:
@@ -200,7 +226,7 @@ def _has_two(column: Column) -> bool:
     return _has(2, 2, column)
 
 
-def _has(least: int, most: int, column: Column) -> bool:
+def _has(least: int, most: int, column: ColumnInfo) -> bool:
     """Return whether a column has so many different values, without counting many."""
     return column.different.exceeds(least - 1) and not column.different.exceeds(most)
 

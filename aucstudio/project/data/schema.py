@@ -20,7 +20,7 @@ from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,32 +158,23 @@ class Schema(ColumnChoices):
         try:
             schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
-            raise InputError(f"the schema of the table is damaged: {error}") from error
+            raise input_error("schema_damaged", what=error) from error
         # The formats know of schemas themselves.
         from aucstudio.project.data.readers.registry import FORMATS
 
         if schema.format not in {known.key for known in FORMATS}:
-            raise InputError(
-                "the schema of the table is damaged, or comes from a newer program: nothing reads "
-                f"the format {schema.format!r}"
-            )
+            raise input_error("schema_format", format=schema.format)
         if schema.dialect is not None:
             schema.dialect.check()
         for column in schema.columns:
             if column.role not in ROLES or column.kind not in (None, *KINDS):
-                raise InputError(
-                    f"the schema of the table is damaged: column {column.name!r} has the role "
-                    f"{column.role!r} and the kind {column.kind!r}",
-                    column=column.name,
+                raise input_error(
+                    "schema_role", column=column.name, role=column.role, kind=column.kind
                 )
             if not set(column.parts) <= set(PARTS):
-                raise InputError(
-                    f"the schema of the table is damaged, or comes from a newer program: column "
-                    f"{column.name!r} has parts {', '.join(column.parts)}",
-                    column=column.name,
-                )
+                raise input_error("schema_parts", column=column.name, parts=", ".join(column.parts))
         if len(schema.by_name) < len(schema.columns):
-            raise InputError("the schema of the table is damaged: a name occurs twice")
+            raise input_error("schema_damaged", what="a name occurs twice")
         return schema
 
 

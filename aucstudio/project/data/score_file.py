@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.columns import Column, spell_cell, spell_number
+from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
-from aucstudio.project.words import counted, suggestion
+from aucstudio.project.errors import input_error
+from aucstudio.project.words import counted
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # of the rows that are in the way
@@ -61,19 +61,10 @@ class ScoreFile:
         if any(column.name == self.name for column in table.columns):
             return table
         if not isinstance(table, Table):
-            raise InputError(
-                f"{table.path} stays on disk: scores of a file are joined to tables in memory",
-                file=str(table.path),
-                setting="score-file",
-            )
+            raise input_error("scores_on_disk", file=table.path)
         scores = read_score_file(self.path)
         if scores.sha256 != self.sha256:
-            raise InputError(
-                f"{self.path} has changed since the run of its scores was made: add them as new "
-                "scores",
-                file=self.path,
-                setting="score-file",
-            )
+            raise input_error("scores_changed", file=self.path)
         joined, _, _ = _joined(table, self, scores)
         return cast("SomeTable", joined)
 
@@ -146,21 +137,14 @@ def join_scores(
     identifier = identifier or _identifier(table, key)
     key = key or _key(scores, identifier)
     for of, name in ((scores, key), (scores, column), (table, identifier)):
-        _require(of, name)
+        of.column(name)
     if column == key:
-        raise _wrong(
-            scores,
-            (
-                f"column {column!r} of {scores.path} identifies the rows and cannot also be "
-                "the score"
-            ),
-            column,
-        )
+        raise input_error("score_is_key", file=scores.path, column=column)
     taken = {known.name for known in table.columns}
     name = column if column not in taken else f"{column} of {Path(scores.path).name}"
     if name in taken:
-        raise _wrong(
-            scores, f"{table.path} has a column {name!r} already: rename the scores", column
+        raise input_error(
+            "score_name_taken", file=scores.path, column=column, table=table.path, name=name
         )
     given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
     joined, unscored, strangers = _joined(table, given, scores)
@@ -175,47 +159,23 @@ def _identifier(table: Table, key: str | None) -> str:
         return str(key)
     several = f"has several columns of the role id ({listed(named)})"
     many = several if named else "has no column of the role id"
-    raise InputError(
-        f"{table.path} {many}: choose the column that identifies the rows as in the score file",
-        file=str(table.path),
-        setting="id",
-    )
+    raise input_error("identifier_absent", file=table.path, many=many)
 
 
 def _key(scores: Table, identifier: str) -> str:
     names = [column.name for column in scores.columns]
     if identifier in names:
         return identifier
-    raise InputError(
-        f"{scores.path} has no column {identifier!r}: choose the column that identifies the "
-        "rows (it "
-        f"has {listed(names)})",
-        file=str(scores.path),
-        setting="score-id",
+    raise input_error(
+        "score_id_absent", file=scores.path, identifier=identifier, names=listed(names)
     )
-
-
-def _require(table: Table, name: str) -> None:
-    names = [column.name for column in table.columns]
-    if name not in names:
-        raise _wrong(
-            table,
-            f"{table.path} has no column {name!r}{suggestion(name, names)} (it has "
-            f"{listed(names)})",
-            name,
-        )
 
 
 def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
     """Return the table with the scores, and how many rows of either have no fellow."""
     column = scores.column(given.column)
     if column.kind != "number":
-        raise _wrong(
-            scores,
-            f"column {given.column!r} of {scores.path} holds text and cannot be a score: choose a "
-            "column of numbers",
-            given.column,
-        )
+        raise input_error("score_of_text", file=scores.path, column=given.column)
     _require_one_meaning(table.column(given.identifier), table, scores.column(given.key), scores)
     keys, rows = _names(scores, given.key), _names(table, given.identifier)
     found = {key: place for place, key in enumerate(keys) if key is not None}
@@ -226,12 +186,14 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
     values[~np.isfinite(values)] = np.nan
     missing = int(np.count_nonzero(np.isnan(values)))
     if missing == table.rows:
-        raise _wrong(
-            scores,
-            f"no row of {table.path} has a score in {scores.path}: its {given.key} has values "
-            f"such as {_examples(scores, given.key)}, the {given.identifier} of the table "
-            f"{_examples(table, given.identifier)}",
-            given.key,
+        raise input_error(
+            "scores_match_no_row",
+            file=scores.path,
+            column=given.key,
+            table=table.path,
+            given=_examples(scores, given.key),
+            identifier=given.identifier,
+            known=_examples(table, given.identifier),
         )
     made = Column.of_cells(given.name, values, missing, len(np.unique(values[~np.isnan(values)])))
     made = dataclasses.replace(made, role="ignore")
@@ -246,30 +208,17 @@ def _names(table: Table, name: str) -> list[str | None]:
     ------
     InputError
     """
-    column = table.column(name)
-    known = column.known().tolist()
-    numbers = column.kind == "number"
-    cells = column.values.tolist()
-    spelled = [
-        (spell_number(cell) if numbers else str(cell)) if there else None
-        for cell, there in zip(cells, known, strict=True)
-    ]
-    seen: dict[str, int] = {}
-    twice: dict[str, tuple[int, int]] = {}
-    for row, text in enumerate(spelled):
-        if text is not None and seen.setdefault(text, row) != row:
-            twice.setdefault(text, (seen[text], row))
+    texts = [text or None for text in spelled(table.column(name)).tolist()]
+    rows: dict[str | None, list[int]] = {}
+    for text, row in zip(texts, table.file_rows.tolist(), strict=True):
+        rows.setdefault(text, []).append(row)
+    twice = [(text, at) for text, at in rows.items() if text is not None and len(at) > 1]
     if twice:
-        at = table.file_rows
-        shown = [f"{text!r} in rows {at[a]:,} and {at[b]:,}" for text, (a, b) in twice.items()]
+        shown = [f"{text!r} in rows {at[0]:,} and {at[1]:,}" for text, at in twice]
         more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
-        raise _wrong(
-            table,
-            f"column {name!r} of {table.path} does not identify single rows "
-            f"({'; '.join(shown[:_NAMED])}{more}): every score needs exactly one row",
-            name,
-        )
-    return spelled
+        pairs = "; ".join(shown[:_NAMED]) + more
+        raise input_error("rows_not_identified", file=table.path, column=name, rows=pairs)
+    return texts
 
 
 def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Table) -> None:
@@ -278,11 +227,14 @@ def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Tab
         return
     dated, plain = (table, scores) if mine.is_date else (scores, table)
     names = (mine.name, theirs.name) if mine.is_date else (theirs.name, mine.name)
-    raise _wrong(
-        scores,
-        f"column {names[0]!r} of {dated.path} holds dates and column {names[1]!r} of "
-        f"{plain.path} plain numbers: they cannot identify the same rows",
-        theirs.name,
+    raise input_error(
+        "dates_beside_numbers",
+        file=scores.path,
+        column=theirs.name,
+        dates=names[0],
+        dated=dated.path,
+        numbers=names[1],
+        plain=plain.path,
     )
 
 
@@ -291,7 +243,3 @@ def _examples(table: Table, name: str) -> str:
     cells = column.values[column.known()][:_NAMED].tolist()
     numbers = column.kind == "number"
     return listed([spell_cell(column, c) if numbers else str(c) for c in cells]) or "missing"
-
-
-def _wrong(table: Table, sentence: str, column: str) -> InputError:
-    return InputError(sentence, file=str(table.path), column=column, setting="score-file")

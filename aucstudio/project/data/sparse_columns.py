@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.cost import largest_memory, machine_memory
 from aucstudio.project.data.columns import Column, ColumnInfo, Count
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
@@ -232,10 +232,14 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
         limit = f"this machine has {bytes_words(memory)}"
         if not for_fit:
             limit = f"a preview may take at most {bytes_words(most)}"
-        raise InputError(
-            f"{path.name} is sparse: {rows:,} rows of {features:,} features take "
-            f"{bytes_words(needed)} as a dense table, and {limit}",
-            file=str(path),
+        raise input_error(
+            "sparse_too_large",
+            file=path,
+            name=path.name,
+            rows=rows,
+            features=features,
+            size=bytes_words(needed),
+            limit=limit,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -12,37 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
+from aucstudio.project.data.any_table import AnyTable, LabelChoice
 from aucstudio.project.data.choices import MOST_CLASSES
-from aucstudio.project.data.column_range import sample_rows
-from aucstudio.project.data.columns import ROLES, Column, ColumnInfo, without
-from aucstudio.project.data.finding import with_findings
-from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
+from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice
 from aucstudio.project.data.paths import join, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
-from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import Cancelled, input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.readers.reading import Plain
     from aucstudio.project.data.text.delimited import Delimited
 
 __all__ = [
-    "ROLES",
-    "Cancelled",
     "Column",
-    "Dialect",
-    "InputError",
-    "Rejected",
     "Table",
     "read_table",
     "read_tables",
 ]
-
-_HEIGHT = 65_536
 
 ReadingListener = Callable[[float, str], object]
 # A dialect, or the parts of one that are not to be guessed.
@@ -95,22 +85,7 @@ class Table(AnyTable):
 
     def height(self, features: int) -> int:
         """Return the rows of a block, if so many numbers are made of each."""
-        return _HEIGHT
-
-    def labelled(self) -> Mask:
-        """Mark the rows that have a label, shape (rows,)."""
-        if self.label is None:
-            return np.zeros(self.rows, dtype=bool)
-        return self.column(self.label).known()
-
-    def _positives(self, label: str, positive: str) -> Mask:
-        column = self.column(label)
-        return self.rule.marks(column, positive)[column.known()]
-
-    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
-        column = self.column(name)
-        marked = threshold.marks(column.values)
-        return int(np.count_nonzero(marked)), self.rows - column.missing
+        return self.rows
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
@@ -121,22 +96,12 @@ class Table(AnyTable):
         """Count the missing cells of every column."""
         return {column.name: column.missing for column in self.columns}
 
-    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
-        rows = sample_rows(self.rows)
-        columns = [self.column(name) for name in names]
-        return {c.name: without(c.values[rows], c.absent) for c in columns if c.kind == "number"}
-
-    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return minimum and maximum of columns of numbers that have any."""
-        found = {}
-        for name in names:
-            cells = self.column(name).measured()
-            # Unlike nanmin they take a column without any number.
-            low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
-            if low <= high:
-                found[name] = low, high
-        return found
+    def pick(self, rows: NDArray[np.intp], names: Sequence[str] | None = None) -> Table:
+        """Return some rows, of the features or of the named columns."""
+        wanted = set(self.feature_names if names is None else names)
+        chosen = (column for column in self.columns if column.name in wanted)
+        columns = tuple(column.holding(column.values[rows]) for column in chosen)
+        return dataclasses.replace(self, columns=columns, row_numbers=self.file_rows[rows])
 
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
         return guess_role(self.column(column.name))
@@ -212,16 +177,21 @@ def read_table(
     with scratch.folder() as folder:
         plain, found = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
     bare = without_label(plain, found)
-    if need_label and (schema is None or not schema.is_complete):
-        columns = tuple(guess_role(column) for column in bare.columns)
-        bare = dataclasses.replace(bare, columns=columns)
-    given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
-    if schema is None and need_label:
-        label, given = with_said(plain.roles, label, given, bare.columns)
-    table = settled(
-        bare, bare.columns, label, positive, given, schema, merge, need_label=need_label
+    columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
+    return with_choices(
+        dataclasses.replace(bare, columns=columns),
+        columns,
+        plain.roles,
+        label=label,
+        positive=positive,
+        ignore=ignore,
+        roles=roles,
+        merge=merge,
+        absent=absent,
+        parts=parts,
+        need_label=need_label,
+        schema=schema,
     )
-    return table.with_roles(absent=absent, parts=parts) if absent or parts else table
 
 
 def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
@@ -268,19 +238,19 @@ def numbers_in(roles: Mapping[str, str] | None) -> frozenset[str]:
     return frozenset(name for name, role in dict(roles or {}).items() if role == "number")
 
 
-def with_said(
-    said: Mapping[str, str],
+def with_file_roles(
+    declared: Mapping[str, str],
     label: LabelChoice,
     roles: Mapping[str, str],
     columns: Sequence[ColumnInfo],
 ) -> tuple[LabelChoice, dict[str, str]]:
-    """Add what a file says that its columns are for to what a person said, which goes first."""
-    named = {name for name, role in said.items() if role == "label"}
+    """Add the roles that a file declares to those chosen by the user, which have precedence."""
+    named = {name for name, role in declared.items() if role == "label"}
     classes = {c.name for c in columns if c.name in named and 2 <= c.distinct <= MOST_CLASSES}
-    own = next((name for name in said if name in classes), None)
+    own = next((name for name in declared if name in classes), None)
     if label is None and own not in roles and "label" not in roles.values():
         label = own
-    others = {name: role for name, role in said.items() if role != "label" and name != label}
+    others = {name: role for name, role in declared.items() if role != "label" and name != label}
     return label, {**others, **roles}
 
 
@@ -298,8 +268,7 @@ def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
         "dialect": found.dialect,
         "sha256": found.sha256,
         "rejected": tuple(found.rejected),
-        "notes": with_findings(found.findings, found.notes),
-        "findings": found.findings,
+        "remarks": found.findings,
         "rejected_rows": found.rejected_rows,
         "chosen": found.chosen,
         "unreadable": found.unreadable,
@@ -307,53 +276,68 @@ def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
     }
 
 
-def settled(
+def with_guessed_roles(
+    columns: Iterable[Column], schema: Schema | None = None, *, need_label: bool = True
+) -> Iterable[Column]:
+    """Detect the roles of columns, unless a schema knows them or no label is needed."""
+    if need_label and (schema is None or not schema.is_complete):
+        return map(guess_role, columns)
+    return columns
+
+
+def with_choices(
     bare: SomeTable,
-    looked_at: Sequence[Column],
-    label: LabelChoice,
-    positive: PositiveChoice,
-    roles: Mapping[str, str],
-    schema: Schema | None,
-    merge: MergeChoice = None,
+    cells: Sequence[Column],
+    file_roles: Mapping[str, str],
     *,
-    need_label: bool,
+    label: LabelChoice = None,
+    positive: PositiveChoice = None,
+    ignore: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    merge: MergeChoice = None,
+    absent: Mapping[str, Sequence[float]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
+    need_label: bool = True,
+    schema: Schema | None = None,
 ) -> SomeTable:
     """Assign the roles of a table whose columns have been read; see :func:`read_table`.
 
     Parameters
     ----------
     bare : AnyTable
-    looked_at : sequence of Column
-        Its columns with cells, or with some of them, to guess the label by.
+    cells : sequence of Column
+        Its columns with all or some of their cells, by which the label is detected.
+    file_roles : mapping of column name to role
+        Roles that the file itself declares.
     """
+    given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
+    rule: LabelRule | None = None
     if schema is not None:
-        label = schema.label if label is None else label
+        label, rule = schema.label if label is None else label, schema.rule
         bare = bare.as_in(schema) if schema.is_complete or not need_label else bare
-    if label and roles.get(label, "label") != "label":
-        raise InputError(
-            f"column {label!r} is the label and is also given the role {roles[label]}: keep one",
-            column=label,
-            setting="role",
-        )
-    bare = bare.with_roles(roles={n: role for n, role in roles.items() if role != "label"})
-    label = next((name for name, role in roles.items() if role == "label"), label)
-    rule = None if schema is None else schema.rule
+    elif need_label:
+        label, given = with_file_roles(file_roles, label, given, bare.columns)
+    if label and given.get(label, "label") != "label":
+        raise input_error("label_with_role", column=label, role=given[label])
+    bare = bare.with_roles(roles={n: role for n, role in given.items() if role != "label"})
+    label = next((name for name, role in given.items() if role == "label"), label)
     if not need_label:
         assert positive is None or isinstance(positive, str)
-        return bare.to_score(label or None, positive, rule or LabelRule())
-    if label is not None:
-        return bare.with_roles(label=label, positive=positive, merge=merge, rule=rule)
-    guess = guess_label(
-        [
-            dataclasses.replace(seen, role=column.role)
-            for seen, column in zip(looked_at, bare.columns, strict=True)
-        ]
-    )
-    if guess is None:
-        return bare.with_roles(positive=positive)
-    table = bare.with_roles(label=guess, positive=positive, merge=merge)
-    marked = dataclasses.replace(table, guessed=("label", *table.guessed))
-    return marked.with_notes_after(table)
+        table = bare.to_score(label or None, positive, rule or LabelRule())
+    elif label is None and (guess := guess_label(_with_roles_of(bare, cells))) is not None:
+        table = bare.with_roles(label=guess, positive=positive, merge=merge)
+        table = dataclasses.replace(table, guessed=("label", *table.guessed))
+    else:
+        merge, rule = (None, None) if label is None else (merge, rule)
+        table = bare.with_roles(label=label, positive=positive, merge=merge, rule=rule)
+    return table.with_roles(absent=absent, parts=parts) if absent or parts else table
+
+
+def _with_roles_of(table: AnyTable, cells: Sequence[Column]) -> list[Column]:
+    return [
+        dataclasses.replace(seen, role=column.role)
+        for seen, column in zip(cells, table.columns, strict=True)
+    ]
 
 
 def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:

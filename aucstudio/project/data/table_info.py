@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
 from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
+from aucstudio.project.data.roles import other_labels
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import class_words, suggestion
 
 
@@ -48,10 +49,8 @@ class TableInfo(abc.ABC):
         Rows without a label; they take no part in training.
     rejected : tuple of Rejected
         Rows that were left out, the first hundred of them.
-    notes : tuple of str
-        What was guessed and what a person may want to know.
-    findings : tuple of Finding
-        What reading the file found that changes results; in no order.
+    remarks : tuple of Finding
+        What reading the file found, in no order.
     rejected_rows : int
         All rows that were left out.
     guessed : tuple of str
@@ -77,19 +76,33 @@ class TableInfo(abc.ABC):
     rule: LabelRule = AS_THEY_ARE
     unlabelled: int = 0
     rejected: tuple[Rejected, ...] = ()
-    notes: tuple[str, ...] = ()
     rejected_rows: int = 0
     guessed: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
     sheets: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    remarks: tuple[Finding, ...] = ()
 
     @property
     @abc.abstractmethod
     def rows(self) -> int:
         """Rows, unlabelled ones included."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What reading the file found that may change results."""
+        return tuple(remark for remark in self.remarks if remark.kind != FORMAT)
+
+    @property
+    def notices(self) -> tuple[Finding, ...]:
+        """All remarks about file and roles, most important first."""
+        return grouped(ranked([*self.remarks, *role_findings(self)]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The texts of the notices."""
+        return tuple(dict.fromkeys(notice.sentence for notice in self.notices))
 
     @functools.cached_property
     def features(self) -> tuple[ColumnInfo, ...]:
@@ -110,10 +123,12 @@ class TableInfo(abc.ABC):
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
-        raise InputError(
-            f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),
-            file=str(self.path),
+        raise input_error(
+            "column_unknown",
+            file=self.path,
             column=name,
+            names=listed(names),
+            hint=suggestion(name, names),
         )
 
     def require_two_classes(self) -> None:
@@ -136,12 +151,12 @@ class TableInfo(abc.ABC):
         if len(self.classes) < 2:
             raise one_class(self.path, self.label, self.classes)
         if self.positive is None:
-            raise InputError(
-                f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
-                f"({listed(list(self.classes))}); choose the positive one",
-                file=str(self.path),
+            raise input_error(
+                "positive_absent",
+                file=self.path,
                 column=self.label,
-                setting="positive",
+                count=len(self.classes),
+                classes=listed(list(self.classes)),
             )
         return self.label, self.positive
 
@@ -166,7 +181,7 @@ class TableInfo(abc.ABC):
                     "role": "date" if c.is_date and c.role == "number" else c.role,
                     "kind": "date" if c.is_date else c.kind,
                     "guessed": "label" in self.guessed if c.role == "label" else c.guessed,
-                    "reason": c.why,
+                    "reason": c.reason,
                     "missing": c.missing,
                     "distinct": c.distinct,
                 }
@@ -177,22 +192,18 @@ class TableInfo(abc.ABC):
             "positive": self.positive,
             "unlabelled": self.unlabelled,
             "notes": list(self.notes),
+            "notices": [notice.notice() for notice in self.notices],
         }
 
 
-def role_notes(table: TableInfo) -> list[str]:
-    """Return what was guessed about roles, beginning with the label."""
-    return [*(finding.sentence for finding in label_findings(table)), *_column_notes(table)]
-
-
-def _column_notes(table: TableInfo) -> list[str]:
-    notes = [column.why for column in table.columns if column.why]
-    notes += [
-        f"{column.missing} rows have no {column.name}: each of them forms its own group"
-        for column in table.columns
-        if column.role == "group" and column.missing
-    ]
-    return notes
+def role_findings(table: TableInfo) -> Iterator[Finding]:
+    """Yield what was detected about roles, beginning with the label."""
+    yield from label_findings(table)
+    for column in table.columns:
+        if column.why:
+            yield found(column.why, column.name, distinct=column.distinct)
+        if column.role == "group" and column.missing:
+            yield found("rows_without_group", column.name, rows=column.missing)
 
 
 def label_findings(table: TableInfo) -> Iterator[Finding]:
@@ -200,7 +211,10 @@ def label_findings(table: TableInfo) -> Iterator[Finding]:
     if table.label is None:
         return
     if "label" in table.guessed:
-        yield found("label_guessed", table.label)
+        if others := other_labels(table.label, table.columns):
+            yield found("label_doubtful", table.label, names=listed(others))
+        else:
+            yield found("label_guessed", table.label)
     if "positive" in table.guessed and table.positive is not None:
         positives = table.classes[table.positive]
         rarer = 2 * positives < sum(table.classes.values())
@@ -214,9 +228,6 @@ def label_findings(table: TableInfo) -> Iterator[Finding]:
 
 def no_label(table: TableInfo) -> InputError:
     """Return the error for a table without a label column."""
-    return InputError(
-        f"{table.path} has no label column; choose one of "
-        + listed([column.name for column in table.columns]),
-        file=str(table.path),
-        setting="label",
+    return input_error(
+        "label_absent", file=table.path, names=listed([column.name for column in table.columns])
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.roc import FREQUENCY, effective_rows
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Array = NDArray[np.float64]
 
@@ -45,24 +45,25 @@ def usable_weights(
     bad = np.flatnonzero((cells < 0) | far)
     if len(bad):
         what = _what_is_wrong(float(cells[bad[0]]))
-        raise InputError(
-            f"column {column.name!r} of {path} is the weight, but {len(bad):,} of its cells "
-            f"cannot be weights: row {int(rows[bad[0]])} has {cells[bad[0]]:g}, which is "
-            f"{what}; correct them or give the column another role",
-            file=str(path),
+        raise input_error(
+            "weights_invalid",
+            file=path,
             column=column.name,
-            setting="weight",
+            cells=len(bad),
+            row=int(rows[bad[0]]),
+            weight=cells[bad[0]],
+            what=what,
         )
     weights = np.where(np.isnan(cells), 0.0, cells)
     broken = np.flatnonzero(weights != np.floor(weights))
     if kind == FREQUENCY and len(broken):
-        raise InputError(
-            f"column {column.name!r} of {path} holds frequency weights, which count rows, but "
-            f"{len(broken):,} of its cells are not whole numbers: row {int(rows[broken[0]])} "
-            f"has {weights[broken[0]]:g}; declare sampling weights, or correct the cells",
-            file=str(path),
+        raise input_error(
+            "frequencies_invalid",
+            file=path,
             column=column.name,
-            setting="weight_kind",
+            cells=len(broken),
+            row=int(rows[broken[0]]),
+            weight=weights[broken[0]],
         )
     return weights
 
@@ -107,8 +108,4 @@ def check_weights_left(name: str, positive: NDArray[np.bool_], weights: Array, r
     """Raise InputError where no row of a class counts; ``rows`` says which rows they are."""
     for of_class, word in ((positive, "positive"), (~positive, "negative")):
         if not weights[of_class].any():
-            raise InputError(
-                f"no {word} row of the {rows} has a weight greater than 0 in column {name!r}",
-                column=name,
-                setting="weight",
-            )
+            raise input_error("class_without_weight", column=name, word=word, rows=rows)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -32,8 +33,6 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Prepared: TypeAlias = "Matrix | TableBlocks"
-Limits = tuple[str, float, float]
-Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
@@ -76,26 +75,23 @@ def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
     """List the cells of a table beyond the limits of its columns, column by column."""
-    limits = zip(preparation.numbers, preparation.lows, preparation.highs, strict=True)
-    bounded = [
-        (name, low, high)
-        for name, low, high in limits
+    limits = zip(preparation.lows, preparation.highs, strict=True)
+    bounded = {
+        name: (low, high)
+        for name, (low, high) in zip(preparation.numbers, limits, strict=True)
         if (low > -np.inf or high < np.inf) and name not in preparation.parts
-    ]
-    on_disk = _on_disk(table)
-    found = _far_on_disk(on_disk, bounded) if on_disk else _far_in_memory(table, bounded)
-    return tuple(FarCells(*cells) for cells in found)
-
-
-def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
-    columns = {column.name: column for column in in_memory(table).columns}
-    for name, low, high in bounded:
-        column = columns.get(name)
-        if column is None or column.kind == "text":
-            continue
-        far = _beyond(column, low, high)
-        if len(far):
-            yield name, len(far), float(column.at(far[0])), int(table.file_rows[far[0]])
+    }
+    names = [c.name for c in table.columns if c.name in bounded and c.kind == "number"]
+    found: dict[str, FarCells] = {}
+    for start, window in table.windows(table.height(len(names)), names) if names else ():
+        for column in window.columns:
+            rows = _beyond(column, *bounded[column.name])
+            if not len(rows):
+                continue
+            value, row = float(column.at(rows[0])), int(table.file_rows[start + rows[0]])
+            first = found.setdefault(column.name, FarCells(column.name, 0, value, row))
+            found[column.name] = dataclasses.replace(first, count=first.count + len(rows))
+    return tuple(found[name] for name in bounded if name in found)
 
 
 def _beyond(column: Column, low: float, high: float) -> Rows:
@@ -104,19 +100,6 @@ def _beyond(column: Column, low: float, high: float) -> Rows:
         rows, numbers = column.cells
         return rows[(numbers < low) | (numbers > high)]
     return np.flatnonzero((column.values < low) | (column.values > high))
-
-
-def _far_on_disk(table: DiskTable, bounded: list[Limits]) -> Iterator[Far]:
-    beyond = {
-        name: f"isfinite(c{k}) AND (c{k} < '{low}'::DOUBLE OR c{k} > '{high}'::DOUBLE)"
-        for name, low, high in bounded
-        if (k := table.places.get(name)) is not None and table.column(name).kind == "number"
-    }
-    counts = table.store.totals([f"count(*) FILTER ({far})" for far in beyond.values()])
-    for (name, far), count in zip(beyond.items(), counts, strict=True):
-        if count:
-            row, value = table.store.first(table.places[name], far)
-            yield name, count, value, int(table.file_rows[row])
 
 
 def _on_disk(table: AnyTable) -> DiskTable | None:

@@ -216,7 +216,7 @@ class ColumnCards(QHeaderView):
         font.setItalic(guessed)
         combo.setFont(font)
         combo.setAccessibleName(f"Role of {column.name}")
-        plain_tooltip(combo, column.why or f"What {column.name} is used for")
+        plain_tooltip(combo, column.reason or f"What {column.name} is used for")
 
     def _on_role(self, k: int, place: int) -> None:
         assert self.table is not None

@@ -78,7 +78,7 @@ class _Rows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip_text(column.why or f"{column.name}: {kind_words(column)}")
+            return tip_text(column.reason or f"{column.name}: {kind_words(column)}")
         return None
 
 

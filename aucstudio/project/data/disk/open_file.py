@@ -35,7 +35,7 @@ from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rows import first_unreadable
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 DUCK_BYTES = 256_000_000
 # Numbers of a column that stand for all.
@@ -67,23 +67,11 @@ def open_file(
         If it cannot be read as a table.
     """
     if several(path):
-        raise InputError(
-            f"{path} is several files, which are read into memory: join them into one to leave "
-            "the table on disk",
-            file=str(path),
-            setting="stream",
-        )
+        raise input_error("several_files_on_disk", file=path)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
-        raise InputError(
-            (
-                f"{path} is sparse and is read into memory as a whole: do not ask for an "
-                "out-of-memory table"
-            ),
-            file=str(path),
-            setting="stream",
-        )
+        raise input_error("sparse_on_disk", file=path)
     with naming(plain):
         open_plain = _open_parquet if plain.kind == PARQUET else _open_text
         found, store, rows = open_plain(plain, folder, tell, schema)
@@ -112,11 +100,7 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
     except BaseException:
         reader.close()
         raise
-    noticed = [
-        *opened.findings,
-        *about_cells(source.names, kept, opened.sample, source.dialect, unreadable),
-    ]
-    notes = [*opened.notes, *(finding.sentence for finding in noticed)]
+    findings = about_cells(source.names, kept, opened.sample, source.dialect, unreadable)
     columns = _columns(opened.source.names, kept.forms, kept.forms)
     found = Delimited(
         opened.source.dialect,
@@ -124,10 +108,9 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         columns,
         kept.left_out.listed,
         kept.left_out.total,
-        notes,
+        (*opened.findings, *findings),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
-        findings=tuple(noticed),
     )
     return found, reader, kept.rows
 
@@ -162,13 +145,10 @@ def _open_parquet(
     except BaseException:
         store.close()
         raise
-    findings = tuple(about_unreadable(unreadable))
-    notes = [*store.shape.notes, *(finding.sentence for finding in findings)]
+    findings = (*store.shape.remarks, *about_unreadable(unreadable))
     numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
     columns = _columns(store.shape.names, store.shape.forms, numbers)
-    found = Delimited(
-        Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
-    )
+    found = Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
     return found, store, store.shape.rows
 
 

@@ -7,9 +7,8 @@ and texts, to a temporary folder, which takes about as much disk as the file.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
+from aucstudio.project.data import finding
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.column_range import sample_rows
 from aucstudio.project.data.columns import Column, ColumnInfo, Count
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, open_file
-from aucstudio.project.data.labels import MergeChoice, PositiveChoice, Threshold
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
@@ -33,19 +31,17 @@ from aucstudio.project.data.table import (
     missing_column,
     numbers_in,
     parts_of,
-    settled,
     teller,
-    with_said,
+    with_choices,
+    with_guessed_roles,
 )
-from aucstudio.project.data.table_info import role_notes
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 __all__ = ["BLOCK_BYTES", "DUCK_BYTES", "DiskTable", "open_stream"]
 
 BLOCK_BYTES = 64_000_000
 
 _SAMPLE_ROWS, _SAMPLE_PIECES = 50_000, 25
-_LABEL_WINDOW = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -82,39 +78,6 @@ class DiskTable(AnyTable):
         """Rows, unlabelled ones included."""
         return self.count
 
-    def labelled(self) -> Mask:
-        """Mark the rows that have a label, shape (rows,)."""
-        return self._marks[0]
-
-    @property
-    def positives(self) -> Mask:
-        """Mark the positive rows, shape (rows,)."""
-        return self._marks[1]
-
-    def _positives(self, label: str, positive: str) -> Mask:
-        return self.positives[self.labelled()]
-
-    @functools.cached_property
-    def _marks(self) -> tuple[Mask, Mask]:
-        """Mark the rows with a label, and the positive ones among them."""
-        masks = np.zeros((2, self.rows), dtype=bool)
-        if self.label is None:
-            return masks[0], masks[1]
-        column, wanted = self.column(self.label), self.positive
-        cell = f"c{self.places[column.name]}"
-        known = f"{cell} IS NOT NULL" if column.kind == "text" else f"NOT isnan({cell})"
-        equal = "false" if wanted is None else self.rule.sql(cell, column.kind, wanted)
-        for start in range(0, self.rows, _LABEL_WINDOW):
-            stop = min(start + _LABEL_WINDOW, self.rows)
-            masks[:, start:stop] = self.store.expressions([known, equal], start, stop)
-        return masks[0], masks[1]
-
-    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
-        cell = f"c{self.places[name]}"
-        wanted = [f"count(*) FILTER ({sql})" for sql in (threshold.sql(cell), f"NOT isnan({cell})")]
-        marked, known = self.store.totals(wanted)
-        return marked, known
-
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
         k = self.places.get(name)
@@ -131,21 +94,6 @@ class DiskTable(AnyTable):
         ]
         counted = dict(zip([column.name for column in here], self.store.totals(known), strict=True))
         return {column.name: self.rows - counted.get(column.name, 0) for column in self.columns}
-
-    def sampled(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """Return columns of numbers in some thousand evenly spaced rows, NaN where missing."""
-        found = self._read(
-            names, 0, lambda texts: self.store.rows(texts, sample_rows(self.rows)) if texts else []
-        )
-        return {c.name: c.measured() for c in found.columns if c.kind == "number"}
-
-    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return minimum and maximum of columns of numbers that have any."""
-        here = [name for name in names if name in self.places]
-        found = self.store.extremes(
-            [(self.places[name], self.column(name).absent) for name in here]
-        )
-        return {name: one for name, one in zip(here, found, strict=True) if one is not None}
 
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
         (guessed,) = (described(guess_role(one)) for one in look_at(self, [column]))
@@ -165,9 +113,9 @@ class DiskTable(AnyTable):
         """
         return self._read(names, stop - start, lambda texts: self.store.window(texts, start, stop))
 
-    def pick(self, rows: NDArray[np.intp]) -> Table:
-        """Read the features of some thousand rows, in rising order; see :meth:`window`."""
-        return self._read(None, len(rows), lambda texts: self.store.rows(texts, rows))
+    def pick(self, rows: NDArray[np.intp], names: Sequence[str] | None = None) -> Table:
+        """Read some thousand rows, in rising order; see :meth:`window`."""
+        return self._read(names, len(rows), lambda texts: self.store.rows(texts, rows))
 
     def _read(
         self,
@@ -176,13 +124,11 @@ class DiskTable(AnyTable):
         fetch: Callable[[dict[int, bool]], list[NDArray[Any]]],
     ) -> Table:
         if stamp_of(self.path) != self.stamp:
-            raise InputError(
-                f"{self.path} changed while it was being read: start again", file=str(self.path)
-            )
+            raise input_error("file_changed", file=self.path)
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
         here = {self.places[c.name]: c for c in chosen if c.name in self.places}
-        cells = fetch({k: column.kind == "text" for k, column in here.items()})
+        cells = fetch({k: column.kind == "text" for k, column in here.items()}) if here else []
         columns = [
             missing_column(column, rows) for column in chosen if column.name not in self.places
         ]
@@ -258,31 +204,25 @@ def look_at(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
 def open_stream(
     path: str | Path,
     *,
-    label: LabelChoice = None,
-    positive: PositiveChoice = None,
-    ignore: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    merge: MergeChoice = None,
-    absent: Mapping[str, Sequence[float]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
-    need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
+    need_label: bool = True,
     block_bytes: int = BLOCK_BYTES,
     progress: ReadingListener | None = None,
+    **choices: Any,
 ) -> DiskTable:
-    """Open an out-of-memory table, and guess what has not been said about it.
+    """Open an out-of-memory table, and detect what was not chosen.
 
-    Guesses are those of :func:`~aucstudio.project.data.table.read_table` on up to 50,000
-    rows here and there; a note says so. Classes are counted in full.
+    Detection is that of :func:`~aucstudio.project.data.table.read_table` on up to 50,000
+    rows from the whole file; a remark reports it. Classes are counted in full.
 
     Parameters
     ----------
-    path, label, positive, ignore, roles, merge, absent, parts, need_label, dialect, schema
-    progress
+    path, dialect, schema, need_label, progress
+    choices
         As for :func:`~aucstudio.project.data.table.read_table`.
     block_bytes : int
-        Bytes of a block of prepared rows; some three times that is in memory at a time.
+        Bytes of a block of prepared rows; about three times that is in memory at a time.
 
     Raises
     ------
@@ -291,10 +231,9 @@ def open_stream(
     """
     path, stamp = Path(path), stamp_of(Path(path))
     folder = scratch.make_folder()
+    numbers = numbers_in(choices.get("roles"))
     try:
-        opened = open_file(
-            path, parts_of(dialect), folder, teller(progress), schema, numbers_in(roles)
-        )
+        opened = open_file(path, parts_of(dialect), folder, teller(progress), schema, numbers)
     except BaseException:
         scratch.remove(folder)
         raise
@@ -311,21 +250,16 @@ def open_stream(
             stamp=stamp,
             count=opened.rows,
         )
-        seen = look_at(bare, bare.columns)
-        if need_label and (schema is None or not schema.is_complete):
-            seen = [guess_role(column) for column in seen]
-        bare = dataclasses.replace(bare, columns=tuple(map(described, seen)))
+        cells = look_at(bare, bare.columns)
+        cells = list(with_guessed_roles(cells, schema, need_label=need_label))
+        bare = dataclasses.replace(bare, columns=tuple(map(described, cells)))
         if schema is None and bare.rows > _SAMPLE_ROWS:
-            note = f"column types were detected from {_SAMPLE_ROWS:,} of the {bare.rows:,} rows"
-            bare = dataclasses.replace(bare, notes=(*bare.notes, note))
-        given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
-        if schema is None and need_label:
-            label, given = with_said(opened.plain.roles, label, given, bare.columns)
-        table = settled(bare, seen, label, positive, given, schema, merge, need_label=need_label)
-        table = table.with_roles(absent=absent, parts=parts) if absent or parts else table
+            remark = finding.found("format_sample", sample=_SAMPLE_ROWS, total=bare.rows)
+            bare = dataclasses.replace(bare, remarks=(*bare.remarks, remark))
+        return with_choices(
+            bare, cells, opened.plain.roles, need_label=need_label, schema=schema, **choices
+        )
     except BaseException:
         opened.store.close()
         release()
         raise
-    notes = dict.fromkeys((*table.notes, *role_notes(table)))
-    return dataclasses.replace(table, notes=tuple(notes))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.table_info import label_findings
+from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.text.numerals import is_remark
 from aucstudio.project.words import class_words
 
@@ -19,11 +19,11 @@ _NOT_KNOWN = re.compile("-(?:9|99|999|9999)")
 
 
 def labelling(table: AnyTable) -> Iterator[Finding]:
-    """Report what is wrong with the label, and what about it was guessed."""
+    """Report what is wrong with the label."""
     if table.label is None:
-        yield found("no_label_column")
+        named = [c for c in table.columns if c.why == "ignored_constant" and is_label_name(c.name)]
+        yield found("label_of_one_value", named[0].name) if named else found("no_label_column")
         return
-    yield from label_findings(table)
     if len(table.classes) > 2:
         yield from _unknown(table)
     if table.positive is not None:
@@ -50,15 +50,11 @@ def _few(table: AnyTable, positive: str) -> Iterator[Finding]:
 
 
 def left_out(table: AnyTable) -> Iterator[Finding]:
-    """Report rows that were left out, ignored columns and mostly empty ones."""
+    """Report rows that were left out, and columns that are mostly empty."""
     told = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
     if told < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
         first = f", the first in line {table.rejected[0].line}" if table.rejected else ""
         yield found("rejected_rows", rows=table.rejected_rows, first=first)
-    ignored = [column.name for column in table.columns if column.role == "ignore" and column.why]
-    if ignored:
-        names = listed(ignored, _SHOWN)
-        yield found("columns_ignored", *ignored, count=len(ignored), names=names)
     missing = table.missing()
     empty = [
         c.name

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.disk.stream import DiskTable, look_at
-from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out
 from aucstudio.project.data.findings.codes import codes
 from aucstudio.project.data.findings.copies import copies
@@ -19,23 +20,38 @@ from aucstudio.project.data.findings.shape import alone, flags, shape
 from aucstudio.project.data.findings.spellings import spellings
 from aucstudio.project.data.findings.weights import weights
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.table_info import role_findings
 
-# Looked for in the cells.
-_SEARCHES = (
-    shape,
-    weights,
-    leaks,
-    sentinels,
-    spellings,
-    codes,
-    flags,
-    groups,
-    identifiers,
-    copies,
-    alone,
+
+class Check(NamedTuple):
+    """A search for findings in the cells of a table.
+
+    Attributes
+    ----------
+    search : callable
+        Yields what it finds in a table in memory.
+    in_sample : bool
+        Whether what holds of a sample of rows holds of all rows: not whether numbers are unique,
+        nor how often rows are repeated.
+    """
+
+    search: Callable[[Table], Iterable[Finding]]
+    in_sample: bool = False
+
+
+CHECKS = (
+    Check(shape),
+    Check(weights),
+    Check(leaks, in_sample=True),
+    Check(sentinels, in_sample=True),
+    Check(spellings, in_sample=True),
+    Check(codes, in_sample=True),
+    Check(flags),
+    Check(groups),
+    Check(identifiers),
+    Check(copies),
+    Check(alone),
 )
-# What holds of some rows does so of all: not that no number occurs twice, nor how often rows do.
-_IN_SOME = (leaks, sentinels, spellings, codes)
 
 
 def find(
@@ -53,15 +69,15 @@ def find(
     looked_at : Table, optional
         The same :func:`in_memory`, where it is there.
     """
-    found = [*table.findings, *labelling(table), *left_out(table)]
+    found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
     looked_at = in_memory(table) if looked_at is None else looked_at
     count_all(column.different for column in looked_at.columns)
-    searches = _SEARCHES if isinstance(table, Table) else _IN_SOME
-    for n, search in enumerate(searches):
+    checks = [check for check in CHECKS if check.in_sample or isinstance(table, Table)]
+    for n, check in enumerate(checks):
         if tell is not None:
-            tell(n / len(searches))
-        found += search(looked_at)
-    return ranked(found)
+            tell(n / len(checks))
+        found += check.search(looked_at)
+    return grouped(ranked(found))
 
 
 def in_memory(table: AnyTable) -> Table:

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 # So many rows are hardly in order by chance.
 _FEWEST, _FEWEST_NAMED = 10, 20
+# Fewer different names are hardly those of persons or things.
+_FEWEST_THINGS = 10
 # So rarely would as many whole numbers of such a range be all different by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -44,7 +46,7 @@ def groups(table: Table) -> Iterator[Finding]:
         if known < _FEWEST_NAMED or not is_named_identifier(column.name):
             continue
         names_things = column.kind == "text" or column.is_integer()
-        if names_things and 2 <= column.distinct < known:
+        if names_things and _FEWEST_THINGS <= column.distinct < known:
             yield found("names_things", column.name, rows=known, things=column.distinct)
 
 

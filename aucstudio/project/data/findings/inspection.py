@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +23,7 @@ def inspection(table: AnyTable) -> dict[str, Any]:
         column["auc"] = by_itself.get(column["name"])
         if column["kind"] == "date":
             column |= _dates_of(whole.column(column["name"]))
-    document["findings"] = [dataclasses.asdict(finding) for finding in find(table, looked_at=whole)]
+    document["findings"] = [finding.as_json() for finding in find(table, looked_at=whole)]
     return document
 
 

@@ -17,7 +17,7 @@ from aucstudio.project.data.text.separators import is_number
 # Another table has so many rows at most, and so many cells of these at least.
 _SHORTER, _FILLED = 0.75, 0.8
 _LEAST_ROWS, _MOST_ROWS = 8, 200
-_SHOWN = 5
+_SHOWN, _FEWEST_ODD = 5, 5
 _FEWEST_COLUMNS, _SHOWN_CELLS = 3, 3
 
 
@@ -60,7 +60,14 @@ def _lying(table: Table) -> Iterator[Finding]:
     """Report a table whose rows are of one kind each, numbers or words, and no column is."""
     cells = [column.values for column in table.columns[1:] if column.kind == "text"]
     others = sum(column.height > column.missing for column in table.columns[1:]) - len(cells)
-    if others or len(cells) < table.rows or not 1 < table.rows <= _MOST_ROWS:
+    if others:
+        # A row of words below rows of numbers: one cell of each column, all in one line.
+        odd = list(table.unreadable.values())
+        lines = {(cells.count, cells.line) for cells in odd}
+        if len(odd) >= max(_FEWEST_ODD, _FILLED * len(table.columns[1:])) and len(lines) == 1:
+            yield found("table_on_its_side")
+        return
+    if len(cells) < table.rows or not 1 < table.rows <= _MOST_ROWS:
         return
     kinds = set[bool]()
     for row in range(table.rows):

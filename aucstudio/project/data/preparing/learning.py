@@ -17,7 +17,7 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import KNOTS, Number, learn_number
 from aucstudio.project.data.sparse_columns import is_sparse
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -44,11 +44,7 @@ def learn_preparation(
     """
     features = table.features
     if not features:
-        raise InputError(
-            f"{table.path.name} has no feature column left: give at least one column the role "
-            "number or category",
-            file=str(table.path),
-        )
+        raise input_error("no_features", file=table.path, name=table.path.name)
     numbers = [column for column in features if column.role == "number"]
     known: dict[str, Number] = {}
     if is_sparse(features):

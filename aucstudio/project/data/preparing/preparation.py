@@ -27,7 +27,7 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.preparing.scales import KNOTS, from_ranks, to_ranks, unit_of
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -237,10 +237,12 @@ class Preparation:
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]
         if absent:
-            raise InputError(
-                f"{table.path.name} lacks {_named(absent)} that the model was trained on",
-                file=str(table.path),
+            raise input_error(
+                "columns_absent",
+                file=table.path,
                 column=absent[0],
+                name=table.path.name,
+                columns=_named(absent),
             )
         text = [
             name
@@ -250,11 +252,12 @@ class Preparation:
             and by_name[name].missing < table.rows
         ]
         if text:
-            raise InputError(
-                f"{_named(text)} of {table.path.name} holds text where the model was trained on "
-                "numbers",
-                file=str(table.path),
+            raise input_error(
+                "text_for_numbers",
+                file=table.path,
                 column=text[0],
+                columns=_named(text),
+                name=table.path.name,
             )
         return by_name
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 MEDIAN, MEAN, MOST_FREQUENT = "median", "mean", "most-frequent"
@@ -70,18 +70,17 @@ class PreparationChoice:
         for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value not in known:
-                raise InputError(
-                    f"{name.replace('_', ' ')} is one of {', '.join(known)}; it is "
-                    f"{value!r}{suggestion(str(value), known)}",
+                raise input_error(
+                    "preparation_unknown",
                     setting=name,
+                    name=name.replace("_", " "),
+                    known=", ".join(known),
+                    value=value,
+                    hint=suggestion(str(value), known),
                 )
         object.__setattr__(self, "rare", float(self.rare))
         if not (0 <= self.rare < 1 or (1 <= self.rare < 1e15 and self.rare.is_integer())):
-            raise InputError(
-                "rare is a share of the rows below 1 or a whole number of rows; it is "
-                f"{self.rare:g}",
-                setting="rare",
-            )
+            raise input_error("rare_invalid", rare=self.rare)
 
     @property
     def makes_ranks(self) -> bool:

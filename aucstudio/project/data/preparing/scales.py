@@ -7,7 +7,6 @@ the highest knot are 0 and 1; as normal deviates, half a row away from them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -113,29 +112,6 @@ class FarCells:
 
 
 @dataclasses.dataclass(frozen=True)
-class Quantiles:
-    """Where the known cells of a column lie: its quartiles, and its outer deciles.
-
-    Attributes
-    ----------
-    first, lower, median, upper, last : float
-        A tenth, a quarter, half, three quarters and nine tenths of the cells lie below.
-    """
-
-    first: float = 0.0
-    lower: float = 0.0
-    median: float = 0.0
-    upper: float = 0.0
-    last: float = 0.0
-
-    @classmethod
-    def of(cls, cells: Sequence[float]) -> Quantiles:
-        """Make them of the cells at the ranks of :func:`cut_ranks`."""
-        first, lower, below, above, upper, last = cells
-        return cls(first, lower, halfway(below, above), upper, last)
-
-
-@dataclasses.dataclass(frozen=True)
 class Number:
     """Features of a column of numbers.
 
@@ -170,10 +146,8 @@ def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
     known = cells[~missing] if missing.any() else cells
     if not len(known):
         curve = learn_knots(known, normal=False) if choice.makes_ranks else None
-        return Number((0.0, 0.0, 1.0, *limits(Quantiles(), 0.0)), len(cells), curve)
-    cuts = Quantiles.of(_at_ranks(known))
-    fill = cuts.median
-    low, high = limits(cuts, 0.0 if cuts.lower < cuts.upper else _usual_size(known))
+        return Number((0.0, 0.0, 1.0, -_FAR, _FAR), len(cells), curve)
+    low, fill, high = limits(known)
     least, most = float(known.min()), float(known.max())
     filled, count = cells, 0
     if len(known) < len(cells) or least < low or most > high:
@@ -220,20 +194,21 @@ def _scaling(cells: Array, unit: float, scale: str) -> tuple[float, float]:
     return settled(mean, float((cells - mean).std()), unit)
 
 
-def cut_ranks(count: int) -> list[int]:
-    """Return the ranks of the first decile, lower quartile, middle cells, and their mirrors."""
-    tenth, quarter = (count - 1) // 10, (count - 1) // 4
-    below = [tenth, quarter, (count - 1) // 2]
-    return [*below, *(count - 1 - rank for rank in reversed(below))]
+def _quantiles(known: Array) -> tuple[float, float, float, float, float]:
+    """Return the outer deciles, the quartiles and the median of cells, in rising order."""
+    end = len(known) - 1
+    ranks = [end // 10, end // 4, end // 2, end - end // 2, end - end // 4, end - end // 10]
+    first, lower, below, above, upper, last = np.partition(known, ranks)[ranks].tolist()
+    # Halves where the sum of two large numbers is not finite.
+    is_large = abs(below) + abs(above) == np.inf
+    median = below / 2 + above / 2 if is_large else (below + above) / 2
+    return first, lower, median, upper, last
 
 
-def halfway(low: float, high: float) -> float:
-    """Return the mean of two numbers, however large they are."""
-    return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
+def limits(known: Array) -> tuple[float, float, float]:
+    """Return lower limit, median and upper limit of a column without missing cells.
 
-
-def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
-    """Return the limits of a column, beyond which a cell would make all others look alike.
+    Beyond the limits a cell would make all others look alike.
 
     They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
     or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
@@ -241,20 +216,15 @@ def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
 
     More than a tenth of the cells on one side are no strays but what the column is about, unless
     they are larger than anything that is measured.
-
-    Parameters
-    ----------
-    cuts : Quantiles
-    usual : float
-        The usual size of the cells that are not 0.
     """
-    median, spread = cuts.median, cuts.upper - cuts.lower
+    first, lower, median, upper, last = _quantiles(known)
+    spread = upper - lower
     if spread <= _ROUNDING * abs(median):
-        spread = abs(median) or usual or 1.0
-    reach, wide = _FAR * spread, _FAR * (cuts.last - cuts.first)
+        spread = abs(median) or _usual_size(known) or 1.0
+    reach, wide = _FAR * spread, _FAR * (last - first)
     if wide > reach:
         reach = wide if wide <= _ABSURD else max(reach, _ABSURD)
-    return median - reach, median + reach
+    return median - reach, median, median + reach
 
 
 def limits_of_rare(usual: Array) -> Array:
@@ -282,29 +252,8 @@ def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
     return mean * unit, min(max(scale * unit, _LEAST), _MOST)
 
 
-def _at_ranks(known: Array) -> list[float]:
-    """Return the cells at the ranks of :func:`cut_ranks`."""
-    cells = known.copy()
-    ranks = sorted(set(cut_ranks(len(cells))))
-    # One rank after the other, each in its part: numpy finds several at once much slower.
-    place = len(ranks) // 2
-    cells.partition(ranks[place])
-    end = ranks[place]
-    for rank in reversed(ranks[:place]):
-        cells[:end].partition(rank)
-        end = rank
-    start = ranks[place]
-    for rank in ranks[place + 1 :]:
-        cells[start:].partition(rank - start)
-        start = rank
-    return [float(cells[rank]) for rank in cut_ranks(len(cells))]
-
-
 def _usual_size(known: Array) -> float:
-    """Return the median size of the cells that are not 0, to its leading 16 bits; 0 of none."""
-    leading = np.abs(known).view(np.uint64) >> np.uint64(48)
-    leading = leading[leading > 0]
-    if not len(leading):
-        return 0.0
-    middle = (len(leading) - 1) // 2
-    return float(np.left_shift(np.partition(leading, middle)[middle], np.uint64(48)).view(float))
+    """Return the lower median of the sizes of the cells that are not 0; 0 if all are."""
+    sizes = np.abs(known[known != 0])
+    middle = (len(sizes) - 1) // 2
+    return float(np.partition(sizes, middle)[middle]) if len(sizes) else 0.0

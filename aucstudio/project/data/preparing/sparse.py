@@ -166,11 +166,10 @@ def _of_rare(
 
 
 def _usual_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
-    """Return the median stored size of each column, rounded to its leading 16 bits."""
+    """Return the lower median of the stored sizes of each column."""
     usual = np.zeros(X.shape[1])
     filled = np.flatnonzero(np.diff(X.indptr))
     ordered = sizes[np.lexsort((sizes, of_column))]
     middles = X.indptr[filled] + (np.diff(X.indptr)[filled] - 1) // 2
-    leading = ordered[middles].view(np.uint64) >> np.uint64(48) << np.uint64(48)
-    usual[filled] = leading.view(np.float64)
+    usual[filled] = ordered[middles]
     return usual

@@ -11,8 +11,8 @@ from typing import IO
 
 from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.readers.sheets import about_parts, pick_part
+from aucstudio.project.errors import input_error
 
 _CHUNK = 1 << 20
 _LOCKED = 1
@@ -38,10 +38,7 @@ def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> 
 
         def member(name: str) -> IO[bytes]:
             if infos[name].flag_bits & _LOCKED:
-                raise InputError(
-                    f"{path} is protected by a password; unpack it first, or save it without one",
-                    file=str(path),
-                )
+                raise input_error("archive_locked", file=path)
             return archive.open(infos[name])
 
         sizes = {name: info.file_size for name, info in infos.items()}
@@ -100,7 +97,7 @@ def _write(
     chosen = name if len(names) > 1 else ""
     return Written(
         FILE,
-        notes=tuple(note_of_parts("member", name, names)),
+        remarks=tuple(about_parts("member", name, names)),
         part=chosen,
         parts=tuple(names) if chosen else (),
         name=PurePosixPath(name).name,

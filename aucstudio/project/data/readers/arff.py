@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.arff_syntax import (
     Header,
     day_reader,
@@ -28,7 +29,7 @@ from aucstudio.project.data.readers.format import (
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.data.roles import is_sure
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.readers.arff_sparse import Gathering
@@ -53,7 +54,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     undeclared = _write_rows(path, encoding, header, weight, target, options, tell)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
-        notes=() if options.kinds else tuple(_notes_of_levels(undeclared)),
+        remarks=() if options.kinds else tuple(_about_levels(undeclared)),
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
         roles=roles,
     )
@@ -110,13 +111,13 @@ def _write_rows(
             out.add_data([*cells, own] if weight else cells)
             rows += 1
     if not rows:
-        raise InputError(f"{path} has no rows below @data; choose a file with data", file=str(path))
+        raise input_error("no_rows_below_data", file=path)
     return undeclared
 
 
-def _notes_of_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[str]:
+def _about_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[Finding]:
     for name, counted in undeclared.items():
-        yield f"column {name} has levels that its @attribute line does not: {first_parts(counted)}"
+        yield found("format_undeclared_levels", name, levels=first_parts(counted))
 
 
 def _weight_name(path: Path, header: Header) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 _LONGEST_LINE = 10_000_000
 _NUMBERS = {"numeric", "real", "integer"}
@@ -221,4 +221,4 @@ _JAVA = re.compile(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']")
 
 def wrong(path: Path, line: int, what: str) -> InputError:
     """Return the error for what is wrong in a line."""
-    return InputError(f"{path}, line {line}: {what}", file=str(path), line=line)
+    return input_error("line_invalid", file=path, line=line, what=what)

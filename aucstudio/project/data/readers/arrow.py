@@ -11,7 +11,7 @@ from aucstudio.project.data.readers.arrow_levels import packs_levels, unpack_lev
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import ARROW_FILE
 from aucstudio.project.data.text.cell_sql import literal
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 _SPELLED = {"e": "float16"}
 _STRANGE = re.compile(r"(\w+) not yet supported|Unsupported Internal Arrow Type (\w+)")
@@ -52,8 +52,5 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
             if found is None:
                 raise
             kind = found[1] or _SPELLED.get(found[2], found[2])
-            raise InputError(
-                f"{path} has a column of the unsupported type {kind}; save the table as Parquet",
-                file=str(path),
-            ) from error
+            raise input_error("arrow_type", file=path, kind=kind) from error
     return Written(PARQUET)

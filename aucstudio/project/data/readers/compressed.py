@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.rows import leave_room
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
 Unpack = Callable[[BinaryIO], Iterator[bytes]]
@@ -24,10 +27,8 @@ MOST_BYTES, MOST_TIMES = 1_000_000_000, 200
 def check_swelling(path: Path, packed: int, unpacked: int) -> None:
     """Raise InputError if something unpacks to unbelievably much."""
     if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
-        raise InputError(
-            f"{path} has {bytes_words(packed)} and unpacks to {bytes_words(unpacked)} or more, "
-            "which is unusual for a table; if this is intended, unpack it first",
-            file=str(path),
+        raise input_error(
+            "swells", file=path, packed=bytes_words(packed), unpacked=bytes_words(unpacked)
         )
 
 
@@ -59,25 +60,14 @@ def write_bounded(
                 return
 
 
-def _gzip(file: BinaryIO) -> Iterator[bytes]:
-    import gzip
+def _stream(open_packed: Callable[..., Any]) -> Unpack:
+    """Return a function that unpacks what a module of the standard library opens."""
 
-    with gzip.open(file) as unpacked:
-        yield from iter(lambda: unpacked.read(_CHUNK), b"")
+    def unpack(file: BinaryIO) -> Iterator[bytes]:
+        with open_packed(file) as unpacked:
+            yield from iter(lambda: unpacked.read(_CHUNK), b"")
 
-
-def _bzip2(file: BinaryIO) -> Iterator[bytes]:
-    import bz2
-
-    with bz2.open(file) as unpacked:
-        yield from iter(lambda: unpacked.read(_CHUNK), b"")
-
-
-def _xz(file: BinaryIO) -> Iterator[bytes]:
-    import lzma
-
-    with lzma.open(file) as unpacked:
-        yield from iter(lambda: unpacked.read(_CHUNK), b"")
+    return unpack
 
 
 def _zstd(file: BinaryIO) -> Iterator[bytes]:
@@ -115,4 +105,7 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Writt
     return write
 
 
-write_gzip, write_bzip2, write_xz, write_zstd = map(_write, (_gzip, _bzip2, _xz, _zstd))
+write_gzip = _write(_stream(gzip.open))
+write_bzip2 = _write(_stream(bz2.open))
+write_xz = _write(_stream(lzma.open))
+write_zstd = _write(_zstd)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
@@ -21,9 +22,9 @@ from aucstudio.project.data.readers.format import (
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
-from aucstudio.project.data.readers.sheets import WIDE, note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
 
@@ -36,20 +37,15 @@ _ACCOUNTS = re.compile(
 
 def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
-        raise InputError(
-            f"{path} is an AUC Studio project, not a table; open it as a project", file=str(path)
-        )
+        raise input_error("project_as_table", file=path)
     connection = _open_sqlite(path)
     try:
         return _copy_sqlite(connection, path, target, options, tell)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
-        raise InputError(
-            f"{path} has a cell of more than {bytes_words(LONGEST_CELL)}, too much for a "
-            "table; choose another table or view in it",
-            file=str(path),
-            setting="sheet",
+        raise input_error(
+            "cell_too_long", file=path, setting="sheet", size=bytes_words(LONGEST_CELL)
         ) from error
     finally:
         connection.close()
@@ -114,17 +110,17 @@ def _copy_sqlite(
             tell(done / max(total, 1))
     return Written(
         known=dict(NAMED_ROWS),
-        notes=(*note_of_parts("table", table, names), *_note_of_blobs(named, blobs)),
+        remarks=(*about_parts("table", table, names), *_about_bytes(named, blobs)),
         roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),
     )
 
 
-def _note_of_blobs(names: Sequence[str], blobs: Collection[int]) -> list[str]:
+def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
     """Report columns of bytes, which are not used."""
     listed = first_parts(names[k] for k in sorted(blobs))
-    return [f"columns stored as bytes are ignored: {listed}"] if blobs else []
+    return [found("format_bytes", columns=listed)] if blobs else []
 
 
 def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
@@ -166,7 +162,7 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
             raise _reaches_out(path, name, error) from error
     return Written(
         PARQUET,
-        notes=tuple(note_of_parts("table", name, list(tables))),
+        remarks=tuple(about_parts("table", name, list(tables))),
         part=name,
         parts=tuple(tables),
     )
@@ -174,10 +170,6 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
 
 def _reaches_out(path: Path, name: str, error: Exception) -> InputError:
     """Return the error for a view that needs other files, addresses or extensions."""
-    return InputError(
-        f"the view {name!r} of {path} reads other files or addresses, or needs an extension, which "
-        f"is not allowed here ({brief(str(error).splitlines()[0])}); store its rows in a "
-        "table of the database",
-        file=str(path),
-        setting="sheet",
+    return input_error(
+        "view_reaches_out", file=path, name=name, reason=brief(str(error).splitlines()[0])
     )

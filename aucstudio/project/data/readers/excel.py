@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.compressed import check_swelling
 from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.rows import RowWriter, same_numbers, same_times
 from aucstudio.project.data.readers.sheets import (
     MOST_CODES,
     WIDE,
+    about_parts,
     lists_columns,
-    note_of_parts,
     pick_part,
 )
-from aucstudio.project.errors import InputError
-from aucstudio.project.words import counted
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     import python_calamine
@@ -44,7 +44,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
 
     book = _open(path)
     names, hidden = _sheet_names(book)
-    read: dict[str, tuple[list[Row], list[str]]] = {}
+    read: dict[str, tuple[list[Row], list[Finding]]] = {}
 
     def rows_of(name: str) -> list[Row]:
         if name not in read:
@@ -72,12 +72,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     name = pick_part(path, "sheet", names, options, holds_table, is_aside)
     tell(0.5)
     if not holds_table(name):
-        raise InputError(
-            f"sheet {name!r} of {path} holds no table of at least two columns and a row below "
-            "their names; choose another sheet",
-            file=str(path),
-            setting="sheet",
-        )
+        raise input_error("sheet_without_table", file=path, name=name)
     rows = rows_of(name)
     same_times(rows)
     same_numbers(rows)
@@ -88,10 +83,10 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
                 tell(0.5 + 0.5 * count / len(rows))
     return Written(
         known=dict(ROWS),
-        notes=(
-            *note_of_parts("sheet", name, names),
-            *_note_of_durations(rows),
-            *_note_of_days(rows),
+        remarks=(
+            *about_parts("sheet", name, names),
+            *_about_durations(rows),
+            *_about_days(rows),
             *read[name][1],
         ),
         part=name,
@@ -118,11 +113,7 @@ def _open(path: Path) -> python_calamine.CalamineWorkbook:
 
 def locked(path: Path) -> InputError:
     """Return the error for a workbook with a password."""
-    return InputError(
-        f"{path} is protected by a password; open it in your spreadsheet program and save it "
-        "without one",
-        file=str(path),
-    )
+    return input_error("workbook_locked", file=path)
 
 
 def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set[str]]:
@@ -139,10 +130,10 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
 
 def _table(
     sheet: python_calamine.CalamineSheet, shown: Looks, never_computed: Callable[[], set[int]]
-) -> tuple[list[Row], list[str]]:
+) -> tuple[list[Row], list[Finding]]:
     """Return the rows of a sheet from its first one on, without columns that have no cell.
 
-    Beside them comes what is to be told of it.
+    Return findings about the sheet too.
     """
     rows: list[Row] = sheet.to_python(skip_empty_area=False)
     shown.fill(rows)
@@ -151,15 +142,17 @@ def _table(
         rows.pop()
     rows = [[_clocked(cell) for cell in row] for row in rows]
     width = max(map(len, rows), default=0)
-    notes = [*_note_of_merged(filled), *shown.notes(len(rows), width)]
-    notes += _note_of_formulas(rows, never_computed)
+    remarks = [found("format_merged", cells=filled)] if filled else []
+    remarks += [*shown.about(len(rows), width), *_about_formulas(rows, never_computed)]
     used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
     if len(used) < width:
         rows = [[row[k] for k in used] for row in rows]
-    return rows, notes
+    return rows, remarks
 
 
-def _note_of_formulas(rows: Sequence[Row], never_computed: Callable[[], set[int]]) -> Iterator[str]:
+def _about_formulas(
+    rows: Sequence[Row], never_computed: Callable[[], set[int]]
+) -> Iterator[Finding]:
     """Report columns that are empty because their formulas were never computed."""
     top = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     below = rows[top + 1 :]
@@ -167,10 +160,7 @@ def _note_of_formulas(rows: Sequence[Row], never_computed: Callable[[], set[int]
     empty = [k for k, cell in named if cell != "" and all(row[k] == "" for row in below)]
     never = never_computed() if empty else set[int]()
     for k in filter(never.__contains__, empty):
-        yield (
-            f"column {rows[top][k]} holds formulas whose values were not stored: open and save "
-            "the workbook in a spreadsheet program to have them"
-        )
+        yield found("format_formulas", str(rows[top][k]))
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
@@ -202,12 +192,12 @@ def _clocked(cell: Any) -> Any:
     return cell if found is None else ":".join(found.groups())
 
 
-def _note_of_durations(rows: Iterable[Row]) -> list[str]:
+def _about_durations(rows: Iterable[Row]) -> list[Finding]:
     lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
-    return ["durations in this sheet are read as hours"] if lasting else []
+    return [found("format_hours_in_sheet")] if lasting else []
 
 
-def _note_of_days(rows: Sequence[Row]) -> Iterator[str]:
+def _about_days(rows: Sequence[Row]) -> Iterator[Finding]:
     """Report dates among words: spreadsheets turn MARCH1 and 5-9 into dates."""
     width = max(map(len, rows))
     # Above the names of the columns may be anything.
@@ -217,18 +207,7 @@ def _note_of_days(rows: Sequence[Row]) -> Iterator[str]:
         days = [k for k, cell in enumerate(column, top + 2) if isinstance(cell, datetime.date)]
         words = sum(isinstance(cell, str) and cell != "" for cell in column)
         if days and 2 * words > sum(cell != "" for cell in column):
-            what = (
-                "cell among words is a date" if len(days) == 1 else ("cells among words are dates")
-            )
-            yield (
-                f"column {name}: {len(days):,} {what}, the first in row {days[0]}; a "
-                "spreadsheet may have converted names or ranges to dates"
-            )
-
-
-def _note_of_merged(filled: int) -> list[str]:
-    cells = f"{counted(filled, 'cell')} merged with the cells above"
-    return [f"{cells} over several rows, filled with the same value"] * (filled > 0)
+            yield found("format_days_among_words", str(name), days=len(days), row=days[0])
 
 
 def any_value(row: Row) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.pickle_stream import Sendable
 
 # Told the fraction done; may raise to stop.
@@ -82,9 +83,7 @@ class Written(Sendable):
         to be recognised.
     known : dict of part to value
         The parts of the dialect that need no guess.
-    notes : tuple of str
-    left_out : tuple of str
-        Those of them that say which rows are not there.
+    remarks : tuple of Finding
     part : str
         The sheet, table or member that was read; empty where there is one only.
     parts : tuple of str
@@ -99,8 +98,7 @@ class Written(Sendable):
 
     kind: Kind = "text"
     known: dict[str, Any] = dataclasses.field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    remarks: tuple[Finding, ...] = ()
     part: str = ""
     parts: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()

@@ -16,9 +16,10 @@ import sys
 from pathlib import Path
 
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.data.readers.rows import brief
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import InputLimits, limits_of
 from aucstudio.project.words import bytes_words
 
@@ -34,7 +35,7 @@ class _TooLargeError(Exception):
     """The file unpacks to more than the limit."""
 
 
-_ANSWERS = (Written, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
+_ANSWERS = (Written, Finding, InputError, _DamagedError, _TooLargeError, MemoryError, RuntimeError)
 
 
 def write_apart(
@@ -68,13 +69,13 @@ def write_apart(
         raise damaged(path, form, str(error)) from error
     except (ChildEndedError, MemoryError, _TooLargeError) as error:
         why = _why_ended(error, limits)
-        raise InputError(f"{path} cannot be read as {form.title}: {why}", file=str(path)) from error
+        raise input_error("format_unreadable", file=path, title=form.title, why=why) from error
     return written
 
 
 def _why_ended(error: Exception, limits: InputLimits) -> str:
     """Return why a reader ended without a result."""
-    status = error.code or 0 if isinstance(error, ChildEndedError) else 0
+    status = error.status or 0 if isinstance(error, ChildEndedError) else 0
     if isinstance(error, MemoryError) or (isinstance(error, ChildEndedError) and error.no_memory):
         return (
             f"reading it takes more than {bytes_words(limits.memory)} of memory, too much for "
@@ -94,10 +95,7 @@ def _why_ended(error: Exception, limits: InputLimits) -> str:
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:
     """Return the error for a file over which a library failed."""
-    return InputError(
-        f"{path} cannot be read as {form.title}; it may be damaged ({brief(reason)})",
-        file=str(path),
-    )
+    return input_error("file_damaged", file=path, title=form.title, reason=brief(reason))
 
 
 # ------------------------------------------------------------------ in the child process
@@ -121,18 +119,13 @@ def _write(
         written: Written = write(path, target, options, tell)
         _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
-        about = {name: getattr(error, name) for name in ("line", "column", "setting")}
-        sentence = str(error).replace(str(target), str(path))
-        raise InputError(sentence, file=str(path), **about) from None
+        raise error.renamed(target, path, path) from None
     except EOFError:
         raise _DamagedError("its end is missing") from None
     except LookupError as error:
         if not options.encoding:
             raise _DamagedError(str(error)) from None
-        raise InputError(
-            f"unknown encoding {options.encoding!r}; use a name such as utf-8 or cp1252",
-            setting="encoding",
-        ) from None
+        raise input_error("encoding_unknown", encoding=options.encoding) from None
     except RecursionError:
         raise _DamagedError("it is nested too deeply") from None
     except OSError as error:

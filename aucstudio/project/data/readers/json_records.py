@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import JSON_LIST
-from aucstudio.project.data.readers.sheets import WIDE, note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
 _Rows = list[dict[str, Any]]
@@ -45,7 +46,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     is_list = JSON_LIST.match(head) is not None
     if head.startswith(codecs.BOM_UTF8):
         path = _without_mark(path, target.with_suffix(".bare.json"))
-    part, parts, nameless = "", tuple[str, ...](), list[str]()
+    part, parts, remarks = "", tuple[str, ...](), list[Finding]()
     if not is_list and (tables := _tables_of_one(path)):
         if len(tables) > 1:
             parts = tuple(tables)
@@ -54,13 +55,11 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
             )
         rows = tables[part or next(iter(tables))]
         if [*rows[0]] == _numbered(len(rows[0])):
-            nameless = [
-                (f"the rows have no field names: the columns are named c1 to c{len(rows[0])}")
-            ]
+            remarks = [found("format_no_field_names", count=len(rows[0]))]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
     tell(0.1)
-    notes = (*note_of_parts("list", part, parts), *nameless)
+    remarks += about_parts("list", part, parts)
     try:
         layout = "array" if is_list else "newline_delimited"
         # Records that are laid out over several lines follow each other without a list.
@@ -72,10 +71,9 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
         left_out = () if is_list or options.strict else _without_damaged(path, sound)
         if not left_out:
             raise
-        notes = (_told(left_out),)
+        remarks = [_about_left_out(left_out)]
         _copy(sound, target, "newline_delimited")
-        return Written(known=dict(NAMED_ROWS), notes=notes, left_out=notes)
-    return Written(known=dict(NAMED_ROWS), notes=notes, part=part, parts=parts)
+    return Written(known=dict(NAMED_ROWS), remarks=tuple(remarks), part=part, parts=parts)
 
 
 def _check(path: Path) -> None:
@@ -102,11 +100,7 @@ def _check(path: Path) -> None:
                 levels = depth + np.cumsum(steps)
                 depth, deepest = max(0, int(levels[-1])), max(deepest, int(levels.max()))
             if deepest > MOST_DEPTH:
-                raise InputError(
-                    f"{path} holds nested records more than {MOST_DEPTH} levels deep; save the "
-                    "table in it as CSV or Parquet",
-                    file=str(path),
-                )
+                raise input_error("nested_too_deeply", file=path, depth=MOST_DEPTH)
 
 
 def _copy(path: Path, target: Path, layout: str) -> None:
@@ -158,13 +152,10 @@ def _is_record_line(line: bytes) -> bool:
         return False
 
 
-def _told(left_out: Sequence[int]) -> str:
+def _about_left_out(left_out: Sequence[int]) -> Finding:
     shown = ", ".join(f"{line:,}" for line in left_out[:_SHOWN])
     more = f" and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
-    what = (
-        "lines are not records and were" if len(left_out) > 1 else ("line is not a record and was")
-    )
-    return f"{len(left_out):,} {what} left out: {shown}{more}"
+    return found("json_lines_left_out", rows=len(left_out), lines=shown + more)
 
 
 def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:

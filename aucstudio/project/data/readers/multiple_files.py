@@ -14,13 +14,14 @@ import scipy
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import found as finding_of
 from aucstudio.project.data.readers.format import MATRIX, TEXT
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import SparseBlock, gathered, is_sparse
 from aucstudio.project.data.text.contents import MAX_REJECTED
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 # The column that says which file a row is from.
@@ -95,12 +96,7 @@ def _check_texts(read: tuple[Plain, Delimited], names: Sequence[str]) -> None:
     plain, found = read
     still = [c.name for c in found.columns if c.name in names and c.kind == "number" and c.distinct]
     if still:
-        raise InputError(
-            f"{plain.shown} has numbers in column {still[0]!r}, which is text in other files: "
-            "files read as one table need the same column types",
-            file=str(plain.shown),
-            column=still[0],
-        )
+        raise input_error("files_differ_in_kind", file=plain.shown, column=still[0])
 
 
 def _joined_columns(founds: Sequence[Delimited]) -> list[Column]:
@@ -128,12 +124,13 @@ def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) 
         other = by_name[column.name]
         marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
         if len(set(marks)) > 1:
-            raise InputError(
-                f"{plain.shown} uses the decimal mark {marks[1]!r} in column {column.name!r} "
-                f"and {first.shown} uses {marks[0]!r}: files read as one table need the same "
-                "number format",
-                file=str(plain.shown),
+            raise input_error(
+                "files_differ_in_mark",
+                file=plain.shown,
                 column=column.name,
+                mark=marks[1],
+                other=first.shown,
+                first=marks[0],
             )
 
 
@@ -176,11 +173,14 @@ def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
         if lacks or more:
             what = f"no column {lacks[0]!r}" if lacks else f"an additional column {more[0]!r}"
             near = suggestion(lacks[0], have) if lacks else ""
-            raise InputError(
-                f"{plain.shown} has {what}: files read as one table need the same columns, and "
-                f"{first.shown} has {listed(wanted)}{near}",
-                file=str(plain.shown),
+            raise input_error(
+                "files_differ_in_columns",
+                file=plain.shown,
                 column=(lacks or more)[0],
+                what=what,
+                other=first.shown,
+                names=listed(wanted),
+                hint=near,
             )
         _check_marks(first, like, plain, found)
 
@@ -231,7 +231,6 @@ def _together(
         for path, found in zip(paths, founds, strict=True)
         for row in found.rejected
     ]
-    notes = dict.fromkeys(note for found in founds for note in found.notes)
     digests = "".join(found.sha256 for found in founds)
     return dataclasses.replace(
         founds[0],
@@ -239,8 +238,10 @@ def _together(
         columns=columns,
         rejected=rejected[:MAX_REJECTED],
         rejected_rows=sum(found.rejected_rows for found in founds),
-        notes=[f"{len(paths)} files are read as one table", *notes],
         unreadable={name: one for found in founds for name, one in found.unreadable.items()},
         row_numbers=np.concatenate(numbers) if left_out else None,
-        findings=tuple(dict.fromkeys(one for found in founds for one in found.findings)),
+        findings=(
+            finding_of("format_files", files=len(paths)),
+            *dict.fromkeys(one for found in founds for one in found.findings),
+        ),
     )

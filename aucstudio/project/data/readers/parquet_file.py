@@ -12,7 +12,7 @@ from typing import Any
 from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
 
@@ -47,18 +47,10 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
             listed = ", ".join(wanted[start : start + _AT_ONCE])
             found = connection.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
             if max(found[::2], default=0) > LONGEST_CELL:
-                raise InputError(
-                    f"{path} has a cell of more than {bytes_words(LONGEST_CELL)}, too much for "
-                    "a table; leave its column out",
-                    file=str(path),
-                )
+                raise input_error("cell_too_long", file=path, size=bytes_words(LONGEST_CELL))
             total += sum(map(int, found[1::2]))
             if total > most:
-                raise InputError(
-                    f"{path} holds more than {bytes_words(most)} of text, too much for a table "
-                    "of its size; leave out columns of long texts",
-                    file=str(path),
-                )
+                raise input_error("texts_too_long", file=path, size=bytes_words(most))
 
 
 def _length(cell: str, kind: Any, depth: int = 0) -> str:

@@ -6,17 +6,15 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.readers.format import (
-    FILE,
     MATRIX,
     PARQUET,
     TEXT,
     Format,
-    Kind,
     ReadOptions,
     Written,
 )
@@ -25,7 +23,7 @@ from aucstudio.project.data.readers.registry import recognise
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 # A packed file in an archive is the most that is meant.
 _MOST_WRAPPINGS = 3
@@ -39,67 +37,66 @@ _WORDS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Plain:
-    """A file that one of the readers takes: the one that was given, or what it was written as.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plain(Written):
+    """A file that one of the readers takes: the given one, or what it was converted to.
 
     Attributes
     ----------
     path : Path
     shown : Path
         The file that was given.
-    kind : {"text", "parquet", "matrix"}
     format : str
         Key of the format.
     given : dict of part to value
-        The parts of the dialect that are not to be guessed.
+        The parts of the dialect that are not detected.
     chosen : tuple of str
-        Those of them that a person set.
-    notes : tuple of str
-    left_out : tuple of str
-        Those of them that say which rows are not there.
-    part : str
-        The sheet, table or member; empty where there is one only.
-    parts : tuple of str
-    texts : tuple of str
-        Columns that hold text, whatever their cells look like.
+        Those of them that the user set.
     numbers : frozenset of str
-        Columns that a person says are of numbers, whatever their cells look like.
-    roles : dict of str to str
-        What the file says that columns are for.
+        Columns that the user declared as numbers, whatever their cells look like.
     sha256 : str
         Of the file that was given; empty if the reader finds it.
     """
 
     path: Path
     shown: Path
-    kind: Kind
     format: str
     given: dict[str, Any]
     chosen: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    part: str = ""
-    parts: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    roles: dict[str, str] = dataclasses.field(default_factory=dict)
-    sha256: str = ""
     numbers: frozenset[str] = frozenset()
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was lost before the rows were read."""
-        return tuple(Finding("rejected", sentence) for sentence in self.left_out)
+    sha256: str = ""
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Columns of which it is said what they hold."""
+        """Columns whose kind is known."""
         return {**dict.fromkeys(self.texts, "text"), **dict.fromkeys(self.numbers, "number")}
 
     @property
     def words(self) -> str:
         """Name the file, and the part of it that was read."""
         return f"{self.shown}, {self.part!r}" if self.part else str(self.shown)
+
+
+class Inner(NamedTuple):
+    """The innermost file of a packed one, or the file itself.
+
+    Attributes
+    ----------
+    path : Path
+    form : Format
+    options : ReadOptions
+        Without the part that was found while unpacking.
+    remarks : list of Finding
+    part, parts
+        See :class:`Written`.
+    """
+
+    path: Path
+    form: Format
+    options: ReadOptions
+    remarks: list[Finding]
+    part: str = ""
+    parts: tuple[str, ...] = ()
 
 
 def make_plain(
@@ -109,16 +106,16 @@ def make_plain(
     tell: ReadingProgress,
     schema: Schema | None,
 ) -> Plain:
-    """Find the format of a file, and write it to ``folder`` as one that can be read if need be.
+    """Find the format of a file, and convert it in ``folder`` to one that can be read.
 
     Parameters
     ----------
     path : Path
     given : mapping of part to value
-        What a person set, the sheet among it.
+        What the user set, the sheet among it.
     folder : Path
     tell : callable
-        Told the fraction done and what is being done; may raise to stop.
+        Receives the fraction done and what is being done; may raise to stop.
     schema : Schema or None
         Of the training table.
 
@@ -127,70 +124,84 @@ def make_plain(
     InputError
         If it is no table, or has no such sheet.
     """
-    options = _options(given, schema)
-    chosen = tuple(sorted(given))
-    found, told = recognise(path)
-    notes = [told] if told else []
-    here, name, written, part = path, path.name, Written(), ""
-    parts: tuple[str, ...] = ()
-    wrappings: list[str] = []
+    form, _ = recognise(path)
     sha256 = ""
-    while found.writer:
-        if not (sha256 or found is PARQUET_FORMAT):
-            sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
+    if form.writer and form is not PARQUET_FORMAT:
+        sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
+    inner = unpack(path, options_of(given, schema), folder, tell)
+    return convert(path, inner, given, folder, tell, sha256)
+
+
+def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress) -> Inner:
+    """Recognise a file, and unpack what is packed to ``folder``."""
+    form, remarks = recognise(path)
+    inner = Inner(path, form, options, remarks)
+    wrappings: list[str] = []
+    while inner.form.key in PACKED:
         if len(wrappings) == _MOST_WRAPPINGS:
-            raise InputError(f"{path} is compressed too often; unpack it first", file=str(path))
-        target = folder / f"plain{len(wrappings)}"
-        written = write_as(found, path, here, target, options, tell)
-        notes += written.notes
+            raise input_error("packed_too_often", file=path)
+        target = folder / f"unpacked{len(wrappings)}"
+        written = write_as(inner.form, path, inner.path, target, inner.options, tell)
+        wrappings.append(inner.form.key)
+        with _naming(target, path, str(path)):
+            form, remarks = recognise(target, written.name)
+        remarks = [*inner.remarks, *written.remarks, *remarks]
+        inner = inner._replace(path=target, form=form, remarks=remarks)
         if written.part:
-            part, parts = written.part, written.parts
-            options = dataclasses.replace(options, part="", usual="")
-        if written.kind != FILE:
-            here = target if target.exists() else here
-            break
-        wrappings.append(found.key)
-        here, name = target, written.name
-        with _naming(here, path, str(path)):
-            found, told = recognise(here, name)
-        notes += [told] if told else []
+            options = dataclasses.replace(inner.options, part="", usual="")
+            inner = inner._replace(options=options, part=written.part, parts=written.parts)
     if wrappings:
-        notes.insert(0, f"packed by {' in '.join(reversed(wrappings))}")
-    if options.part:
-        raise InputError(
-            f"{path} is {found.title} and has one table only; leave the sheet {options.part!r} out",
-            file=str(path),
-            setting="sheet",
-        )
-    kind = written.kind if found.writer else TEXT
+        packed = found("format_packed", formats=" in ".join(reversed(wrappings)))
+        inner = inner._replace(remarks=[packed, *inner.remarks])
+    return inner
+
+
+def convert(
+    path: Path,
+    inner: Inner,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    sha256: str = "",
+) -> Plain:
+    """Convert a file to one that can be read, if it is not; ``path`` is the one to name."""
+    here, form, options, remarks, part, parts = inner
+    written = Written()
+    if form.writer:
+        target = folder / "converted"
+        written = write_as(form, path, here, target, options, tell)
+        here = target if target.exists() else here
+    if options.part and not written.part:
+        raise input_error("sheet_absent", file=path, title=form.title, part=options.part)
     known = _known(written)
     parts_given = {name: value for name, value in given.items() if name != "sheet"}
-    _check_given(path, found, known, parts_given)
+    _check_given(path, form, known, parts_given)
+    chosen = (name for name in sorted(given) if name == "sheet" or written.kind == TEXT)
+    facts = vars(written) | {
+        "remarks": (*remarks, *written.remarks),
+        "part": written.part or part,
+        "parts": written.parts or parts,
+    }
     return Plain(
-        here,
-        path,
-        kind,
-        found.key,
-        {**parts_given, **known},
-        chosen if kind == TEXT else tuple(part for part in chosen if part == "sheet"),
-        tuple(notes),
-        part,
-        parts,
-        written.texts,
-        written.roles,
-        sha256,
-        left_out=written.left_out,
+        **facts,
+        path=here,
+        shown=path,
+        format=form.key,
+        given={**parts_given, **known},
+        chosen=tuple(chosen),
+        sha256=sha256,
     )
 
 
-def _options(given: Mapping[str, Any], schema: Schema | None) -> ReadOptions:
+def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0) -> ReadOptions:
+    """Return how a file is to be read; see :class:`ReadOptions`."""
     kinds: dict[str, str] = {}
     usual = ""
     if schema is not None:
         kinds = {column.name: column.kind for column in schema.columns if column.kind}
         usual = schema.dialect.sheet if schema.dialect is not None else ""
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
-    return ReadOptions(sheet, usual, encoding, kinds, strict=bool(given.get("strict")))
+    return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
 
 
 def write_as(
@@ -229,10 +240,12 @@ def _check_given(
     for part, value in given.items():
         free = part not in known if known else False
         if not free and value != usual.get(part) and not (part == "encoding" and found.encodings):
-            raise InputError(
-                f"{path} is {found.title}, which has no {_WORDS.get(part, part)}: leave it out",
-                file=str(path),
+            raise input_error(
+                "setting_absent",
+                file=path,
                 setting=part,
+                title=found.title,
+                what=_WORDS.get(part, part),
             )
 
 
@@ -243,13 +256,7 @@ def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
     except InputError as error:
         if str(made) == words or str(made) not in str(error):
             raise
-        raise InputError(
-            str(error).replace(str(made), words),
-            file=str(path),
-            line=error.line,
-            column=error.column,
-            setting=error.setting,
-        ) from error
+        raise error.renamed(made, words, path) from error
 
 
 def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
@@ -272,12 +279,12 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
 
     with naming(plain):
         found = _read(plain, later, schema)
-    found = finished(plain, found)
     if schema is None and plain.texts:
         from aucstudio.project.data.parquet import about_texts
 
-        found.notes.extend(about_texts(c for c in found.columns if c.name in plain.texts))
-    return found
+        texts = about_texts(c for c in found.columns if c.name in plain.texts)
+        found = dataclasses.replace(found, findings=(*found.findings, *texts))
+    return finished(plain, found)
 
 
 def finished(plain: Plain, found: Delimited) -> Delimited:
@@ -287,8 +294,7 @@ def finished(plain: Plain, found: Delimited) -> Delimited:
         sha256=plain.sha256 or found.sha256,
         dialect=dataclasses.replace(found.dialect, sheet=plain.part),
         chosen=plain.chosen,
-        notes=[*plain.notes, *found.notes],
-        findings=(*plain.findings, *found.findings),
+        findings=(*plain.remarks, *found.findings),
     )
 
 

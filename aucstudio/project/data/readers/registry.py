@@ -11,6 +11,7 @@ import re
 import zipfile
 from pathlib import Path
 
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.readers.format import Format, Recognise
 
@@ -222,9 +223,10 @@ _STATEMENT = re.compile(
     rb"(?:(?:DROP|CREATE|ALTER|LOCK) TABLE|INSERT INTO|CREATE DATABASE|BEGIN TRANSACTION)\b",
     re.I | re.S,
 )
+_SPSS_SYNTAX = re.compile(rb"^[ \t]*DATA LIST\b.*^[ \t]*BEGIN DATA\b", re.I | re.S | re.M)
 
 
-def recognise(path: Path, name: str = "") -> tuple[Format, str]:
+def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
     """Find the format of a file: by its bytes, whatever its ending says.
 
     Parameters
@@ -236,8 +238,8 @@ def recognise(path: Path, name: str = "") -> tuple[Format, str]:
     Returns
     -------
     Format
-    str
-        What to tell about a misleading ending; may be empty.
+    list of Finding
+        Whether the ending of its name is misleading.
 
     Raises
     ------
@@ -253,18 +255,18 @@ def recognise(path: Path, name: str = "") -> tuple[Format, str]:
         reason = f"cannot be read ({error.strerror}); choose a file that you may read"
         raise unreadable(path, reason) from error
     _refuse_strangers(path, head)
-    found = next(form for form in FORMATS if form.recognises(path, head))
+    form = next(form for form in FORMATS if form.recognises(path, head))
     promised = by_ending(named)
-    if promised and found not in promised:
-        if found is TEXT and not _is_text(head):
+    if promised and form not in promised:
+        if form is TEXT and not _is_text(head):
             raise unreadable(
                 path,
                 f"has the ending {Path(named).suffix} but does not begin like "
                 f"{promised[0].title}; it may be damaged",
             )
-        told = f"read as {found.title}, despite the ending of {named}"
-        return found, told if head.strip() else ""
-    return found, ""
+        if head.strip():
+            return form, [found("format_ending", title=form.title, name=named)]
+    return form, []
 
 
 def _refuse_strangers(path: Path, head: bytes) -> None:
@@ -274,6 +276,8 @@ def _refuse_strangers(path: Path, head: bytes) -> None:
         what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
         what = "a file of SQL statements"
+    if _SPSS_SYNTAX.search(head):
+        what = "an SPSS syntax file"
     if what:
         raise unreadable(
             path,

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from aucstudio.project.data.columns import spell_number
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import refuse_columns
 
 _LOOK_EVERY = 10_000
@@ -84,10 +84,7 @@ def leave_room(folder: Path) -> None:
     InputError
     """
     if shutil.disk_usage(folder).free < _FREE_BYTES:
-        raise InputError(
-            "the temporary folder is nearly full: free some space there, or set the "
-            "environment variable TMPDIR to another folder"
-        )
+        raise input_error("disk_full")
 
 
 def spell(value: Any) -> str:

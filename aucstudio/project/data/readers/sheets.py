@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.readers.format import ReadOptions
-from aucstudio.project.data.readers.rows import first_parts
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.readers.format import ROWS, ReadOptions, Written
+from aucstudio.project.data.readers.rows import RowWriter, first_parts
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
 # Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
@@ -53,25 +54,46 @@ def pick_part(
     if options.part:
         if options.part in names:
             return options.part
-        raise InputError(
-            f"{path} has no {what} {options.part!r}; it has {listed([*map(repr, names)]) or 'none'}"
-            + suggestion(options.part, names),
-            file=str(path),
-            setting="sheet",
+        raise input_error(
+            "part_unknown",
+            file=path,
+            what=what,
+            part=options.part,
+            parts=listed([*map(repr, names)]) or "none",
+            hint=suggestion(options.part, names),
         )
     if options.usual in names:
         return options.usual
     tables = filter(holds_table, names)
-    found = next(tables, None)
-    if found is not None and is_narrow(found):
-        found = next(itertools.filterfalse(is_narrow, tables), found)
-    if found is None:
-        raise InputError(
-            f"{path} has no {what} with a table of at least two columns and a row below their "
-            "names; choose another file",
-            file=str(path),
-        )
-    return found
+    chosen = next(tables, None)
+    if chosen is not None and is_narrow(chosen):
+        chosen = next(itertools.filterfalse(is_narrow, tables), chosen)
+    if chosen is None:
+        raise input_error("parts_without_table", file=path, what=what)
+    return chosen
+
+
+def holds_table(rows: Sequence[Sequence[Any]]) -> bool:
+    """Return whether at least two rows have at least two cells."""
+    return sum(sum(map(bool, row)) > 1 for row in rows) > 1
+
+
+def write_table(
+    path: Path,
+    target: Path,
+    what: str,
+    tables: Mapping[str, Sequence[Sequence[Any]]],
+    options: ReadOptions,
+) -> Written:
+    """Write the rows of one of several tables as text."""
+    name = pick_part(path, what, list(tables), options, lambda one: holds_table(tables[one]))
+    with RowWriter(target) as out:
+        for row in tables[name]:
+            out.add(row)
+    held = tuple(one for one in tables if one == name or holds_table(tables[one]))
+    return Written(
+        known=dict(ROWS), remarks=tuple(about_parts(what, name, held)), part=name, parts=held
+    )
 
 
 def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
@@ -94,13 +116,10 @@ def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool
     )
 
 
-def note_of_parts(what: str, part: str, parts: Sequence[str]) -> list[str]:
+def about_parts(what: str, part: str, parts: Sequence[str]) -> list[Finding]:
     """Report which part was read if the file has several."""
     others = [name for name in parts if name != part]
     if not others:
         return []
-    kinds = f"{what}s" if len(others) > 1 else what
-    return [
-        f"{what} {part!r} is read; there {'are' if len(others) > 1 else 'is'} also the {kinds} "
-        f"{first_parts(others)}"
-    ]
+    names = first_parts(others)
+    return [found("format_part", what=what, part=part, count=len(others), others=names)]

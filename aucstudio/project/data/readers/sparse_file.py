@@ -24,7 +24,7 @@ from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.import_notices import about_unreadable
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
@@ -141,16 +141,9 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     findings = tuple(about_unreadable(found.unreadable))
     from aucstudio.project.data.text.delimited import Delimited
 
-    return Delimited(
-        Dialect(),
-        sha256,
-        [by_name[name] for name in (*found.names, *lacking)],
-        [],
-        0,
-        [finding.sentence for finding in findings],
-        unreadable=dict(found.unreadable),
-        findings=findings,
-    )
+    columns = [by_name[name] for name in (*found.names, *lacking)]
+    unreadable = dict(found.unreadable)
+    return Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
 
 
 def _implied(schema: Schema | None, found: SparseFile) -> list[str]:
@@ -169,11 +162,7 @@ def _refuse_infinite(
     if strange is None and len(places):
         strange = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
     if strange is not None:
-        raise InputError(
-            f"infinite value in column {strange!r} of {path}; leave it out of the row",
-            file=str(path),
-            column=strange,
-        )
+        raise input_error("infinite_value", file=path, column=strange)
 
 
 def _check_size(path: Path, rows: int, columns: int) -> None:
@@ -181,10 +170,13 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
 
     needed, memory = 8.0 * rows * columns, float(psutil.virtual_memory().total)
     if needed > _MOST_OF_MEMORY * memory:
-        raise InputError(
-            f"{path} has {rows:,} rows of {columns:,} features, which take {bytes_words(needed)} "
-            f"written out, and this machine has {bytes_words(memory)}; keep fewer features or rows",
-            file=str(path),
+        raise input_error(
+            "dense_too_large",
+            file=path,
+            rows=rows,
+            columns=columns,
+            size=bytes_words(needed),
+            memory=bytes_words(memory),
         )
 
 

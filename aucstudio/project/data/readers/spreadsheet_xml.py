@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
-from aucstudio.project.data.readers.rows import RowWriter
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.readers.sheets import write_table
+from aucstudio.project.errors import input_error
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
 _TELL_EVERY = 5_000
@@ -25,17 +24,7 @@ _NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type
 
 
 def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
-    sheets = _sheets(path, tell)
-    name = pick_part(path, "sheet", list(sheets), options, lambda one: _holds_table(sheets[one]))
-    with RowWriter(target) as out:
-        for row in sheets[name]:
-            out.add(row)
-    return Written(
-        known=dict(ROWS),
-        notes=tuple(note_of_parts("sheet", name, list(sheets))),
-        part=name,
-        parts=tuple(sheets),
-    )
+    return write_table(path, target, "sheet", _sheets(path, tell), options)
 
 
 def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
@@ -82,19 +71,9 @@ def _left_out(path: Path, index: str | None, have: int) -> int:
     """Count missing rows and cells from their indices."""
     missing = _whole(index) - 1 - have
     if missing > _MOST_LEFT_OUT:
-        raise InputError(
-            (
-                f"{path} numbers a row or cell {index}, beyond the limits of a sheet; it may "
-                "be damaged"
-            ),
-            file=str(path),
-        )
+        raise input_error("index_too_large", file=path, index=index)
     return missing
 
 
 def _whole(number: str | None) -> int:
     return int(number) if number and number.isascii() and number.isdigit() else 0
-
-
-def _holds_table(rows: _Rows) -> bool:
-    return sum(sum(map(bool, row)) > 1 for row in rows) > 1

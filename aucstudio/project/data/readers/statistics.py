@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     Advance,
@@ -13,7 +15,7 @@ from aucstudio.project.data.readers.format import (
     Written,
 )
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 _TELL_EVERY = 5_000
 _MOST_TOLD = 5
@@ -40,14 +42,14 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adva
         tell(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
-            raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
-        columns, notes = _converted(package, cells, about, options.kinds)
+            raise input_error("no_rows", file=path)
+        columns, remarks = _converted(package, cells, about, options.kinds)
         _write_rows(target, names, list(columns.values()), tell)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
-        nominal, told = _nominal(package, columns, about, texts)
+        nominal, more = _nominal(package, columns, about, texts)
         return Written(
             known=dict(NAMED_ROWS),
-            notes=(*notes, *told),
+            remarks=(*remarks, *more),
             roles=dict.fromkeys(nominal, "category"),
             texts=texts,
         )
@@ -57,35 +59,30 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adva
 
 def _converted(
     package: str, cells: Mapping[str, Any], about: Any, kinds: Mapping[str, str]
-) -> tuple[dict[str, list[Any]], list[str]]:
-    """Convert dates and labelled codes; return the columns, and notes about them."""
+) -> tuple[dict[str, list[Any]], list[Finding]]:
+    """Convert dates and labelled codes; return the columns, and findings about them."""
     from aucstudio.project.data.readers.statistics_formats import (
         conversion,
-        note_of_beyond,
         on_calendar,
     )
 
-    columns, notes, kept = dict[str, list[Any]](), list[str](), list[str]()
-    for name, found in cells.items():
-        values = found.tolist() if hasattr(found, "tolist") else list(found)
+    columns, remarks, kept = dict[str, list[Any]](), list[Finding](), list[str]()
+    for name, given in cells.items():
+        values = given.tolist() if hasattr(given, "tolist") else list(given)
         convert = conversion(package, about.original_variable_types.get(name) or "")
         if convert is not None:
             values, beyond = on_calendar(convert, values)
-            notes += [note_of_beyond(name, beyond)] * (beyond > 0)
+            remarks += [found("format_far_days", name, days=beyond)] if beyond else []
         labels = about.variable_value_labels.get(name)
         if labels:
             values, named = _labelled(values, labels, kinds.get(name))
             told = "" if named else _named({*values} & labels.keys(), labels)
             kept += [f"{name!r} ({told})"] if told else []
         columns[name] = values
-    notes += _counted(about.original_variable_types)
+    remarks += _counted(about.original_variable_types)
     if kept and not kinds:
-        notes.append(
-            "columns with labels for only some of their values are read as numbers: "
-            + ", ".join(kept[:_MOST_TOLD])
-            + (f" and {len(kept) - _MOST_TOLD} more" if len(kept) > _MOST_TOLD else "")
-        )
-    return columns, notes
+        remarks.append(found("format_some_labels", columns=listed(kept, _MOST_TOLD)))
+    return columns, remarks
 
 
 def _write_rows(
@@ -101,8 +98,8 @@ def _write_rows(
 
 def _nominal(
     package: str, columns: Mapping[str, Sequence[Any]], about: Any, texts: Collection[str]
-) -> tuple[list[str], list[str]]:
-    """Return the columns of nominal codes, and notes about codes that have no names here."""
+) -> tuple[list[str], list[Finding]]:
+    """Return the columns of nominal codes, and findings about them."""
     from aucstudio.project.data.readers.statistics_formats import is_in_catalog
 
     forms = {name: about.original_variable_types.get(name) or "" for name in columns}
@@ -112,25 +109,23 @@ def _nominal(
         for name, values in columns.items()
         if (about.variable_measure.get(name) == "nominal" or name in apart) and _are_codes(values)
     ]
-    notes = []
+    remarks = []
     if apart:
-        notes.append(
-            "value labels are not in this file but in a SAS catalog: "
-            + ", ".join(f"{name!r} ({forms[name]})" for name in apart[:_MOST_TOLD])
-        )
+        shown = [f"{name!r} ({forms[name]})" for name in apart]
+        remarks.append(found("format_catalog", columns=listed(shown, _MOST_TOLD)))
     if nominal:
-        notes.append(f"columns of nominal codes are categories: {first_parts(nominal)}")
-    return nominal, notes
+        remarks.append(found("format_nominal", columns=first_parts(nominal)))
+    return nominal, remarks
 
 
-def _counted(formats: Mapping[str, str]) -> Iterator[str]:
+def _counted(formats: Mapping[str, str]) -> Iterator[Finding]:
     """Report the columns that count months or quarters, as Stata does."""
     for start, unit in _STATA_UNITS.items():
         names = [
             name for name, form in formats.items() if str(form).replace("-", "").startswith(start)
         ]
         if names:
-            yield f"columns that count {unit} are read as numbers: {first_parts(names)}"
+            yield found("format_units", unit=unit, columns=first_parts(names))
 
 
 def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aucstudio.project.words import counted
-
 Convert = Callable[[float], Any]
 
 _DAY, _MINUTE = 86_400, 60
@@ -133,9 +131,3 @@ def on_calendar(convert: Convert, values: list[Any]) -> tuple[list[Any], int]:
             made.append(value)
             beyond += 1
     return made, beyond
-
-
-def note_of_beyond(name: str, beyond: int) -> str:
-    """Report the dates that no calendar holds."""
-    what = f"column {name}: {counted(beyond, 'day')} outside the supported date range "
-    return what + ("stays a number" if beyond == 1 else "stay numbers")

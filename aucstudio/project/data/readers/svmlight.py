@@ -13,7 +13,7 @@ import scipy
 
 from aucstudio.project.data.readers.format import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.sparse_file import SparseFile
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 LABEL, QUERY = "label", "qid"
 
@@ -29,7 +29,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
             raise _with_several_labels(path) or error from error
     tell(0.9)
     if not len(y):
-        raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
+        raise input_error("no_rows", file=path)
     # Only columns that occur: an index may be in the billions.
     used = np.unique(X.indices)
     parts = (X.data, np.searchsorted(used, X.indices), X.indptr)
@@ -51,10 +51,5 @@ def _with_several_labels(path: Path) -> InputError | None:
     with path.open("rb") as file:
         for line, text in enumerate(file, 1):
             if b"," in text.split(b" ", 1)[0]:
-                return InputError(
-                    f"{path}, line {line}: rows with several labels cannot be read; write a "
-                    "file with one label per row",
-                    file=str(path),
-                    line=line,
-                )
+                return input_error("several_labels", file=path, line=line)
     return None

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aucstudio.project.data.readers.format import ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import encoding_of_page
-from aucstudio.project.data.readers.rows import RowWriter
-from aucstudio.project.data.readers.sheets import note_of_parts, pick_part
+from aucstudio.project.data.readers.sheets import write_table
 
 _PIECE = 1 << 16
 # A cell that says it is wider or higher than any table is not believed.
@@ -33,11 +32,6 @@ class _Table:
     @property
     def size(self) -> int:
         return sum(map(len, self.rows))
-
-    @property
-    def holds_table(self) -> bool:
-        full = [row for row in self.rows if sum(map(bool, row)) > 1]
-        return len(full) > 1
 
     def open_row(self) -> None:
         self.close_row()
@@ -135,20 +129,10 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
         page.feed(text)
         tell(0.8 * done)
     page.close()
-    # Around the table that is meant stand small ones that only lay the page out.
-    tables = {t.name: t for t in sorted(page.tables, key=lambda table: -table.size)}
-    names = list(tables)
-    name = pick_part(path, "table", names, options, lambda one: tables[one].holds_table)
-    with RowWriter(target) as out:
-        for row in tables[name].rows:
-            out.add(row)
-    held = [one for one in names if tables[one].holds_table]
-    return Written(
-        known=dict(ROWS),
-        notes=tuple(note_of_parts("table", name, held)),
-        part=name,
-        parts=tuple(held),
-    )
+    # Small tables around the largest one only lay the page out.
+    largest = sorted(page.tables, key=lambda table: -table.size)
+    tables = {table.name: table.rows for table in largest}
+    return write_table(path, target, "table", tables, options)
 
 
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
-from aucstudio.project.words import counted
+from aucstudio.project.data.finding import Finding, found
 
 _STYLES = "xl/styles.xml"
 _CHUNK = 1 << 20
@@ -66,12 +66,11 @@ class Looks:
             if isinstance(cell, (int, float)) and cell >= 0 and cell == int(cell):
                 rows[row][column] = f"{int(cell):0{width}}"
 
-    def notes(self, height: int, width: int) -> Iterator[str]:
+    def about(self, height: int, width: int) -> Iterator[Finding]:
         """Report rows and columns that are read although the workbook hides them."""
         for what, hidden, most in (("row", self.rows, height), ("column", self.columns, width)):
             if count := sum(k < most for k in hidden):
-                are = "is" if count == 1 else "are"
-                yield f"{counted(count, what)} of the sheet {are} hidden and {are} also read"
+                yield found("format_hidden", count=count, what=what)
 
 
 def looks(path: Path, sheet: str) -> Looks:
@@ -113,16 +112,16 @@ def _old_workbook(path: Path, sheet: str) -> Looks:
 
 def columns_never_computed(path: Path, sheet: str) -> set[int]:
     """Find the columns of a workbook of XML that hold formulas whose values were not stored."""
-    found, rest = set[int](), b""
+    columns, rest = set[int](), b""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(_member(archive, sheet)) as file:
             while chunk := file.read(_CHUNK):
                 *cells, rest = (rest + chunk).split(b"</c>")
                 uncomputed = map(_UNCOMPUTED.search, cells)
-                found.update(_column(cell[1].decode()) for cell in uncomputed if cell)
+                columns.update(_column(cell[1].decode()) for cell in uncomputed if cell)
     except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
         return set()
-    return found
+    return columns
 
 
 def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -35,17 +35,11 @@ def times_of(table: AnyTable, name: str) -> Array:
 def time_column(table: AnyTable, name: str) -> ColumnInfo:
     """Return the column that orders rows in time; InputError unless it can."""
     if not name:
-        raise InputError("no time column is chosen", setting="time")
+        raise input_error("time_absent")
     column = table.column(name)
     if column.kind != "number" or column.role == "label":
         what = "is the label" if column.role == "label" else "holds texts"
-        raise InputError(
-            f"column {name!r} {what}, which does not order rows in time: choose a column of "
-            "dates or numbers",
-            file=str(table.path),
-            column=name,
-            setting="time",
-        )
+        raise input_error("time_invalid", file=table.path, column=name, what=what)
     return column
 
 

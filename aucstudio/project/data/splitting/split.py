@@ -18,7 +18,7 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import counted
 
 Mask = NDArray[np.bool_]
@@ -127,9 +127,7 @@ def _forward(
         )
     else:
         instead = f"{steps} steps"
-    raise InputError(
-        f"{validation.describe()} cannot be made: {why}; choose {instead}", setting="folds"
-    )
+    raise input_error("forward_impossible", scheme=validation.describe(), why=why, instead=instead)
 
 
 def _one_class(positive: Mask) -> bool:
@@ -153,11 +151,11 @@ def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> lis
     for repeat in range(validation.repeats):
         numbers = fold_numbers(positive, validation.folds, validation.seed + repeat, groups)
         if numbers is None:
-            raise InputError(
-                f"the groups of {groups.words if groups else ''} cannot be divided into "
-                f"{validation.folds} folds that each have both classes: choose "
-                f"{'fewer folds or ' if validation.folds > 2 else ''}hold-out",
-                setting="folds",
+            raise input_error(
+                "groups_undivided",
+                words=groups.words if groups else "",
+                folds=validation.folds,
+                fewer=validation.folds > 2,
             )
         splits += [
             Split(repeat, fold, np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
@@ -191,10 +189,8 @@ def _checked(splits: list[Split], positive: Mask) -> list[Split]:
     for split in splits:
         for rows, part in ((split.train, "training"), (split.test, "test")):
             if positive[rows].all() or not positive[rows].any():
-                raise InputError(
-                    f"the {part} part would hold one class only: choose a "
-                    f"{'larger' if part == 'test' else 'smaller'} test part",
-                    setting="test_size",
+                raise input_error(
+                    "part_of_one_class", part=part, size="larger" if part == "test" else "smaller"
                 )
     return splits
 
@@ -209,22 +205,22 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
     needed, fewest = _needed(validation), groups.fewest(positive)
     if fewest < needed:
         instead = "fewer folds" if fewest > 1 else "a test file"
-        raise InputError(
-            f"rows of one {groups.words} are kept together, and one class is in only {fewest} of "
-            f"{groups.count:,} groups; {validation.describe()} needs {needed}: choose {instead}, "
-            f"or give {groups.words} another role",
+        raise input_error(
+            "groups_too_few",
             setting=_setting(validation),
+            words=groups.words,
+            fewest=fewest,
+            groups=groups.count,
+            scheme=validation.describe(),
+            needed=needed,
+            instead=instead,
         )
 
 
 def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
     """Return the error for leave-pair-out where rows are to stay together."""
     instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
-    return InputError(
-        f"leave-pair-out would train on other rows of the same group, but rows of one {words} "
-        f"must stay together: {instead}, or give {words} another role",
-        setting=setting,
-    )
+    return input_error("pairs_of_groups", setting=setting, words=words, instead=instead)
 
 
 def require_enough(fewest: int, validation: Validation) -> None:
@@ -233,15 +229,13 @@ def require_enough(fewest: int, validation: Validation) -> None:
     if fewest >= needed:
         return
     if fewest < 2:
-        raise InputError(
-            f"the smaller class has {fewest} row{'' if fewest else 's'}, and no split can hold one "
-            "in training and one in test: add rows of that class, or choose a test file",
-            setting=_setting(validation),
-        )
-    raise InputError(
-        f"the smaller class has {fewest} rows; {validation.describe()} needs at least {needed}: "
-        f"choose fewer folds, {fewest} at most, or a test file",
+        raise input_error("class_of_one_row", setting=_setting(validation), rows=fewest)
+    raise input_error(
+        "class_too_small",
         setting=_setting(validation),
+        rows=fewest,
+        scheme=validation.describe(),
+        needed=needed,
     )
 
 
@@ -249,11 +243,13 @@ def require_both_parts(positive: Mask, validation: Validation) -> None:
     """Refuse a hold-out of single rows, one of which would leave a part without a class."""
     held = int(np.ceil(validation.test_size * len(positive)))
     if min(held, len(positive) - held) < 2:
-        raise InputError(
-            f"{validation.describe()} divides {len(positive)} rows into {len(positive) - held} "
-            f"training and {held} test rows, and both parts need both classes: "
-            + ("choose another test size" if len(positive) > 3 else "add rows"),
-            setting="test_size",
+        raise input_error(
+            "parts_too_small",
+            scheme=validation.describe(),
+            rows=len(positive),
+            train=len(positive) - held,
+            test=held,
+            instead="choose another test size" if len(positive) > 3 else "add rows",
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 FORWARD = "forward"
@@ -31,11 +31,7 @@ def scheme_of(settings: Collection[str]) -> str:
     if "time" in meant:
         meant = [name for name in meant if name != "folds"]  # there they are its steps
     if len(meant) > 1:
-        raise InputError(
-            f"{' and '.join(meant)} in [validation] are of different schemes: keep one, or give "
-            "the scheme",
-            setting="validation",
-        )
+        raise input_error("schemes_mixed", names=" and ".join(meant))
     return _SCHEME_OF[meant[0]] if meant else HOLD_OUT
 
 
@@ -78,29 +74,20 @@ class Validation:
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
-            raise InputError(
-                f"unknown validation scheme {self.scheme!r}; there are " + ", ".join(SCHEMES),
-                setting="validation",
-            )
+            raise input_error("scheme_unknown", scheme=self.scheme, known=", ".join(SCHEMES))
         if not 0.0 < self.test_size < 1.0:
-            raise InputError(
-                f"the test size must lie between 0 and 1; it is {self.test_size:g}",
-                setting="test_size",
-            )
+            raise input_error("test_size_invalid", size=self.test_size)
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
             if value < least:
-                raise InputError(f"{name} must be at least {least}; it is {value}", setting=name)
+                raise input_error("setting_too_small", setting=name, least=least, value=value)
             if value > most:
-                raise InputError(f"{name} must be at most {most}; it is {value}", setting=name)
+                raise input_error("setting_too_large", setting=name, most=most, value=value)
         for name in ("gap", "window"):
             if not 0.0 <= getattr(self, name) < np.inf:
-                raise InputError(
-                    f"{name} must be a number of at least 0; it is {getattr(self, name):g}",
-                    setting=name,
-                )
+                raise input_error("setting_negative", setting=name, value=getattr(self, name))
         if self.scheme == FILE and not self.test_file:
-            raise InputError("no test file is chosen", setting="test_file")
+            raise input_error("test_file_absent")
 
     @property
     def splits(self) -> int:

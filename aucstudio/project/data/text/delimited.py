@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import (
@@ -73,15 +73,13 @@ class Delimited:
     rejected : list of Rejected
         The first hundred.
     rejected_rows : int
-    notes : list of str
+    findings : tuple of Finding
     chosen : tuple of str
         The parts of the dialect that a person set.
     unreadable : dict of str to Unreadable
         By column, what is no number where the schema says that numbers are.
     row_numbers : ndarray of int64, shape (rows,), or None
         Which data rows of the file the rows are, counted from 1; None if none was left out.
-    findings : tuple of Finding
-        What of the notes may change results.
     """
 
     dialect: Dialect
@@ -89,11 +87,10 @@ class Delimited:
     columns: list[Column]
     rejected: list[Rejected]
     rejected_rows: int
-    notes: list[str]
+    findings: tuple[Finding, ...]
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: Numbers | None = None
-    findings: tuple[Finding, ...] = ()
 
 
 def read_delimited(
@@ -134,11 +131,10 @@ def read_delimited(
         columns,
         contents.left_out.listed,
         contents.left_out.total,
-        [*opened.notes, *(finding.sentence for finding in noticed)],
+        tuple(noticed),
         opened.chosen,
         unreadable,
         contents.row_numbers,
-        tuple(noticed),
     )
 
 
@@ -183,7 +179,6 @@ class Opened:
     sample : TextSample
     forms : dict of int to NumberFormat or None
         What the sample promises of each column.
-    notes : list of str
     chosen : tuple of str
         The parts of the dialect that a person set.
     settled : frozenset of int
@@ -191,14 +186,13 @@ class Opened:
     short : bool
         Whether the file has few rows, or is wide.
     findings : tuple of Finding
-        What was noticed above the rows.
+        About the layout.
     """
 
     source: Source
     sha256: str
     sample: TextSample
     forms: Formats
-    notes: list[str]
     chosen: tuple[str, ...] = ()
     settled: frozenset[int] = frozenset()
     short: bool = False
@@ -281,16 +275,16 @@ def open_delimited(
     forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
     short = is_small(text, whole, plain.stat().st_size, len(names))
     findings = about_layout(layout, decoding, notes, names)
+    about_dialect = _about_dialect(dialect, decoding, given)
     return Opened(
         source,
         found.sha256,
         sample,
         forms,
-        _dialect_notes(dialect, decoding, given),
         tuple(sorted(given)),
         settled,
         short,
-        tuple(findings),
+        (*findings, *about_dialect),
     )
 
 
@@ -388,24 +382,24 @@ def _columns(names: list[str], contents: Contents) -> list[Column]:
     ]
 
 
-def _dialect_notes(dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]) -> list[str]:
-    notes = []
+def _about_dialect(
+    dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Report how the file is laid out."""
     if decoding.is_sure and decoding.encoding != "utf-8":
-        notes.append(f"encoding {decoding.encoding}")
-    # What was given is known to a person, or to the reader that wrote the file.
+        yield found("format_encoding", encoding=decoding.encoding)
+    # What was given is known to the user, or to the reader that wrote the file.
     if dialect.skip and "skip" not in given:
-        plural = "s" if dialect.skip > 1 else ""
-        notes.append(f"{dialect.skip} line{plural} before the table skipped")
+        yield found("format_skipped", lines=dialect.skip)
     if dialect.edges:
-        notes.append("cells are separated by their position in the line")
+        yield found("format_fixed_width")
     elif dialect.delimiter != ",":
-        name = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
-        notes.append(f"cells are separated by {name}")
+        mark = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
+        yield found("format_delimiter", mark=mark)
     if dialect.comment:
-        notes.append(f"lines that begin with {dialect.comment} are comments")
+        yield found("format_comments", mark=dialect.comment)
     if dialect.decimal == ",":
-        notes.append("decimal comma")
-    return notes
+        yield found("format_decimal_comma")
 
 
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
