@@ -105,11 +105,13 @@ class SquaredHingePoint:
 
     def _over_negatives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the negatives active with each positive, with the pairs' weights."""
-        return self._p * (self._k_positive * own + _sums_from(self._q * others)[self._first])
+        per_row = self._k_positive * own + _sums_from(self._q * others)[self._first]
+        return np.asarray(self._p * per_row)
 
     def _over_positives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the positives active with each negative, with the pairs' weights."""
-        return self._q * (self._k_negative * own + _sums_below(self._p * others)[self._segment])
+        per_row = self._k_negative * own + _sums_below(self._p * others)[self._segment]
+        return np.asarray(self._q * per_row)
 
     def gram(self, X: NDArray[Any], pause: Callable[[], None]) -> Array:
         """Return the Hessian with respect to w of scores X w, shape (d, d).

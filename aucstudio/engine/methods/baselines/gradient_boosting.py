@@ -38,16 +38,16 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     Minimises ``sum_i c_i (log(1 + exp(f_i)) - y_i f_i) / sum_i c_i`` step by step, each step adding
     a tree that follows the gradient; c_i is the weight of the row, times
     N / (2 N_class) with balanced class weights.
-    A feature is split between at most 255 quantiles of all rows, each counted once. On its own the
-    library takes the same ones, unless rows weigh differently or are more than 200,000: then it
-    takes weighted quantiles, or those of a sample.
+    A feature is split between at most 255 quantiles of all rows, each counted once. The library
+    itself uses the same quantiles, except for weighted rows (weighted quantiles) and for more than
+    200,000 rows (those of a sample).
 
-    Rows may have gaps (NaN). Each split sends them to the side where they lower the loss most, or,
-    if none of its training rows has one, to the side with more rows.
+    Missing values (NaN) are allowed. Each split sends them to the side where they lower the loss
+    most or, if none of its training rows has one, to the side with more rows.
 
-    There is no optimum to approach, hence no certificate: ``dual_gap_`` is None, and the number of
-    trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
-    trees in every run.
+    No optimum is approached and there is no certificate: ``dual_gap_`` is None. Training ends after
+    the given number of trees. ``decision_function`` returns log-odds. The same settings and rows
+    give the same trees in every run.
 
     References
     ----------

@@ -156,7 +156,7 @@ def _moments(sums: Callable[[bool], Iterable[Sums]]) -> Classes:
 
 
 def _rarer(positive: Mask) -> bool:
-    return 2 * np.count_nonzero(positive) <= len(positive)
+    return bool(2 * np.count_nonzero(positive) <= len(positive))
 
 
 def _add_up(from_zero: bool, rare: bool, look: Callable[[], None], pieces: Parts) -> Sums:

@@ -40,14 +40,14 @@ class AUCRLS(LeastSquares):
 
     Minimises ``mean_ij (2 - M_ij)^2 + regularization * |w|^2`` over all pairs of a positive and
     a negative; the paper's lambda is ``regularization`` times m n. The mean pair loss follows
-    from class means and class variances, so that no pair is ever formed: O(N d^2 + d^3) with the
-    linear kernel (O(N^2 d + N^3) where features outnumber rows), O(N^3) with the others, for up
-    to 20,000 rows.
+    from class means and class variances, and no pair is formed. Time is O(N d^2 + d^3) with the
+    linear kernel (O(N^2 d + N^3) where features outnumber rows) and O(N^3) with the others, for
+    up to 20,000 rows.
 
     Rows may come in blocks with the linear kernel: one pass over them, a second where they lie
     far from 0.
 
-    With ``regularization`` 0 the solution of least norm is taken; it rests on one
+    With ``regularization`` 0 the result is the solution of least norm. It takes one
     eigendecomposition, which cannot be interrupted, and has no certificate (``dual_gap_`` is None).
 
     References

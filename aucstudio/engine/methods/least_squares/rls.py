@@ -35,11 +35,11 @@ class RLS(LeastSquares):
 
     Minimises ``mean_i (y_i - f(x_i))^2 + regularization * |w|^2`` over all rows, with
     ``f(x) = <w, x>``, or ``<w, x> + b`` and b unpenalised if ``fit_intercept``; the paper's
-    lambda is ``regularization`` times N. The paper's form has no constant, so that it depends on
-    where the features have their zero, and on unbalanced classes it often ranks worse for it.
-    Without a constant the threshold is chosen afterwards, as for a ranking; with one it is b.
+    lambda is ``regularization`` times N. The paper's form has no constant: the result then depends
+    on the origin of the features, and often ranks worse on unbalanced classes. Without a constant
+    the threshold is chosen after training, as for a ranking; with one it is b.
 
-    Solved as :class:`AUCRLS`, at the same cost.
+    Solved like :class:`AUCRLS`, at the same cost.
 
     References
     ----------

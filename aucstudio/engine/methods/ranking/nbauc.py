@@ -34,13 +34,13 @@ class NBAUC(GaussianFeatures):
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = S_r^-1/2 V_r' k(U, x) with the
     landmarks U and k(U, U) = V S V'. The paper sums over the pairs: C_paper = C / (m n).
 
-    Landmarks are centres of clusters of the rows; from as many landmarks as rows on, the rows
+    Landmarks are centres of clusters of the rows. With as many landmarks as rows they are the rows
     themselves, and the method is kernel RankSVM. Time grows with the square of their number v,
-    memory with v N. The paper's width, 1 / b with b the mean squared
-    distance of the rows to their mean, is ``"scale"`` where features are standardised. Features
-    of more than 4,000,000 numbers are kept in single precision, which moves ``objective_`` by some
-    millionths, unless ``tol`` is below 1e-6. Of rows that come in blocks no features are kept: they
-    are computed again in every pass, of which there is one more than with RankSVM.
+    memory with v N. The paper's width, 1 / b with b the mean squared distance of the rows to their
+    mean, is ``"scale"`` for standardised features. More than 4,000,000 feature values are stored in
+    single precision, which changes ``objective_`` by some millionths, unless ``tol`` is below 1e-6.
+    For rows in blocks the features are computed again in every pass; there is one pass more than
+    with RankSVM.
 
     Raises
     ------

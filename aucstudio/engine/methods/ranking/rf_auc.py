@@ -87,11 +87,11 @@ class RFAUC(GaussianFeatures):
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = (cos omega_l.x, sin omega_l.x) sqrt(2/D)
-    with D / 2 random frequencies omega_l (an odd D is
-    rounded up). The paper sums over the pairs: C_paper = C / (m n).
+    with D / 2 random frequencies omega_l (an odd D is rounded up). The paper sums over the pairs:
+    C_paper = C / (m n).
 
-    The error of the kernel falls as 1 / sqrt(D), whatever the rows are; landmarks, which see the
-    rows, usually need fewer features. Precision as in :class:`NBAUC`.
+    The error of the kernel falls as 1 / sqrt(D) for any rows. Landmarks are chosen from the rows
+    and usually need fewer features. Precision as in :class:`NBAUC`.
 
     Raises
     ------

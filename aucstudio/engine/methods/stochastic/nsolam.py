@@ -19,12 +19,11 @@ class NSOLAM(StochasticClassifier):
     """Minimises the squared loss of all pairs from one row at a time, without a buffer.
 
     Minimises ``mean_ij (1 - M_ij)^2`` subject to ``|w| <= radius``. For a large radius the
-    solution is half that of AUC-RLS with regularization 0, whose margins are drawn towards 2. Each
-    step looks at one row, by a saddle-point form of the loss; steps are ``zeta / sqrt(t)`` long on
-    features scaled such that the longest row has length 1, as the paper takes it; ``radius``
-    refers to the features as they are. The scorer is the mean of the iterates, each weighted by
-    its step, at the end of the epoch where the objective was least. There is no certificate:
-    ``dual_gap_`` is None.
+    solution is half that of AUC-RLS with regularization 0, whose margins approach 2. Each step
+    uses one row, by a saddle-point form of the loss. Its size is ``zeta / sqrt(t)`` on features
+    scaled so that the longest row has length 1, as in the paper; ``radius`` refers to the original
+    features. The scorer is the mean of the iterates, weighted by their steps, at the end of the
+    epoch with the lowest objective. There is no certificate: ``dual_gap_`` is None.
 
     References
     ----------

@@ -37,24 +37,24 @@ class ASVM(KernelSettings, AUCClassifier):
     Minimises ``1/2 |w|^2 - mu rho + C1 sum_i (1 - f(x_i))_+ + C2 sum_i (rho - f(x_i))_+ + C3 sum_j
     (1 + f(z_j))_+`` over w, b and rho >= 1, with f(x) = <w, phi(x)> + b, ``C1 = C``, ``C2 = mu /
     (nu m)`` and ``C3 = C class_ratio``. All sums run over rows, none is a mean: C weighs the loss
-    of one positive, as in the SVM, so that a value does not carry over to a table of another size.
-    ``objective_`` is this value for the scorer returned, b and rho being the best for it; it may
-    be negative. The certificate is the duality gap.
+    of one positive, as in the SVM, and a value does not carry over to a table of another size.
+    ``objective_`` is the value for the returned scorer at its best b and rho; it may be negative.
+    The certificate is the duality gap.
 
     mu rewards a wide core margin rho. Where rho > 1, at most a share nu of the positives scores
-    less than rho (strictly). Without the bound rho >= 1 the core margin could become smaller than
-    the class margin, even negative; on overlapping classes it stays at 1 unless mu is large, and
-    the method is then an SVM whose positives cost C1 + C2, as ``notes_`` says. mu has to be less
-    than C3 n (at C3 n, the constants have no finite optimum; beyond, the objective has none) and
-    than C2 m = mu / nu, which nu < 1 makes sure of.
+    strictly less than rho. Without the bound rho >= 1 the core margin could become smaller than
+    the class margin, even negative. On overlapping classes it stays at 1 unless mu is large; the
+    method is then an SVM whose positives cost C1 + C2, and ``notes_`` reports it. mu must be less
+    than C3 n: at C3 n the constants have no finite optimum, beyond it the objective has none. It
+    must also be less than C2 m = mu / nu, which nu < 1 ensures.
 
-    The threshold is not -b: ``predict`` says positive above the (1 - fpr) quantile of the negative
-    training scores, midway to the next higher score. Held-out scores are better for it; see
-    :meth:`set_threshold`.
+    The threshold is not -b: ``predict`` returns the positive class above the (1 - fpr) quantile of
+    the negative training scores, midway to the next higher score. Held-out scores give a better
+    threshold; see :meth:`set_threshold`.
 
-    This is ASVM in style only. That the asymmetric SVM extends the one-class SVM by false
-    positives and a user tolerance is in its abstract; the core margin is recalled, and the printed
-    primal could not be checked: its weighting may differ.
+    This follows ASVM in style only. The abstract of the paper states that the asymmetric SVM
+    extends the one-class SVM by false positives and a user tolerance. The core margin is recalled;
+    the printed primal could not be checked, and its weighting may differ.
 
     An interior point step costs O(N r^2 + r^3), r being the smaller of features and rows for the
     linear kernel and the rank of the kernel matrix for others.
