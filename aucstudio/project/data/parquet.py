@@ -6,7 +6,7 @@ import dataclasses
 import glob
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,11 +17,12 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import FORMAT, Finding, found
 from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.cell_sql import literal, quoted, text_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.contents import Unreadable
-from aucstudio.project.data.text.delimited import Delimited, set_aside
+from aucstudio.project.data.text.delimited import set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
@@ -333,10 +334,8 @@ def _layout(kind: str) -> str:
 
 def read_parquet(
     path: Path, tell: Callable[[float, str], None], schema: Schema | None = None
-) -> Delimited:
-    """Read a Parquet file; its dialect is the default one, which says nothing.
-
-    With a ``schema``, what the cells are is taken from there.
+) -> Table:
+    """Read a Parquet file as a table without roles; a ``schema`` determines what the cells are.
 
     Raises
     ------
@@ -355,7 +354,27 @@ def read_parquet(
     remarks += [*about_missing(columns), *about_unreadable(unreadable)]
     if schema is None:
         remarks += about_texts(columns)
-    return Delimited(Dialect(), sha256, columns, [], 0, tuple(remarks), unreadable=unreadable)
+    return typed_table(path, "parquet", sha256, columns, remarks, unreadable)
+
+
+def typed_table(
+    path: Path,
+    form: str,
+    sha256: str,
+    columns: Sequence[Column],
+    remarks: Iterable[Finding],
+    unreadable: Mapping[str, Unreadable],
+) -> Table:
+    """Make a table without roles of the columns of a typed file, which has no dialect."""
+    return Table(
+        path=path,
+        format=form,
+        dialect=Dialect(),
+        sha256=sha256,
+        columns=tuple(columns),
+        remarks=tuple(remarks),
+        unreadable=dict(unreadable),
+    )
 
 
 def about_texts(columns: Iterable[Column]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,6 @@ from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, input_error
-
-if TYPE_CHECKING:
-    from aucstudio.project.data.readers.reading import Plain
-    from aucstudio.project.data.text.delimited import Delimited
 
 __all__ = [
     "Column",
@@ -175,13 +171,12 @@ def read_table(
     """
     path, tell = Path(path), teller(progress)
     with scratch.folder() as folder:
-        plain, found = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
-    bare = without_label(plain, found)
+        declared, bare = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
     return with_choices(
         dataclasses.replace(bare, columns=columns),
         columns,
-        plain.roles,
+        declared,
         label=label,
         positive=positive,
         ignore=ignore,
@@ -213,7 +208,7 @@ def _read(
     tell: Callable[[float, str], None],
     schema: Schema | None,
     numbers: frozenset[str],
-) -> tuple[Plain, Delimited]:
+) -> tuple[Mapping[str, str], Table]:
     from aucstudio.project.data.readers.reading import make_plain, read_columns
 
     if paths := several(path):
@@ -222,7 +217,7 @@ def _read(
         return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
-    return plain, read_columns(plain, tell, schema)
+    return plain.roles, read_columns(plain, tell, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -252,28 +247,6 @@ def with_file_roles(
         label = own
     others = {name: role for name, role in declared.items() if role != "label" and name != label}
     return label, {**others, **roles}
-
-
-def without_label(plain: Plain, found: Delimited) -> Table:
-    """Make a table of what a file holds; nothing is its label yet."""
-    return Table(**known_of(plain, found), columns=tuple(found.columns))
-
-
-def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
-    """Return what a table knows of its file."""
-    return {
-        "path": plain.shown,
-        "format": plain.format,
-        "sheets": plain.parts,
-        "dialect": found.dialect,
-        "sha256": found.sha256,
-        "rejected": tuple(found.rejected),
-        "remarks": found.findings,
-        "rejected_rows": found.rejected_rows,
-        "chosen": found.chosen,
-        "unreadable": found.unreadable,
-        "row_numbers": found.row_numbers,
-    }
 
 
 def with_guessed_roles(

@@ -11,11 +11,12 @@ import numpy as np
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.parquet import ParquetReader
+from aucstudio.project.data.parquet import ParquetReader, typed_table
 from aucstudio.project.data.paths import fingerprint, several
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import (
     Contents,
     Formats,
@@ -25,13 +26,12 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
-    Delimited,
     Opened,
     ReadingProgress,
     no_rows,
     open_delimited,
 )
-from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rows import first_unreadable
@@ -46,7 +46,7 @@ class StoredFile(NamedTuple):
     """A file whose cells can be fetched; its columns hold none."""
 
     plain: Plain
-    found: Delimited
+    found: Table
     store: CellStore
     rows: int
 
@@ -79,7 +79,7 @@ def open_file(
     return StoredFile(plain, finished(plain, found), store, rows)
 
 
-Stored = tuple[Delimited, CellStore, int]
+Stored = tuple[Table, CellStore, int]
 
 
 def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Stored:
@@ -102,13 +102,15 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         raise
     findings = about_cells(source.names, kept, opened.sample, source.dialect, unreadable)
     columns = _columns(opened.source.names, kept.forms, kept.forms)
-    found = Delimited(
-        opened.source.dialect,
-        opened.sha256,
-        columns,
-        kept.left_out.listed,
-        kept.left_out.total,
-        (*opened.findings, *findings),
+    found = Table(
+        path=path,
+        format="csv",
+        dialect=opened.source.dialect,
+        sha256=opened.sha256,
+        columns=tuple(columns),
+        rejected=tuple(kept.left_out.listed),
+        rejected_rows=kept.left_out.total,
+        remarks=(*opened.findings, *findings),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
     )
@@ -148,7 +150,7 @@ def _open_parquet(
     findings = (*store.shape.remarks, *about_unreadable(unreadable))
     numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
     columns = _columns(store.shape.names, store.shape.forms, numbers)
-    found = Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
+    found = typed_table(path, "parquet", sha256, columns, findings, unreadable)
     return found, store, store.shape.rows
 
 

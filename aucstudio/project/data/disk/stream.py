@@ -27,7 +27,6 @@ from aucstudio.project.data.table import (
     DialectChoice,
     ReadingListener,
     Table,
-    known_of,
     missing_column,
     numbers_in,
     parts_of,
@@ -239,10 +238,10 @@ def open_stream(
         raise
     release = weakref.finalize(opened.store, scratch.remove, folder)
     found = opened.found
+    common = {field.name: getattr(found, field.name) for field in dataclasses.fields(AnyTable)}
     try:
         bare = DiskTable(
-            **known_of(opened.plain, found),
-            columns=tuple(map(described, found.columns)),
+            **common | {"columns": tuple(map(described, found.columns))},
             store=opened.store,
             places={column.name: k for k, column in enumerate(found.columns)},
             release=release,

@@ -21,7 +21,8 @@ from aucstudio.project.data.readers.format import (
 from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
 from aucstudio.project.data.readers.registry import recognise
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.delimited import ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
 
@@ -264,8 +265,8 @@ def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
     return _naming(plain.path, plain.shown, plain.words)
 
 
-def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
-    """Read the columns of a file.
+def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Table:
+    """Read a file as a table without roles.
 
     Raises
     ------
@@ -278,27 +279,30 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
         tell(begin + (1 - begin) * share, words)
 
     with naming(plain):
-        found = _read(plain, later, schema)
+        table = finished(plain, _read(plain, later, schema))
     if schema is None and plain.texts:
         from aucstudio.project.data.parquet import about_texts
 
-        texts = about_texts(c for c in found.columns if c.name in plain.texts)
-        found = dataclasses.replace(found, findings=(*found.findings, *texts))
-    return finished(plain, found)
+        texts = about_texts(c for c in table.columns if c.name in plain.texts)
+        table = dataclasses.replace(table, remarks=(*table.remarks, *texts))
+    return table
 
 
-def finished(plain: Plain, found: Delimited) -> Delimited:
+def finished(plain: Plain, table: Table) -> Table:
     """Add what is known of the file that was given to what was read of it."""
     return dataclasses.replace(
-        found,
-        sha256=plain.sha256 or found.sha256,
-        dialect=dataclasses.replace(found.dialect, sheet=plain.part),
+        table,
+        path=plain.shown,
+        format=plain.format,
+        sheets=plain.parts,
+        sha256=plain.sha256 or table.sha256,
+        dialect=dataclasses.replace(table.dialect, sheet=plain.part),
         chosen=plain.chosen,
-        findings=(*plain.remarks, *found.findings),
+        remarks=(*plain.remarks, *table.remarks),
     )
 
 
-def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
+def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Table:
     if plain.kind == PARQUET:
         from aucstudio.project.data.parquet import read_parquet
 

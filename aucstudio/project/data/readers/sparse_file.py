@@ -19,18 +19,17 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.parquet import typed_table
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
-from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from aucstudio.project.data.text.delimited import Delimited
 
 Text = tuple[str | None, ...]
 
@@ -115,7 +114,7 @@ def _load(path: Path) -> SparseFile:
         )
 
 
-def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Delimited:
+def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Table:
     """Make columns of a table that was put down; ``shown`` is the file to name.
 
     Raises
@@ -139,11 +138,8 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
         features = [_of_numbers(column.name, column.values) for column in features]
     by_name = beside | {column.name: column for column in features}
     findings = tuple(about_unreadable(found.unreadable))
-    from aucstudio.project.data.text.delimited import Delimited
-
     columns = [by_name[name] for name in (*found.names, *lacking)]
-    unreadable = dict(found.unreadable)
-    return Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
+    return typed_table(shown, "", sha256, columns, findings, found.unreadable)
 
 
 def _implied(schema: Schema | None, found: SparseFile) -> list[str]:

@@ -14,6 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import (
     MOST_BYTES,
@@ -21,10 +22,7 @@ from aucstudio.project.data.text.contents import (
     AstrayError,
     Contents,
     Formats,
-    Numbers,
-    Rejected,
     Source,
-    Unreadable,
 )
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
@@ -60,47 +58,14 @@ _WRAPS = re.compile(
 )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Delimited:
-    """What a delimited file holds, before anything is decided about roles.
-
-    Attributes
-    ----------
-    dialect : Dialect
-    sha256 : str
-    columns : list of Column
-        With the role "number" or "category", after their kind.
-    rejected : list of Rejected
-        The first hundred.
-    rejected_rows : int
-    findings : tuple of Finding
-    chosen : tuple of str
-        The parts of the dialect that a person set.
-    unreadable : dict of str to Unreadable
-        By column, what is no number where the schema says that numbers are.
-    row_numbers : ndarray of int64, shape (rows,), or None
-        Which data rows of the file the rows are, counted from 1; None if none was left out.
-    """
-
-    dialect: Dialect
-    sha256: str
-    columns: list[Column]
-    rejected: list[Rejected]
-    rejected_rows: int
-    findings: tuple[Finding, ...]
-    chosen: tuple[str, ...] = ()
-    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
-    row_numbers: Numbers | None = None
-
-
 def read_delimited(
     path: Path,
     given: Mapping[str, Any],
     tell: ReadingProgress,
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
-) -> Delimited:
-    """Read a delimited text file, whose dialect is detected but for what is ``given``.
+) -> Table:
+    """Read a delimited text file as a table without roles; its dialect is detected unless given.
 
     With a ``schema``, what the cells are is taken from there; without, ``kinds`` names columns of
     texts or numbers, whatever their cells look like.
@@ -125,16 +90,18 @@ def read_delimited(
         *opened.findings,
         *about_columns(columns, contents, opened.sample, opened.source.dialect, unreadable),
     ]
-    return Delimited(
-        opened.source.dialect,
-        opened.sha256,
-        columns,
-        contents.left_out.listed,
-        contents.left_out.total,
-        tuple(noticed),
-        opened.chosen,
-        unreadable,
-        contents.row_numbers,
+    return Table(
+        path=path,
+        format="csv",
+        dialect=opened.source.dialect,
+        sha256=opened.sha256,
+        columns=tuple(columns),
+        rejected=tuple(contents.left_out.listed),
+        rejected_rows=contents.left_out.total,
+        remarks=tuple(noticed),
+        chosen=opened.chosen,
+        unreadable=unreadable,
+        row_numbers=contents.row_numbers,
     )
 
 
