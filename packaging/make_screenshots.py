@@ -1,44 +1,88 @@
-"""Make the README's picture: the program itself, run on an example study without a display.
+#!/usr/bin/env python3
+"""Make the pictures of the README and the user guide: the program on example studies.
 
-Usage: packaging/make_screenshots.py [FOLDER]; the default is resources/screenshots.
+Usage: packaging/make_screenshots.py
+Writes resources/screenshots and resources/help/pictures; needs no display.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import shutil
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
-STUDY = "two-scorers"
+RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+WINDOW = (1050, 640)
+WIDTH = 680  # of the page of the guide, and of a view of such a window
+MOST_SECONDS = 120.0
+STUDY, RUN = "payments", "SVM-pAUC"
 
 
 def main() -> None:
-    """Run the study and save its ROC page."""
+    """Run the studies and save the pictures."""
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
 
-    root = Path(__file__).resolve().parent.parent
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else root / "resources" / "screenshots"
-    target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["AUCSTUDIO_HOME"] = folder
-        demo = run_demo(Path(folder), STUDY)
+        demo = run_demo(Path(folder), "two-scorers")
         picture = save_pictures(demo.project, Path(folder))["ROC"]
-        _with_palette(QImage(str(picture))).save(str(target / "roc-light.png"), quality=0)
+        save(QImage(str(picture)), RESOURCES / "screenshots" / "roc-light.png")
+        project = run_demo(Path(folder), STUDY).project
+        for theme in ("light", "dark"):
+            paint_views(Path(shutil.copy(project, project.with_stem(theme))), theme)
 
 
-def _with_palette(image: QImage) -> QImage:
-    """Return an image in its 256 most frequent colours: a third of the bytes."""
+def paint_views(project: Path, theme: str) -> None:
+    """Save a picture of the window and of each view that has something to show."""
+    from aucstudio.gui.main_window import MainWindow
+    from aucstudio.gui.pictures import choose_tuned, prepare, settle
+
+    application = prepare(theme)
+    window = MainWindow()
+    window.set_theme(theme)
+    window.resize(*WINDOW)
+    window.show()
+    window.open_project(project)
+    (run,) = (run for run in window.session.shown_runs() if run.look.name.startswith(RUN))
+    window.session.select(run.record.id)
+    shown: dict[str, QWidget] = {view.objectName(): view for view in window.views}
+    for name, widget in {**shown, "window": window}.items():
+        view = shown.get(name, shown["roc_view"])
+        if not choose_tuned(window.session, view):
+            continue
+        window.deck.show_view(view)
+        end = time.monotonic() + MOST_SECONDS
+        settle(window)
+        while view.busy() and time.monotonic() < end:
+            settle(window)
+        path = RESOURCES / "help" / "pictures" / f"{name.removesuffix('_view')}-{theme}.png"
+        smooth = Qt.TransformationMode.SmoothTransformation
+        save(widget.grab().toImage().scaledToWidth(WIDTH, smooth), path)
+    window.close()
+    window.deleteLater()
+    application.processEvents()
+
+
+def save(image: QImage, path: Path) -> None:
+    """Save an image in 256 colours, a third of the bytes: the most frequent, exact and rounded."""
     pixels = memoryview(image.convertToFormat(QImage.Format.Format_RGB32).constBits()).cast("I")
-    palette = [colour for colour, _ in Counter(pixels).most_common(256)]
+    counts = Counter(pixels)
+    rounded: Counter[int] = Counter()
+    for colour, count in counts.items():
+        rounded[colour & 0xFFF0F0F0 | 0x00080808] += count
+    palette = [colour for each in (counts, rounded) for colour, _ in each.most_common(128)]
     flags = Qt.ImageConversionFlag.AvoidDither | Qt.ImageConversionFlag.ThresholdDither
-    return image.convertToFormat(QImage.Format.Format_Indexed8, palette, flags)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.convertToFormat(QImage.Format.Format_Indexed8, palette, flags).save(str(path), quality=0)
 
 
 if __name__ == "__main__":

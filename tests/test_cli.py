@@ -643,7 +643,7 @@ def test_no_display_is_one_line(run, table_file, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     status, out, err = run(table_file)
     assert (status, out) == (2, "")
-    assert "no display" in err
+    assert "needs a display" in err
     assert err.count("\n") == 1
 
 

@@ -2,7 +2,9 @@
 
 import importlib.machinery
 import importlib.util
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,22 @@ def test_a_method_has_its_chapter(key):
     assert text.count("`") % 2 == 0
 
 
+def test_evidence_is_of_known_methods():
+    evidence = tomllib.loads(resource_path("help", "evidence.toml").read_text(encoding="utf-8"))
+    assert set(evidence) <= set(METHODS)
+    assert {kind for texts in evidence.values() for kind in texts} == {"papers", "measured"}
+    areas = json.loads(resource_path("help", "measured.json").read_text(encoding="utf-8"))
+    assert set(areas) <= set(METHODS)
+    assert evidence["svm-pauc"]["papers"] in guide.method_page("svm-pauc")
+    assert f"| {areas['svm-pauc']['auc']:.1f} |" in guide.page("methods-compared")
+
+
+def test_pictures_are_there_in_both_themes():
+    shown = re.findall(r"\]\(pictures/(.+?)-light\.png\)", guide.page("manual"))
+    stored = {path.stem for path in resource_path("help", "pictures").glob("*.png")}
+    assert {f"{name}-{theme}" for name in shown for theme in ("light", "dark")} == stored
+
+
 def test_the_glossary_is_short_and_sorted():
     terms = re.findall(r"^\*\*(.+?)\*\*", guide.page("glossary"), flags=re.MULTILINE)
     assert len(terms) <= MOST_TERMS
@@ -73,6 +91,6 @@ def test_the_site_has_a_page_for_each_chapter_and_method(tmp_path):
     load_docs().write_site(tmp_path)
     names = {path.stem for path in tmp_path.glob("*.html")}
     assert {"index", *guide.CHAPTERS, *(f"method-{key}" for key in METHODS)} <= names
-    for link in re.findall(r'href="([^":#]+)"', (tmp_path / "index.html").read_text()):
+    for link in re.findall(r'(?:href|src)="([^":#]+)"', (tmp_path / "index.html").read_text()):
         assert (tmp_path / link).is_file()
     assert "<table>" in (tmp_path / "formats.html").read_text(encoding="utf-8")

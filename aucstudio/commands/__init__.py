@@ -15,7 +15,7 @@ from types import ModuleType
 COMMANDS = {
     "inspect": "show how a table is imported",
     "train": "train and validate one method on a table",
-    "best": "find the best model for a table, by a tournament within its training rows",
+    "best": "compare methods and settings within a time limit, and find the best model",
     "run": "run an experiment file",
     "compare": "compare the runs of a project, with intervals and tests",
     "combine": "combine finished runs of a project into one, without refitting",

@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, _LIMITS)
     add(parser, {"--minutes M": "time limit (default 10)"}, type=minutes, default=10.0)
     add(parser.add_mutually_exclusive_group(), _HELD_OUT)
-    folds = "folds of the training rows for all choices (default 5)"
+    folds = "cross-validation folds of the training rows (default 5)"
     add(parser, {"--folds K": folds}, type=whole(2, 20), default=5)
     add(parser, _REST)
 

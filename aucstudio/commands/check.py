@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
-    why = "-o names the new project that --repair writes: give --repair too, or leave it out"
+    why = "-o names the file that --repair writes: add --repair, or leave -o out"
     refuse(options.output and not options.repair, why, "output")
 
 

@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def check_together(options: argparse.Namespace) -> None:
     """Refuse a single run."""
-    why = f"a combination takes two runs or more; only {options.runs[0]} is named"
+    why = f"a combination needs two or more runs; only {options.runs[0]} is given"
     refuse(len(options.runs) < 2, why, "runs")
 
 

@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def check_together(options: argparse.Namespace) -> None:
     """Refuse options that would be without effect beside the others."""
     without = options.cuts is not None and options.by is None
-    refuse(without, "--cuts needs --by: name the column too", "cuts")
+    refuse(without, "--cuts needs --by COL, the column that it divides", "cuts")
 
 
 def run(options: argparse.Namespace) -> int:

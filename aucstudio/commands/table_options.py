@@ -128,7 +128,7 @@ def with_options(error: RefusedColumnsError) -> str:
     )
     mend = f"{' '.join(remedies)} reads it; " if remedies else ""
     kinds = {refusal.kind for refusal in error.refusals.values()}
-    how = "with these numbers as they are" if kinds == {"range"} else "all the same"
+    how = "with these numbers as they are" if kinds == {"range"} else "nevertheless"
     return f"{error}; {mend}{allowing} scores the rows {how}"
 
 
@@ -220,7 +220,7 @@ def choose_reader(
     elsewhere = "cluster" if getattr(options, "cluster", None) else "jobs"
     refuse(
         read is not read_table and (elsewhere == "cluster" or getattr(options, "jobs", 1) > 1),
-        f"an out-of-memory table is read by this program alone: leave out --{elsewhere}",
+        f"an out-of-memory table is read by one process only: leave out --{elsewhere}",
         elsewhere,
     )
     if said:

@@ -130,7 +130,7 @@ def check_together(options: argparse.Namespace) -> None:
     unnamed = options.score_column is None
     refuse(
         options.direction and unnamed,
-        f"--{options.direction}-is-positive is about --score-column: name the column too",
+        f"--{options.direction}-is-positive needs --score-column COL",
         "score-column",
     )
     refuse(
@@ -140,12 +140,12 @@ def check_together(options: argparse.Namespace) -> None:
     )
     refuse(
         options.score_id and not options.score_file,
-        "--score-id is a column of --score-file: name the file too",
+        "--score-id names a column of --score-file: add --score-file FILE",
         "score-file",
     )
     refuse(
         options.score_column and (options.set or options.tune),
-        "a score column has nothing to set or to tune: leave out --set and --tune",
+        "a score column has no settings: leave out --set and --tune",
         "score-column",
     )
     refuse(
@@ -156,24 +156,22 @@ def check_together(options: argparse.Namespace) -> None:
     )
     refuse(
         options.calibrate is not None and not options.save_model,
-        "--calibrate gives a saved model probabilities: give --save-model FILE too, or leave it "
-        "out",
+        "--calibrate adds probabilities to a saved model: add --save-model FILE, or leave it out",
         "calibrate",
     )
     refuse(
         options.calibrate is not None and options.leave_pair_out,
-        "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of them "
-        "out",
+        "--leave-pair-out holds out no rows to calibrate on: leave out one of the two options",
         "calibrate",
     )
     for name in _FORWARD:
         given = getattr(options, name) is not None and options.time is None
-        refuse(given, f"--{name} is about --time: name the column too", name)
+        refuse(given, f"--{name} needs --time COL, the column of times", name)
     fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
     refuse(
         fixed and options.repeats != 1,
-        f"--repeats draws the held-out rows again, and with --{''.join(fixed).replace('_', '-')} "
-        "there is nothing to draw: leave one of them out",
+        f"--repeats draws other held-out rows, but --{''.join(fixed).replace('_', '-')} "
+        "fixes them: leave out one of the two options",
         "repeats",
     )
 

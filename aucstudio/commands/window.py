@@ -15,7 +15,9 @@ from aucstudio.project.work import signals
 def run(options: argparse.Namespace) -> int:
     """Open the window on a file, on an example study or empty; return the exit status."""
     if not _has_display():
-        complain("there is no display for the window: see aucstudio --help for what works without")
+        complain(
+            "the window needs a display; aucstudio --help lists the commands that work without one"
+        )
         return BAD_INPUT
     signals.end_at_once()  # until there is a window to close
     scratch.sweep()

@@ -5,8 +5,11 @@ The help window and the static site show the same pages.
 
 from __future__ import annotations
 
+import functools
 import inspect
+import json
 import re
+import tomllib
 
 from aucstudio import __version__
 from aucstudio.engine import METHODS
@@ -21,6 +24,7 @@ CHAPTERS = (
     "formats",
     "validation",
     "method",
+    "methods-compared",
     "page-roc",
     "page-compare",
     "page-differences",
@@ -45,6 +49,7 @@ CHAPTERS = (
 """The chapters of the guide, in reading order; ``options`` is written by ``packaging/docs``."""
 
 _SIZES = ((100, 900, 20), (1_000, 99_000, 20))  # positives, negatives, features
+_EVIDENCE = {"papers": "In the papers", "measured": "Measured with this program"}
 _OBJECTIVE = re.compile(r"Minimises.*?(?=\n\n|\Z)", re.DOTALL)
 
 
@@ -59,8 +64,10 @@ def page(name: str) -> str:
     if name == "manual":
         return "\n\n".join(map(page, CHAPTERS))
     if name == "methods":
-        return "\n\n".join(map(method_page, METHODS))
+        return "\n\n".join([page("methods-compared"), *map(method_page, METHODS)])
     text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
+    if "{areas}" in text:
+        text = text.replace("{areas}", _areas_table())
     return text.replace("{version}", __version__)
 
 
@@ -78,12 +85,30 @@ def method_page(key: str) -> str:
         f"**When to use.** {method.use_when}",
         f"**Trains for** {AIMS[method.trains_for]}; {shape_words(method)}. {_objective(key)}",
         f"**Cost on this machine.** {costs}.",
+        *(f"**{_EVIDENCE[kind]}.** {text}" for kind, text in _evidence().get(key, {}).items()),
         method.weights_words(),
         f"*{FAMILIES[method.family]}; {method.source}*",
     ]
     rows = [_setting_row(declared) for declared in declared_params(method).values()]
     head = ["| Setting | Symbol | Values | Default | |", "|---|---|---|---|---|"]
     return "\n\n".join([*parts, "\n".join([*head, *rows])])
+
+
+def _areas_table() -> str:
+    """Return the areas of all methods at default settings, the largest first."""
+    areas = json.loads(resource_path("help", "measured.json").read_text(encoding="utf-8"))
+    rows = [
+        f"| {METHODS[key].title} | `{key}` | {area['auc']:.1f} | {area['pauc']:.1f} |"
+        for key, area in sorted(areas.items(), key=lambda one: -one[1]["auc"])
+    ]
+    head = ["| Method | Id | AUC | Partial AUC, FPR 0 … 0.1 |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+@functools.cache
+def _evidence() -> dict[str, dict[str, str]]:
+    """Read what papers report and what was measured, by method."""
+    return tomllib.loads(resource_path("help", "evidence.toml").read_text(encoding="utf-8"))
 
 
 def _objective(key: str) -> str:

@@ -147,24 +147,6 @@ def test_a_stop_while_binning_ends_the_fit(data, monkeypatch):
         GradientBoosting().fit(*data, callback=lambda step: step.fraction == 0.6)
 
 
-def test_a_trained_model_depends_on_nothing_but_rows_and_settings(data):
-    X, y = data
-    np.random.seed(1)  # noqa: NPY002  (the generator that others may have used)
-    first = GradientBoosting(**SMALL).fit(X, y)
-    np.random.seed(2)  # noqa: NPY002
-    second = GradientBoosting(**SMALL).fit(X, y)
-    np.testing.assert_array_equal(first.train_scores_, second.train_scores_)
-
-
-def test_one_positive_among_many_rows():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(10_500, 2)), np.zeros(10_500, int)
-    y[7] = 1
-    model = GradientBoosting(max_iter=2).fit(X, y)
-    theirs = library(max_iter=2, min_samples_leaf=10).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X), theirs.decision_function(X))
-
-
 # --- trees as arrays -------------------------------------------------------------------------
 
 

@@ -217,15 +217,6 @@ def test_a_gap_that_rounding_keeps_open_ends_unconverged(C):
     assert_allclose(found.objective - C * 1e6 / 3, alone.objective, rtol=1e-3)
 
 
-def test_the_same_input_gives_the_same_bits():
-    X, positive = overlapping(300, 10)
-    one, two = (
-        minimise(X, PairHinge(positive), 100.0, tol=1e-6, monitor=Monitor()) for _ in range(2)
-    )
-    assert_array_equal(one.weights, two.weights)
-    assert (one.objective, one.gap, one.n_iter) == (two.objective, two.gap, two.n_iter)
-
-
 def test_features_without_content():
     X, positive = overlapping(60, 3)
     wide = np.hstack([X, np.zeros((60, 2)), X[:, :1]])

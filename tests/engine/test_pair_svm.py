@@ -4,7 +4,6 @@ import cvxopt
 import numpy as np
 import pytest
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import cholesky, kernel_factor
@@ -299,45 +298,6 @@ def test_all_pairs_of_many_rows_stay_with_the_interior_point_if_the_rank_is_low(
 # --- what must not matter, and what must be legal
 
 
-def test_order_of_rows_does_not_matter():
-    X, positive = sample(N=50, seed=10)
-    order = np.random.default_rng(0).permutation(50)
-    for kernel in ("linear", "rbf"):
-        one = AUCSVM(kernel=kernel, tol=FINE).fit(X, positive)
-        other = AUCSVM(kernel=kernel, tol=FINE).fit(X[order], positive[order])
-        assert other.objective_ == pytest.approx(one.objective_, rel=1e-8)
-        np.testing.assert_allclose(other.scorer_(X), one.scorer_(X), atol=1e-5)
-
-
-@pytest.mark.parametrize("k", [None, 4])
-def test_a_common_shift_does_not_matter(k):
-    X, positive = sample(N=50, seed=11)
-    X = np.round(X, 2)
-    shifted = X + 2.0**27
-    one = AUCSVM(n_neighbors=k, tol=FINE).fit(X, positive)
-    other = AUCSVM(n_neighbors=k, tol=FINE).fit(shifted, positive)
-    np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-5)
-    assert other.objective_ == pytest.approx(one.objective_, rel=1e-7)
-
-
-def test_doubling_the_data_does_not_matter():
-    X, positive = sample(N=30, seed=12)
-    one = AUCSVM(tol=FINE).fit(X, positive)
-    two = AUCSVM(tol=FINE).fit(np.vstack([X, X]), np.r_[positive, positive])
-    np.testing.assert_allclose(two.coef_, one.coef_, atol=1e-5)
-    assert two.objective_ == pytest.approx(one.objective_, rel=1e-8)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
-@pytest.mark.parametrize("k", [None, 5])
-def test_two_fits_are_identical(kernel, k):
-    X, positive = sample("tied", N=60, seed=13)
-    one, two = (AUCSVM(kernel=kernel, n_neighbors=k).fit(X, positive) for _ in range(2))
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-    np.testing.assert_array_equal(one.support_pairs_, two.support_pairs_)
-    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
-
-
 @pytest.mark.parametrize("k", [None, 2])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("value", [0.0, 3.0])
@@ -355,16 +315,6 @@ def test_identical_classes_give_no_direction(kernel):
     model = AUCSVM(C=0.5, kernel=kernel, tol=FINE).fit(np.vstack([X, X]), np.arange(30) < 15)
     assert model.objective_ == pytest.approx(0.5, rel=1e-8)
     np.testing.assert_allclose(model.scorer_(X) - model.scorer_(X).mean(), 0.0, atol=1e-4)
-
-
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_a_single_row_of_a_class_is_legal(m, n, kernel):
-    X, _ = sample(N=m + n, seed=15)
-    positive = np.arange(m + n) < m
-    model = AUCSVM(C=3.0, kernel=kernel, gamma=0.3, tol=FINE).fit(X, positive)
-    optimum, _ = oracle(Kernel(kernel, 0.3)(X, X), *pair_rows(AllPairs(positive)), 3.0)
-    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
 
 
 # --- a margin of choice
@@ -472,17 +422,6 @@ def test_too_many_neighbour_pairs_are_refused(monkeypatch):
     assert caught.value.setting == "n_neighbors"
 
 
-def test_kernel_work_can_be_stopped_before_there_is_a_scorer(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, positive = sample(N=100)
-    stages = []
-    with pytest.raises(Stopped):
-        AUCSVM(kernel="rbf").fit(
-            X, positive, callback=lambda s: stages.append(s.stage) or s.stage == "factorising"
-        )
-    assert stages == ["kernel matrix", "factorising"]
-
-
 # --- factors
 
 
@@ -567,15 +506,6 @@ WEIGHTED_CHECKS = (
     "check_sample_weight_equivalence_on_sparse_data",
     "check_classifiers_one_label_sample_weights",
 )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"n_neighbors": 3}])
-def test_is_a_scikit_learn_estimator(settings):
-    known = {"check_sample_weight_equivalence_on_dense_data": "cutting planes end by a tolerance"}
-    if "n_neighbors" in settings:
-        known = dict.fromkeys(WEIGHTED_CHECKS, "row weights need all pairs, and say so")
-    check_estimator(AUCSVM(**settings), on_skip=None, expected_failed_checks=known)
 
 
 def test_list_of_all_pairs_is_all_pairs():

@@ -46,77 +46,65 @@ def test_declarations_keep_their_order_and_leave_other_fields_out():
     assert SETTINGS["rounds"].label == "Rounds"
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("cost", "float"),
-        ("width", "float"),
-        ("rounds", "int"),
-        ("fast", "bool"),
-        ("mode", "choice"),
-        ("band", "range"),
-        ("near", "int"),
+KINDS = "float float int bool choice range int int"
+
+
+def test_the_kind_follows_from_the_default():
+    assert [one.kind for one in SETTINGS.values()] == KINDS.split()
+
+
+def each(values):
+    """List every value with the name of its setting."""
+    return [(name, value) for name, several in values.items() for value in several]
+
+
+GOOD = {
+    "cost": [1e-300, 3, np.float64(2.5)],
+    "width": [0.0, "auto"],
+    "rounds": [1, np.int64(10)],
+    "fast": [True, np.bool_(False)],
+    "mode": [None, "soft"],
+    "band": [(0, 1), [0.25, 0.5]],
+    "near": [None, 7],
+}
+BAD = {
+    "cost": [0.0, -1.0, math.nan, math.inf, True, "1", None],
+    "width": ["wide", -1e-9],
+    "rounds": [0, 11, 2.5, False],
+    "fast": [1, "true"],
+    "mode": ["hard", 0],
+    "band": [
+        *((0.5, 0.5), (0.5, 0.2), (-0.1, 0.2), (0.1, 1.2), (math.nan, 0.2), (0.1, 0.2, 0.3)),
+        *(0.1, "0,1"),
     ],
-)
-def test_the_kind_follows_from_the_default(name, kind):
-    assert SETTINGS[name].kind == kind
+    "near": [0, "all"],
+}
+READ = {
+    "cost": {" 1e-3 ": 0.001},
+    "width": {"scale": "scale", "0.5": 0.5},
+    "rounds": {"7": 7},
+    "fast": {"Yes": True, "0": False},
+    "mode": {"none": None, "SOFT": "soft"},
+    "band": {"0,0.1": (0, 0.1), "[0.2; 0.4]": (0.2, 0.4), "0 … 0.1": (0, 0.1)}
+    | {"0.05...0.1": (0.05, 0.1)},
+    "near": {"all": None, "": None, "12": 12},
+}
+UNREADABLE = {
+    "cost": ["much", "nan", ""],
+    "rounds": ["2.5", "99"],
+    "fast": ["perhaps"],
+    "mode": ["hard"],
+    "band": ["0.1", "0.3,0.1", "0,a"],
+    "near": ["none of them"],
+}
 
 
-GOOD = [
-    ("cost", 1e-300),
-    ("cost", 3),
-    ("cost", np.float64(2.5)),
-    ("width", 0.0),
-    ("width", "auto"),
-    ("rounds", 1),
-    ("rounds", np.int64(10)),
-    ("fast", True),
-    ("fast", np.bool_(False)),
-    ("mode", None),
-    ("mode", "soft"),
-    ("band", (0, 1)),
-    ("band", [0.25, 0.5]),
-    ("near", None),
-    ("near", 7),
-]
-
-BAD = [
-    ("cost", 0.0),
-    ("cost", -1.0),
-    ("cost", math.nan),
-    ("cost", math.inf),
-    ("cost", True),
-    ("cost", "1"),
-    ("cost", None),
-    ("width", "wide"),
-    ("width", -1e-9),
-    ("rounds", 0),
-    ("rounds", 11),
-    ("rounds", 2.5),
-    ("rounds", False),
-    ("fast", 1),
-    ("fast", "true"),
-    ("mode", "hard"),
-    ("mode", 0),
-    ("band", (0.5, 0.5)),
-    ("band", (0.5, 0.2)),
-    ("band", (-0.1, 0.2)),
-    ("band", (0.1, 1.2)),
-    ("band", (math.nan, 0.2)),
-    ("band", (0.1, 0.2, 0.3)),
-    ("band", 0.1),
-    ("band", "0,1"),
-    ("near", 0),
-    ("near", "all"),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), GOOD)
+@pytest.mark.parametrize(("name", "value"), each(GOOD))
 def test_good_values_pass(name, value):
     check_settings(Sample, {name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), BAD)
+@pytest.mark.parametrize(("name", "value"), each(BAD))
 def test_bad_values_raise_and_name_the_setting(name, value):
     with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
         check_settings(Sample, {name: value})
@@ -130,48 +118,14 @@ def test_an_unknown_setting_is_refused_with_the_known_ones():
     assert refused.value.setting == "gama"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("cost", " 1e-3 ", 0.001),
-        ("width", "scale", "scale"),
-        ("width", "0.5", 0.5),
-        ("rounds", "7", 7),
-        ("fast", "Yes", True),
-        ("fast", "0", False),
-        ("mode", "none", None),
-        ("mode", "SOFT", "soft"),
-        ("band", "0,0.1", (0.0, 0.1)),
-        ("band", "[0.2; 0.4]", (0.2, 0.4)),
-        ("band", "0 … 0.1", (0.0, 0.1)),
-        ("band", "0.05...0.1", (0.05, 0.1)),
-        ("near", "all", None),
-        ("near", "", None),
-        ("near", "12", 12),
-    ],
-)
-def test_text_is_read(name, text, value):
-    found = SETTINGS[name].parse(text)
+@pytest.mark.parametrize(("name", "text"), each(READ))
+def test_text_is_read(name, text):
+    found, value = SETTINGS[name].parse(text), READ[name][text]
     assert found == value
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("cost", "much"),
-        ("cost", "nan"),
-        ("cost", ""),
-        ("rounds", "2.5"),
-        ("rounds", "99"),
-        ("fast", "perhaps"),
-        ("mode", "hard"),
-        ("band", "0.1"),
-        ("band", "0.3,0.1"),
-        ("band", "0,a"),
-        ("near", "none of them"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), each(UNREADABLE))
 def test_bad_text_raises_and_names_the_setting(name, text):
     with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
         SETTINGS[name].parse(text)
@@ -204,20 +158,19 @@ def test_a_setting_matters_only_under_its_condition():
     assert SETTINGS["cost"].matters({})
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("cost", "a number greater than 0"),
-        ("width", "a number at least 0 or 'scale' or 'auto'"),
-        ("rounds", "a whole number at least 1 and at most 10"),
-        ("fast", "true or false"),
-        ("mode", "one of none, soft"),
-        ("band", "two numbers, the smaller first, within [0, 1]"),
-        ("near", "a whole number at least 1 or none (all pairs)"),
-    ],
-)
-def test_what_is_allowed_is_said_in_words(name, words):
-    assert SETTINGS[name].allowed() == words
+WORDS = {
+    "cost": "a number greater than 0",
+    "width": "a number at least 0 or 'scale' or 'auto'",
+    "rounds": "a whole number at least 1 and at most 10",
+    "fast": "true or false",
+    "mode": "one of none, soft",
+    "band": "two numbers, the smaller first, within [0, 1]",
+    "near": "a whole number at least 1 or none (all pairs)",
+}
+
+
+def test_allowed_values_are_described():
+    assert {name: SETTINGS[name].allowed() for name in WORDS} == WORDS
 
 
 @pytest.mark.parametrize("name", list(SETTINGS))

@@ -6,14 +6,12 @@ import cvxopt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.structural import StructuralRisk
 from aucstudio.engine.methods.settings import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import notice
 from tests.engine.oracles import rank_pauc
 
@@ -251,46 +249,6 @@ def test_small_costs_and_odd_units_are_not_taken_for_a_missing_direction(C, scal
     assert rank_pauc(y, model.decision_function(X * scale), 0.0, 0.5) > 0.7
 
 
-@pytest.mark.parametrize("counts", [(1, 1), (1, 12), (12, 1)])
-@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.4, 0.45)])
-def test_one_row_in_a_class_is_enough(counts, fpr_range):
-    rng = np.random.default_rng(7)
-    y = np.repeat([1, 0], counts)
-    X = rng.normal(size=(len(y), 2)) + 3 * y[:, None]
-    model = SVMpAUC(fpr_range=fpr_range, tol=1e-6).fit(X, y)
-    assert model.converged_
-    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
-    assert rank_pauc(y, model.decision_function(X)) > 0.9
-
-
-def test_copies_of_all_rows_change_nothing():
-    X, y = overlapping(60)  # 40 negatives: the range cuts none of them in parts
-    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-9}
-    once = SVMpAUC(**settings).fit(X, y)
-    thrice = SVMpAUC(**settings).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
-    assert_allclose(thrice.coef_, once.coef_, atol=1e-4)
-    assert_allclose(thrice.objective_, once.objective_, rtol=1e-8)
-
-
-def test_equal_rows_in_both_classes_and_constant_features():
-    X, y = overlapping(40)
-    X, y = np.vstack([X, X[:6]]), np.append(y, 1 - y[:6])
-    X = np.hstack([X, np.full((46, 1), 3.3)])
-    model = SVMpAUC(fpr_range=(0.0, 0.6), tol=1e-6).fit(X, y)
-    assert_allclose(model.coef_[0, -1], 0.0, atol=1e-12)
-    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-9)
-
-
-@pytest.mark.parametrize("offset", [3.0, 1e8])
-def test_a_shift_of_all_rows_changes_nothing(offset):
-    X, y = overlapping()
-    X = np.round(X * 2**20) / 2**20  # so that adding the offset is exact
-    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-8}
-    here, there = SVMpAUC(**settings).fit(X, y), SVMpAUC(**settings).fit(X + offset, y)
-    assert_allclose(there.objective_, here.objective_, rtol=1e-7)
-    assert_allclose(there.coef_, here.coef_, atol=2e-4)
-
-
 def test_centring_copies_only_where_it_matters():
     X, _ = overlapping()
     near = X - X.mean(axis=0) + 0.1
@@ -298,20 +256,6 @@ def test_centring_copies_only_where_it_matters():
     far = centred(near + np.array([0.0, 1e8, 0.0]))
     assert_allclose(far.mean(axis=0), 0.0, atol=1e-7)
     assert_array_equal(centred(np.full((4, 2), 0.5)), 0.0)
-
-
-def test_order_of_rows_and_names_of_classes_do_not_matter():
-    X, y = overlapping()
-    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-9}
-    model = SVMpAUC(**settings).fit(X, y)
-    order = np.random.default_rng(0).permutation(len(y))
-    assert_allclose(SVMpAUC(**settings).fit(X[order], y[order]).coef_, model.coef_, atol=1e-4)
-    named = SVMpAUC(**settings).fit(X, np.where(y == 1, "yes", "no"))
-    assert_array_equal(named.coef_, model.coef_)
-    assert list(named.classes_) == ["no", "yes"]
-    flipped = SVMpAUC(C=5.0, fpr_range=(0.0, 1.0), tol=1e-9).fit(X, 1 - y)
-    full = SVMpAUC(C=5.0, fpr_range=(0.0, 1.0), tol=1e-9).fit(X, y)
-    assert_allclose(flipped.coef_, -full.coef_, atol=1e-4)
 
 
 def test_the_range_aims_at_its_part_of_the_curve():
@@ -330,17 +274,6 @@ def test_the_range_aims_at_its_part_of_the_curve():
     assert aucs[0] < aucs[1]
 
 
-def test_the_callback_hears_and_stops():
-    X, y = overlapping()
-    steps = []
-    SVMpAUC(C=1e3, fpr_range=(0.0, 0.5), tol=1e-8).fit(X, y, callback=steps.append)
-    model = SVMpAUC(C=1e3, fpr_range=(0.0, 0.5), tol=1e-8)
-    model.fit(X, y, callback=lambda step: step.iteration == 3)
-    assert (model.n_iter_, model.converged_) == (3, False)
-    assert model.objective_ == steps[2].objective
-    assert np.linalg.norm(model.coef_) > 0
-
-
 def test_iterations_count_on_through_the_widening():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     steps = []
@@ -356,31 +289,3 @@ def test_a_stop_before_the_first_step_leaves_the_mean_difference():
     assert not model.converged_
     risk, _ = StructuralRisk(positive, 0.0, 0.1)(X @ model.coef_[0])
     assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + 100.0 * risk)
-
-
-def test_the_same_data_give_the_same_bits():
-    X, y = overlapping(200, 8)
-    one, two = (clone(SVMpAUC(fpr_range=(0.1, 0.6))).fit(X, y) for _ in range(2))
-    assert_array_equal(one.coef_, two.coef_)
-    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("C", 0.0),
-        ("C", -1.0),
-        ("tol", 0.0),
-        ("tol", 0.5),
-        ("fpr_range", (0.3, 0.3)),
-        ("fpr_range", (0.5, 0.1)),
-        ("fpr_range", (-0.1, 0.1)),
-        ("fpr_range", (0.5, 1.1)),
-        ("fpr_range", 0.1),
-    ],
-)
-def test_impossible_settings_are_refused(setting, value):
-    X, y = overlapping()
-    with pytest.raises(InvalidSetting) as caught:
-        SVMpAUC(**{setting: value}).fit(X, y)
-    assert caught.value.setting == setting

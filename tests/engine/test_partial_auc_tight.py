@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
-from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.losses.structural import DifferenceRisk, StructuralRisk, TightRisk
 from aucstudio.engine.methods.structural._training import RiskMinimiser
@@ -281,16 +280,3 @@ def test_dc_shows_its_own_objective_and_stops():
         assert not stopped.converged_
         assert stopped.objective_ == pytest.approx(seen[-1][1])
         assert_array_equal(stopped.coef_[0], seen[-1][3])
-
-
-@pytest.mark.parametrize("surrogate", ["convex", "dc"])
-def test_the_same_data_give_the_same_bits(surrogate):
-    X, y = overlapping(200, 8)
-    settings = {"fpr_range": (0.1, 0.6), "surrogate": surrogate}
-    one, two = (SVMpAUCTight(**settings).fit(X, y) for _ in range(2))
-    assert_array_equal(one.coef_, two.coef_)
-    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
-
-
-def test_it_is_a_scikit_learn_estimator():
-    check_estimator(SVMpAUCTight(fpr_range=(0.1, 0.5), surrogate="dc"), on_skip=None)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -58,20 +57,6 @@ def test_the_linear_kernel_is_the_linear_method(shift):
     in_rows = KernelRankSVM(kernel="linear", C=30.0, tol=1e-10).fit(X, y)
     assert in_rows.objective_ == pytest.approx(linear.objective_, rel=1e-9)
     assert_allclose(in_rows.coef_, linear.coef_, atol=1e-5)
-
-
-def test_an_offset_of_all_rows_leaves_the_weights():
-    X, y = cloud()
-    X = np.round(X * 64) / 64
-    near, far = (RankSVM(tol=1e-10).fit(rows, y) for rows in (X, X + 1e8))
-    assert_allclose(far.coef_, near.coef_, atol=1e-6)
-
-
-def test_sparse_rows_give_what_dense_rows_give():
-    X, y = cloud(d=6)
-    X[X < 0.5] = 0.0
-    full, thin = RankSVM(tol=1e-10).fit(X, y), RankSVM(tol=1e-10).fit(sparse.csr_array(X), y)
-    assert_allclose(thin.coef_, full.coef_, atol=1e-6)
 
 
 def test_a_kernel_bends_the_border():

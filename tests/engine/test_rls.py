@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
+from aucstudio.engine import AUCRLS, InvalidSetting
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._moments import class_moments
 from aucstudio.engine.methods.least_squares._training import LeastSquares
@@ -143,51 +143,6 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_inter
     assert fitted.gap_ is None
 
 
-@either_shape
-def test_an_offset_of_1e8_costs_no_digits(features):
-    X, y = overlapping(features=features)
-    X = np.round(X * 16) / 16  # so that the shifted rows are exact
-    first = RLS(fit_intercept=True).fit(X, y)
-    second = RLS(fit_intercept=True).fit(X + 1e8, y)
-    np.testing.assert_allclose(second.coef_, first.coef_, rtol=1e-10)
-    far, near = second.decision_function(X + 1e8), first.decision_function(X)
-    np.testing.assert_allclose(far, near, atol=1e-6)
-
-
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 1.0}])
-@pytest.mark.parametrize("lam", [0.0, 0.1])
-@both
-def test_equal_rows_score_alike(settings, lam, fit_intercept):
-    y = np.arange(9) % 3 == 0
-    fitted = RLS(regularization=lam, fit_intercept=fit_intercept, **settings)
-    fitted.fit(np.full((9, 3), 0.1), y)
-    assert np.ptp(fitted.scorer_(np.full((9, 3), 0.1))) < 1e-12
-    if fit_intercept:
-        score = fitted.decision_function(np.full((1, 3), 0.1))
-        assert score == pytest.approx(signs(y).mean(), abs=1e-12)
-
-
-@pytest.mark.parametrize("lone", [0, 1])
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}])
-@both
-def test_one_row_of_a_class_is_enough(lone, settings, fit_intercept):
-    X, _ = overlapping(12)
-    y = np.where(np.arange(12) == 5, lone, 1 - lone)
-    fitted = RLS(fit_intercept=fit_intercept, **settings).fit(X, y)
-    assert np.isfinite(fitted.decision_function(X)).all()
-    assert fitted.objective_ < 1
-
-
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.3}])
-@both
-def test_repeating_every_row_changes_nothing(settings, fit_intercept):
-    X, y = overlapping()
-    method = RLS(fit_intercept=fit_intercept, **settings)
-    scores = method.fit(X, y).scorer_(X)
-    again = method.fit(np.repeat(X, 3, axis=0), np.repeat(y, 3)).scorer_(X)
-    np.testing.assert_allclose(again, scores, atol=1e-11)
-
-
 # --- size and stopping -----------------------------------------------------------------------
 
 
@@ -196,19 +151,6 @@ def test_a_kernel_matrix_beyond_memory_is_refused():
     with pytest.raises(InvalidSetting, match=r"20,001 × 20,001.*linear"):
         RLS(kernel="rbf").fit(X, y)
     assert RLS().fit(X, y).objective_ == 1
-
-
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "fit_intercept": True}])
-def test_a_stop_is_seen_in_every_stage(settings, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, y = overlapping(60, 20)
-    heard = []
-    RLS(**settings).fit(X, y, callback=lambda step: heard.append(step.stage))
-    stages = set(heard[: heard.index("iterating")])
-    assert {"factorisation", "solving"} < stages
-    for stage in stages:
-        with pytest.raises(Stopped, match=stage):
-            RLS(**settings).fit(X, y, callback=lambda step, at=stage: step.stage == at)
 
 
 # --- the path along the regularisation -------------------------------------------------------

@@ -101,18 +101,6 @@ def test_awkward_data_agree_with_the_dense_program(kind, kernel):
     assert model.objective_ == pytest.approx(optimum, rel=1e-6)
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_a_single_row_of_a_class_is_legal(m, n, kernel):
-    X, _ = sample(N=m + n, seed=15)
-    positive = np.arange(m + n) < m
-    settings = {"kernel": kernel, "gamma": 0.3, "tol": FINE}
-    model = SAUCSVM(C=3.0, structure=5.0, **settings).fit(X, positive)
-    K = with_structure(Kernel(kernel, 0.3)(X, X), positive, 5.0)
-    optimum, _ = oracle(K, *used_pairs(X, positive), 3.0)
-    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
-
-
 # --- what the objective says -----------------------------------------------------------------
 
 

@@ -117,15 +117,6 @@ def test_with_a_constant_that_costs_next_to_nothing_the_linear_library_agrees():
     assert model.intercept_ == pytest.approx(library.intercept_[0], abs=1e-5)
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
-def test_a_single_row_of_a_class_is_legal(m, n):
-    X, _ = sample(N=m + n, seed=15)
-    positive = np.arange(m + n) < m
-    model = SVM2Norm().fit(X, positive)
-    optimum, _ = hard_margin(X @ X.T + 0.5 * np.eye(m + n), signs(positive))
-    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
-
-
 def test_every_step_has_a_sound_certificate():
     X, positive = sample(N=60, seed=9)
     steps = []

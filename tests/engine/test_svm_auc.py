@@ -17,8 +17,7 @@ from aucstudio.engine.methods.structural.svm_auc import SVMAUC
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.scorers import KernelScorer, LinearScorer
+from aucstudio.engine.scorers import KernelScorer
 from aucstudio.notices import notice
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
@@ -200,39 +199,7 @@ def test_scorers_shown_on_the_way_are_those_of_the_kernel():
     assert_array_equal(seen[-1][1](X), model.scorer_(X))
 
 
-def test_a_kernel_without_content_gives_finite_scores():
-    model = SVMAUC(kernel="poly", coef0=0.0).fit(np.zeros((6, 2)), [0, 1, 0, 1, 0, 1])
-    assert_array_equal(model.scorer_(np.ones((3, 2))), 0.0)
-    assert model.notes_[0].code == "no_direction"
-
-
 # --- sparse rows -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_densifying(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("made dense")
-
-    for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix):
-        monkeypatch.setattr(kind, "toarray", refuse)
-        monkeypatch.setattr(kind, "todense", refuse)
-
-
-@every_method
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
-@pytest.mark.usefixtures("no_densifying")
-def test_sparse_rows_give_what_dense_ones_do(method, kind):
-    X, y = overlapping(150, 8)
-    X[np.abs(X) < 0.7] = 0.0
-    dense = clone(method).set_params(tol=1e-8)._fit(X, y == 1, Context(Monitor()))
-    wide = kind(sparse.hstack([kind(X), kind((150, 200_000))], format="csr"))
-    found = clone(method).set_params(tol=1e-8)._fit(wide, y == 1, Context(Monitor()))
-    assert isinstance(found.scorer, LinearScorer)
-    assert_allclose(found.objective, dense.objective, rtol=1e-7)
-    assert_allclose(found.scorer.weights[:8], dense.scorer.weights, atol=1e-4)
-    assert_array_equal(found.scorer.weights[8:], 0.0)
 
 
 @pytest.mark.usefixtures("no_densifying")
@@ -241,13 +208,6 @@ def test_a_stopped_sparse_fit_has_the_mean_difference():
     found = SVMpAUC()._fit(sparse.csr_matrix(X), y == 1, Context(Monitor(lambda step: True)))
     expected = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
     assert_allclose(found.scorer.weights, expected, rtol=1e-12)
-
-
-def test_sparse_rows_and_kernels_do_not_go_together():
-    X, y = overlapping(30)
-    with pytest.raises(InvalidSetting, match="linear") as refused:
-        SVMAUC(kernel="rbf")._fit(sparse.csr_array(X), y == 1, Context(Monitor()))
-    assert refused.value.setting == "kernel"
 
 
 # --- watching --------------------------------------------------------------------------------

@@ -173,31 +173,72 @@ def test_bounds_that_are_no_rates_are_refused(name, bound):
         ThresholdRule(name, **{name: bound})
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        ("tpr=0.95", ThresholdRule("tpr", tpr=0.95)),
-        ("precision=0.9", ThresholdRule("precision", precision=0.9)),
-        ("precision=0.9@0.001", ThresholdRule("precision", precision=0.9, prior=0.001)),
-        ("alerts=0.02@0.001", ThresholdRule("alerts", alerts=0.02, prior=0.001)),
-    ],
-)
-def test_the_command_line_reads_them(text, rule):
-    assert ThresholdRule.parse(text) == rule
-    assert "0." in rule.describe()
+READ = {
+    "equal-error": ThresholdRule(),
+    "min-max": ThresholdRule("min-max"),
+    "fpr=0.05": ThresholdRule("fpr", fpr=0.05),
+    "tpr=0.95": ThresholdRule("tpr", tpr=0.95),
+    "precision=0.9": ThresholdRule("precision", precision=0.9),
+    "precision=0.9@0.001": ThresholdRule("precision", precision=0.9, prior=0.001),
+    "alerts=0.02@0.001": ThresholdRule("alerts", alerts=0.02, prior=0.001),
+    "cost=1:20": ThresholdRule("cost", cost_fn=20.0),
+    "cost=2:3@0.01": ThresholdRule("cost", cost_fp=2.0, cost_fn=3.0, prior=0.01),
+}
+UNREADABLE = [
+    *("", "best", "fpr", "fpr=2", "fpr=low", "cost=1", "cost=0:1", "cost=1:1@1", "min-max=3"),
+    *("tpr", "tpr=2", "tpr=0.9@0.1", "precision=high", "alerts=.1@"),
+]
 
 
-@pytest.mark.parametrize("text", ["tpr", "tpr=2", "tpr=0.9@0.1", "precision=high", "alerts=.1@"])
-def test_what_is_none_is_refused(text):
-    with pytest.raises(InvalidSetting, match="threshold"):
+@pytest.mark.parametrize("text", READ)
+def test_the_command_line_reads_rules(text):
+    assert ThresholdRule.parse(text) == READ[text]
+    assert READ[text].describe()
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_unreadable_rules_are_refused_with_their_text(text):
+    with pytest.raises(InvalidSetting, match="threshold") as refused:
         ThresholdRule.parse(text)
+    assert text.split("=")[0] in str(refused.value)
 
 
-def test_a_method_takes_them_too():
-    rng = np.random.default_rng(3)
-    y = rng.random(200) < 0.3
-    X = rng.normal(size=(200, 2)) + y[:, None]
-    method = METHODS["auc-rls"]().fit(X, y).set_threshold(X, y, "tpr", tpr=0.95)
+# --- thresholds of a fitted method
+
+
+@pytest.fixture
+def fitted():
+    rng = np.random.default_rng(4)
+    y = rng.random(300) < 0.3
+    X = rng.normal(size=(300, 3)) + y[:, None] * [1.0, 0.5, 0.0]
+    return METHODS["auc-rls"]().fit(X, y), X, y
+
+
+def test_a_method_starts_at_the_equal_error_point(fitted):
+    method, X, y = fitted
+    before, called = method.intercept_, method.predict(X)
+    assert abs(called[~y].mean() - (1 - called[y].mean())) < 0.02
+    assert method.set_threshold(X, y).intercept_ == before
+
+
+def test_a_rule_moves_all_scores_of_a_method_alike(fitted):
+    method, X, y = fitted
+    before = method.decision_function(X)
+    method.set_threshold(X[:50], y[:50], "fpr", fpr=0.2)
+    after = method.decision_function(X)
+    np.testing.assert_allclose(after - before, (after - before)[0], rtol=1e-9)
+    np.testing.assert_allclose(method.train_scores_, after, rtol=1e-12)
+    method.set_threshold(X, y, "tpr", tpr=0.95)
     assert 0.95 <= method.predict(X)[y].mean() < 0.95 + 1 / y.sum()
+
+
+def test_bad_requests_are_refused(fitted):
+    method, X, y = fitted
+    with pytest.raises(ValueError, match="unknown threshold rule 'best'"):
+        method.set_threshold(X, y, "best")
+    with pytest.raises(ValueError, match="labels other than"):
+        method.set_threshold(X, y.astype(int) + 5)
+    with pytest.raises(ValueError, match="FPR of a threshold"):
+        method.set_threshold(X, y, "fpr", fpr=2.0)
     with pytest.raises(UnreachableTargetError):
         method.set_threshold(X, ~y, "precision", precision=1.0, prior=1e-9)

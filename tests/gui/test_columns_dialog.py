@@ -105,7 +105,7 @@ def test_several_columns_get_a_role_by_keys_alone(dialog, qtbot):
     qtbot.keyClick(made.buttons["ignore"], Qt.Key.Key_Space)
     assert made.roles() == {f"f{k}": "ignore" for k in range(4)}
     assert shown(made, HEADS.index("Role"))[:5] == ["Ignore"] * 4 + ["Number"]
-    assert shown(made, 3)[:5] == ["you, now"] * 4 + ["a guess"]
+    assert shown(made, 3)[:5] == ["changed here"] * 4 + ["detection"]
     assert "4 to be changed" in made.told.text()
     made.buttons["number"].click()
     assert made.roles() == {}

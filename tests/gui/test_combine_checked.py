@@ -60,7 +60,7 @@ def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
     action, run = window.actions_.combine, session.shown_runs()[0].record.id
     session.set_looks([run], "Hide runs", visible=False)
     assert not action.isEnabled()
-    assert action.toolTip().startswith("A combination takes two runs or more")
+    assert action.toolTip().startswith("A combination needs two or more runs")
     assert menu_action(window, "menu_combine") == (False, action.toolTip())
     session.set_looks([run], "Show runs", visible=True)
     assert action.isEnabled()

@@ -1,10 +1,12 @@
 """Help pages are found in: by their headings and by words."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLabel
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.dialogs.help import TITLES, HelpDialog, help_page
 
 
@@ -80,6 +82,16 @@ def test_escape_closes_every_page(dialog, qtbot, name):
     assert all(found.objectName() for found in shown.findChildren(QLabel, "help_found_label"))
     qtbot.keyClick(shown.browser, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not shown.isVisible())
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_pictures_have_the_theme_of_the_window(dialog, name):
+    apply_theme(QApplication.instance(), name)
+    shown = dialog()
+    address = f"pictures/roc-{name}.png"
+    assert address in help_page("manual")
+    picture = shown.browser.loadResource(QTextDocument.ResourceType.ImageResource, QUrl(address))
+    assert QImage.fromData(picture).width() > 600
 
 
 def test_the_page_of_methods_states_how_row_weights_are_taken():

@@ -68,7 +68,7 @@ def test_weights_move_with_the_run(view, record, fly):
         assert drawn(view) == pytest.approx(expected(record, weights))
         largest = record.splits[0].model.preparation.feature_names[np.abs(weights).argmax()]
         assert view.sentence.text().startswith("Flying is training, split 1 of 2: ")
-        assert f"{largest} weighs most so far" in view.sentence.text()
+        assert f"{largest} has the largest weight so far" in view.sentence.text()
         low, high = view.figure().getViewBox().viewRange()[0]
         assert low < weights.min()
         assert weights.max() < high
@@ -131,7 +131,7 @@ def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_sessi
     settle(qtbot, view)
     mean = np.mean([split.coef for split in record.splits], axis=0)
     assert drawn(view) == pytest.approx(expected(record, mean))
-    assert "weighs most in Ended" in view.sentence.text()
+    assert "has the largest weight in Ended" in view.sentence.text()
     assert view.picture_combo.isVisible()
     assert not view.follow_check.isVisible()
 

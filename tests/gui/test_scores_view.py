@@ -75,8 +75,8 @@ def test_own_threshold_counts_as_predict_does(view, add, qtbot):
     text = shown(view, qtbot)
     tp, fn, fp, tn = brute_force(split, 0.0)
     assert counted(view) == [tp, fn, fp, tn]
-    assert text.startswith(f"At its own threshold, 0, AUC-RLS misses {fn} of {tp + fn} yes")
-    assert f"takes {fp} of {fp + tn} no for yes" in text
+    assert text.startswith(f"At the default threshold 0, AUC-RLS misses {fn} of {tp + fn} yes")
+    assert f"wrongly flags {fp} of {fp + tn} no" in text
     assert view.findChild(QLabel, "rate_tpr").text() == f"{tp / (tp + fn):.3f}"
     assert view.findChild(QLabel, "rate_fpr").text() == f"{fp / (fp + tn):.3f}"
     assert view.findChild(QLabel, "rate_precision").text() == f"{tp / (tp + fp):.3f}"
@@ -162,7 +162,7 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
     add()
     shown(view, qtbot)
     assert view.findChild(QLabel, "actual_positive").text() == "is yes"
-    assert view.findChild(QLabel, "called_negative").text() == "called no"
+    assert view.findChild(QLabel, "called_negative").text() == "predicted\nno"
     legend = view.picture.legend
     assert [words.text for _, words in legend.items] == ["yes", "no", "wrong side"]
 
@@ -229,7 +229,7 @@ def test_another_theme_redraws(view, add, qtbot):
     add()
     shown(view, qtbot)
     view.retheme()
-    assert "At its own threshold" in shown(view, qtbot)
+    assert "At the default threshold" in shown(view, qtbot)
 
 
 # ------------------------------------------------------------- linked with the other views
@@ -387,4 +387,6 @@ def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
 
 def test_signs_that_name_classes_are_quoted_in_sentences():
     told = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
-    assert told == "At its own threshold, 0, Run misses 1 of 6 “+” and takes 2 of 10 “-” for “+”."
+    assert (
+        told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
+    )

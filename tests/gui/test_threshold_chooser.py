@@ -354,7 +354,7 @@ def test_class_names_that_begin_alike_are_told_apart(qtbot):
         assert len(set(words)) == 2
         assert "…" in words[0]
     card.name_classes("yes", "no")
-    assert [label.text() for label in card.heads] == ["called yes", "called no"]
+    assert [label.text() for label in card.heads] == ["predicted\nyes", "predicted\nno"]
 
 
 def test_moves_of_a_threshold_are_one_step_that_is_undone_on_its_run(session, add):

@@ -370,11 +370,11 @@ def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
 
 def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     linear, trees = in_folds[:2]
-    assert why_not([linear]).startswith("a combination takes two runs or more")
+    assert why_not([linear]).startswith("a combination needs two or more runs")
     assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
     with pytest.raises(InputError, match="again is the same run as linear"):
         plan_combination([linear, ("again", linear[1])], BAND, BAND)
-    with pytest.raises(InputError, match="linear is named twice"):
+    with pytest.raises(InputError, match="linear is given twice"):
         plan_combination([linear, trees, linear], BAND, BAND)
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
     assert (

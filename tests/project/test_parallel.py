@@ -248,5 +248,5 @@ def test_calls_are_answered_in_order_and_stopped_between(workers):
         with pytest.raises(Stopped):
             answers(place, calls, lambda fraction: fraction > 0)
     workers.executor.shutdown()
-    with pytest.raises(WorkersLostError, match="are gone"):
+    with pytest.raises(WorkersLostError, match="processes ended"):
         answers(workers, calls)

@@ -164,7 +164,7 @@ def test_weighted_and_other_runs_are_not_compared(table, record):
         split.test_positive, split.test_scores, second.test_scores, weights=split.test_weights
     )
     assert pairs[0].p == pytest.approx(expected.p)
-    assert "weighted by w against each once" in pairs[1].refused
+    assert "weighted by w against unweighted" in pairs[1].refused
 
 
 def test_scores_of_a_column_are_compared_with_weights(table, record):

@@ -127,7 +127,7 @@ RULES = {
     "fpr": "the false-positive rate is at most a bound",
     "tpr": "the true-positive rate is at least a bound",
     "precision": "the precision is at least a bound",
-    "alerts": "the share of cases called positive is at most a bound",
+    "alerts": "the share of cases predicted positive is at most a bound",
     "cost": "the expected cost is least",
     "min-max": "midway between the lowest positive and the highest negative",
 }
@@ -270,7 +270,7 @@ class ThresholdRule:
             "fpr": f"the false-positive rate is at most {self.fpr:g}",
             "tpr": f"the true-positive rate is at least {self.tpr:g}",
             "precision": f"the precision is at least {self.precision:g}",
-            "alerts": f"at most a share {self.alerts:g} of all cases is called positive",
+            "alerts": f"at most a share {self.alerts:g} of all cases is predicted positive",
         }
         if self.rule in bounds:
             at = self.rule in _WITH_PRIOR and self.prior is not None

@@ -29,8 +29,11 @@ _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
     "tpr": ("TPR", "Share of the positives found (recall), with its exact 95 % interval"),
-    "fpr": ("FPR", "Share of the negatives called positive, with its exact 95 % interval"),
-    "precision": ("Precision", "Share of those called positive that are, with its 95 % interval"),
+    "fpr": ("FPR", "Share of the negatives predicted positive, with its exact 95 % interval"),
+    "precision": (
+        "Precision",
+        "Share of the predicted positives that are positive, with its 95 % interval",
+    ),
     "f1": ("F1", "Harmonic mean of precision and TPR"),
     "accuracy": ("Accuracy", "Accuracy"),
 }
@@ -94,7 +97,7 @@ class ConfusionCard(QWidget):
 
     def _add_alerts(self, row: int, key: str) -> None:
         self.rates[key] = label("", name=f"rate_{key}")
-        plain_tooltip(self.rates[key], "Cases called positive, with the 95 % interval")
+        plain_tooltip(self.rates[key], "Cases predicted positive, with the 95 % interval")
         if row == 7 + len(_RATES):
             self.grid.addWidget(label("Alerts", "muted"), row, 0)
         self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
@@ -106,7 +109,7 @@ class ConfusionCard(QWidget):
         cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
         for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
             whole = side == name
-            self.heads[k].setText(f"called {class_words(name)}" if whole else f"called\n{head}")
+            self.heads[k].setText(f"predicted\n{class_words(name) if whole else head}")
             self.sides[k].setText(f"is {class_words(side)}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)

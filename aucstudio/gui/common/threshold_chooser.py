@@ -220,7 +220,7 @@ class ThresholdChooser(QWidget):
         self.threshold = self._field(
             "threshold",
             "Threshold",
-            "The positive class is predicted where the score is greater than this",
+            "The positive class is predicted where the score is greater than this threshold",
             lambda text: self.threshold_typed.emit(_number(text, "threshold", -_MOST)),
             "positive where score >",
         )

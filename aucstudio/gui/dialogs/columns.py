@@ -56,8 +56,8 @@ class Listed:
     def decided(self) -> str:
         """Who chose the role."""
         if self.role != self.column.role:
-            return "you, now"
-        return "a guess" if self.column.guessed else "you"
+            return "changed here"
+        return "detection" if self.column.guessed else "you"
 
 
 def _why(one: Listed) -> str:
@@ -161,7 +161,15 @@ def _examples(column: TableColumn) -> str:
 
 _SIZE, _MARGIN = QSize(880, 600), 40
 _ROW_HEIGHT = 28
-_WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
+_WIDEST = (
+    "a name of 24 characters..",
+    "Category",
+    "Number",
+    "changed here",
+    "100,000",
+    "100,000",
+    "",
+)
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
 _GIVEN = {

@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.project import guide
+from aucstudio.project.resources import resource_path
 
 TITLES = {
     "manual": "User guide",
@@ -40,8 +41,8 @@ _SIZE, _SMALL = (760, 640), (560, 320)
 
 
 def help_page(name: str) -> str:
-    """Return a help page as Markdown."""
-    return guide.page(name)
+    """Return a help page as Markdown, with pictures in the theme of the window."""
+    return guide.page(name).replace("-light.png", f"-{current_theme().name}.png")
 
 
 class HelpDialog(Dialog):
@@ -53,6 +54,7 @@ class HelpDialog(Dialog):
         self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(16)
+        self.browser.setSearchPaths([str(resource_path("help"))])
         self.browser.setMarkdown(help_page(name))
         buttons = dialog_buttons(_CLOSE, name="help")
         buttons.rejected.connect(self.reject)

@@ -92,7 +92,9 @@ class ProgressStrip(QWidget):
             held = study.tournament
             if held.live is not None:
                 seconds = elapsed_words(held.live.spent)
-                doing = "stopping; finished models are kept" if held.stopping else f"{seconds} gone"
+                doing = (
+                    "stopping; finished models are kept" if held.stopping else f"{seconds} elapsed"
+                )
                 of = "" if study is self.session.study else f" of {study.name}"
                 self._show(f"Find the best{of} · {doing}", held.live.fraction)
                 return

@@ -85,7 +85,7 @@ class FindBest:
         live = study.tournament.live
         kept = sorted(study.home.standings.values(), key=lambda one: one.key)
         ended = [
-            one.broken_off(FAILED, "it broke off") if one.ended == RUNNING else one
+            one.broken_off(FAILED, "it ended unexpectedly") if one.ended == RUNNING else one
             for one in reversed(kept)
             if live is None or one.key != live.key
         ]

@@ -147,8 +147,8 @@ def why_not(runs: Sequence[Named]) -> str:
         A sentence without its full stop that names the run; empty if they may be combined.
     """
     if len(runs) < 2:
-        there = "is one" if runs else "are none"
-        return f"a combination takes two runs or more, and there {there}"
+        there = "is only one" if runs else "is none"
+        return f"a combination needs two or more runs, and there {there}"
     for name, record in runs:
         if reason := _alone(record):
             return f"{name} {reason}"
@@ -191,7 +191,7 @@ def require_likely(runs: Sequence[Named]) -> None:
     for name, record in runs:
         twin = known.get(record.experiment.id)
         if twin is not None and not reason:
-            same = "is named twice" if twin == name else f"is the same run as {twin}"
+            same = "is given twice" if twin == name else f"is the same run as {twin}"
             reason = f"{name} {same}"
         known[record.experiment.id] = name
     if reason:

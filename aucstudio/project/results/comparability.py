@@ -106,7 +106,7 @@ def _validation(record: RunRecord) -> str:
 def _weighing(record: RunRecord) -> str:
     name = record.experiment.weight
     if name is None:
-        return "each once"
+        return "unweighted"
     counted = record.experiment.weight_kind == FREQUENCY
     return f"counted by {name}" if counted else f"weighted by {name}"
 

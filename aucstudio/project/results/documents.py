@@ -161,7 +161,7 @@ def find_run(
         return chosen[0]
     if chosen:
         ids = ", ".join(record.id for _, record in chosen)
-        raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
+        raise InputError(f"several runs have the name {wanted!r}: name one by its id ({ids})")
     if not named:
         raise InputError(f"{project} has no finished run", file=str(project))
     known = [text for _, record in named for text in (record.experiment.title, record.id)]

@@ -116,7 +116,7 @@ def failure_sentence(error: Exception) -> str:
     if isinstance(error, InputError | InvalidSetting):
         # Their messages are written for users.
         return str(error)
-    return f"the method failed unexpectedly ({type(error).__name__}: {error})"
+    return f"unexpected error in the method ({type(error).__name__}: {error})"
 
 
 @dataclasses.dataclass(eq=False)

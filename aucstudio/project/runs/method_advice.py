@@ -52,7 +52,7 @@ class Outlook:
     def words(self) -> str:
         """The time as a short text."""
         if self.problem:
-            return "too large" if self.cost is None else "not here"
+            return "too large" if self.cost is None else "too large here"
         return "–" if self.seconds is None else f"about {rough_words(self.seconds)}"
 
     @property
@@ -166,9 +166,12 @@ def _suggestions(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, s
                 f"{inside:,} training negatives lie in it.",
             )
     if _FEWEST_FOR_KERNELS <= rows <= _FEW_ROWS:
-        yield "kernel-rank-svm", "Non-linear borders: shows whether a linear one is enough."
+        yield "kernel-rank-svm", "Non-linear boundaries: shows whether a linear one is enough."
     elif rows > _FEW_ROWS:
-        yield "nbauc", f"Non-linear borders at {counted}: shows whether a linear one is enough."
+        yield (
+            "nbauc",
+            f"Non-linear boundaries with {counted}: shows whether a linear one is enough.",
+        )
     missing = sum(column.missing for column in table.features)
     if missing and rows >= _FEWEST_FOR_KERNELS:
         yield "gradient-boosting", f"{missing:,} missing values: used directly, not filled in."

@@ -188,7 +188,8 @@ def _check_versions(address: str, found: Mapping[str, Any]) -> None:
             here, far = (_version(side, package) for side in (ours, there["packages"]))
             if here != far:
                 raise _refusal(
-                    f"{package} is {here} here and {far} on {name}: install the same on both"
+                    f"{package} is {here} here and {far} on {name}: install "
+                    "the same version on both"
                 )
 
 

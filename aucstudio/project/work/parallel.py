@@ -158,7 +158,7 @@ class _Splits:
         except WorkersLostError:
             raise
         except Exception as error:  # noqa: BLE001  (executors raise errors of all kinds)
-            sentence = f"the cluster gave up on it ({type(error).__name__}: {error})"
+            sentence = f"the cluster could not finish it ({type(error).__name__}: {error})"
             found = RunRecord(self._experiment, FAILED, (), RunRecord.now(), 0.0, sentence)
         split.take(receive, found)
         if split.record is not None:

@@ -42,7 +42,7 @@ class Workers:
         The sentence for an executor that is gone.
     """
 
-    lost = "the processes that did the work are gone: what was finished is kept"
+    lost = "the worker processes ended: finished work is kept"
 
     def __init__(self, executor: Executor, places: int) -> None:
         self.executor, self._places = executor, places

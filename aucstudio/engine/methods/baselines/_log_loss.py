@@ -25,13 +25,14 @@ from aucstudio.engine.types import Array, Mask
 from aucstudio.engine.weighted import WeighsRows
 
 _RELATIVE_GAP = 1e-3
-# Far below what is promised: equal problems then have equal solutions however their rows are
-# ordered or repeated.
-_AIM, _EXACT = 1e-10, 1e-15  # from a sample of the rows, and from all
+# Relative gaps far below the promised one, for many rows and for few: the order and repetition
+# of rows then do not change the solution.
+_NEAR, _EXACT = 1e-5, 1e-15
 _MOST_COLUMNS = 1_000  # of which the matrix of second derivatives is factored
-_ROWS_PER_COLUMN = 64  # in the sample that second derivatives are taken of
-_FINER = 4
-_CONTRACTION = 0.1  # of the gap, by a step; where it is less, more rows are taken
+_SAMPLED = 4  # one row of so many
+_FEW_ROWS, _ROWS_PER_COLUMN = 5_000, 64  # beyond both, a sample is solved first
+_SAMPLE_GAP = 1e-2
+_CONTRACTION = 0.1  # of the gap, by a step
 _SUFFICIENT = 1e-4
 _MOST_HALVINGS = 40
 _TINY = 1e-300
@@ -171,24 +172,35 @@ class _LogLoss:
             t /= 2
         return None
 
-    def solver(self, here: _Point, stride: int) -> Solve:
-        """Return what multiplies by the inverse matrix of second derivatives at a point.
+    def sample(self) -> _LogLoss | None:
+        """Return the problem of some rows of each class with the cost of all; None for few rows."""
+        N, d = self.X.shape
+        few = max(_FEW_ROWS, _ROWS_PER_COLUMN * (d + 1))
+        if scipy.sparse.issparse(self.X) or d > _MOST_COLUMNS or few > N:
+            return None
+        costs = np.zeros(N)
+        for of_class in (self.y < 0, self.y > 0):
+            rows = np.flatnonzero(of_class)
+            drawn = rows[::_SAMPLED]
+            costs[drawn] = self.costs[drawn] * (self.costs[rows].sum() / self.costs[drawn].sum())
+        rows = np.flatnonzero(costs)
+        return _LogLoss(self.X[rows], self.y[rows], costs[rows], self.pause)
 
-        The matrix is that of one row of ``stride``, which weigh as much as all.
-        """
+    def solver(self, here: _Point) -> Solve:
+        """Return what multiplies by the inverse matrix of second derivatives at a point."""
         if scipy.sparse.issparse(self.X) or self.X.shape[1] > _MOST_COLUMNS:
             return functools.partial(self._conjugate_gradients, here)
-        X, D = self.X[::stride], here.curvature[::stride]
+        D = here.curvature
         # The best b for given w is a weighted mean: about it, the matrix of w stands alone.
-        total, whole = (max(float(part.sum()), _TINY) for part in (D, here.curvature))
-        mean = D @ X / total
-        S = (whole / total) * (gram(X, D, self.pause) - total * np.outer(mean, mean))
+        total = max(float(D.sum()), _TINY)
+        mean = D @ self.X / total
+        S = gram(self.X, D, self.pause) - total * np.outer(mean, mean)
         S[np.diag_indices_from(S)] += 1.0
         factor = cholesky(S)
 
         def solve(g: Array) -> Array:
             w = factor.substitute(g[:-1] - mean * g[-1])
-            return np.append(w, g[-1] / whole - mean @ w)
+            return np.append(w, g[-1] / total - mean @ w)
 
         return solve
 
@@ -212,37 +224,36 @@ class _LogLoss:
 
 
 def _newton(
-    problem: _LogLoss, most: int, report: Callable[[_Point, int], bool]
+    problem: _LogLoss, most: int, report: Callable[[_Point, int], bool], gap: float = 0.0
 ) -> tuple[_Point, int]:
-    """Step until the gap is nothing or nothing improves; return the number of steps too.
+    """Step until the relative gap is small or nothing improves; return the number of steps too.
 
-    Second derivatives are those of an even sample of the rows. They are computed again where a
-    step does not bring the gap down quickly, and of more rows if they were those of this point.
+    Many rows start at the solution of a sample, with its second derivatives. These are computed
+    again, of all rows, where a step does not reduce the gap enough.
     """
-    (N, d), step = problem.X.shape, 0
-    below, above = problem.is_class @ problem.costs
-    here = problem.at(np.zeros(d), float(np.log(above / below)))
-    stride, is_fresh = max(1, N // (_ROWS_PER_COLUMN * (d + 1))), True
+    sample, step = problem.sample(), 0
+    if sample is None:
+        below, above = problem.is_class @ problem.costs
+        here = problem.at(np.zeros(problem.X.shape[1]), float(np.log(above / below)))
+        solve = problem.solver(here)
+    else:
+        start, _ = _newton(sample, most, lambda *_: False, _SAMPLE_GAP)
+        here, solve = problem.at(start.w, start.b), sample.solver(start)
+    is_fresh, gap = sample is None, max(gap, _EXACT if sample is None else _NEAR)
     try:
-        solve = problem.solver(here, stride)
         while True:
             there = problem.along(here, -solve(here.gradient))
-            if there is None and not (is_fresh and stride == 1):
-                stride, is_fresh = 1, True
-                solve = problem.solver(here, stride)
+            if there is None and not is_fresh:
+                solve, is_fresh = problem.solver(here), True
                 continue
             step += 1
-            aim = _EXACT if stride == 1 else _AIM
-            ends = there is None or there.objective >= here.objective * (1 - aim)
+            ends = there is None or there.objective >= here.objective * (1 - _EXACT)
             before, here = here, there or here
-            if report(here, step) or ends or here.gap <= aim * here.objective or step == most:
+            if report(here, step) or ends or here.gap <= gap * here.objective or step == most:
                 return here, step
-            is_slow = here.gap > _CONTRACTION * before.gap
-            if is_slow and is_fresh:
-                stride = max(1, stride // _FINER)
-            is_fresh = is_slow or stride == 1
+            is_fresh = sample is None or here.gap > _CONTRACTION * before.gap
             if is_fresh:
-                solve = problem.solver(here, stride)
+                solve = problem.solver(here)
     except Stopped:
         if not step:
             raise

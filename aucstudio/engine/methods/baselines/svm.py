@@ -112,12 +112,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
         with without_convergence_warnings():
             library.fit(Z, positive, context.weights)
         dual, rows = library.dual_coef_[0], library.support_
-        if has_matrix:
-            of_rows = np.zeros(len(X))
-            of_rows[rows] = dual
-            scores = Z @ of_rows
-        else:
-            scores = KernelScorer(kernel, Z[rows], dual)(Z)
+        scores = dual @ Z[rows] if has_matrix else KernelScorer(kernel, Z[rows], dual)(Z)
         b, scorer = float(library.intercept_[0]), KernelScorer(kernel, X[rows], dual)
         costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         objective, gap = _certify_hinge(scores + b, dual, rows, positive, costs)

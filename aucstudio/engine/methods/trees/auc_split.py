@@ -82,7 +82,7 @@ class AUCSplit(AUCClassifier):
         20,
         "Largest number of splits between the root and a leaf.",
         label="Depth",
-        unit="questions",
+        unit="splits",
         low=1,
         grid=(3, 5, 10, 20),
     )

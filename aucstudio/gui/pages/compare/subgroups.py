@@ -42,7 +42,7 @@ _TIPS = {
     2: "AUC of the level's own rows, with its 95 % interval",
     3: "Partial AUC in the FPR range of the level's own negatives",
     4: "Share of the level's positives found at the threshold of the run",
-    5: "Share of the level's negatives called positive at the threshold of the run",
+    5: "Share of the level's negatives predicted positive at the threshold of the run",
 }
 
 Key = tuple[Any, ...]

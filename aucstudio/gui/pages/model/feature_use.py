@@ -75,8 +75,8 @@ class FeatureUsePart(ModelPicture):
         headline = (
             f"{rows[0].name} contributes most to the trees of {subject.name}: "
             f"{mean[first]:.0f} % of the variance of their outputs, "
-            f"{asked[first]:,.0f} of {asked.sum():,.0f} questions"
-            f"{' a split' if several else ''}."
+            f"{asked[first]:,.0f} of {asked.sum():,.0f} tree splits"
+            f"{' on average' if several else ''}."
         )
         where = "Measured on training rows: Importance measures its value on held-out rows."
         self.told.emit(Statement.of(headline, idle, where))

@@ -77,7 +77,7 @@ class RowPart(WorkedOut[Explained]):
         self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.draw)
         self.make_working_controls(
             "model_row",
-            ("Stop drawing", "Stop and keep the contributions so far"),
+            ("Stop sampling", "Stop and keep the contributions so far"),
             ("Finish sampling", "Sample until the error is small"),
         )
         self.show_state()

@@ -172,7 +172,7 @@ class TreePart(ModelPicture):
         """Return a node's first line, and what it says when it is pointed at."""
         node = placed.node
         if placed.folded:
-            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves under it"
+            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves below it"
         if node.is_leaf:
             assert self.subject is not None
             scorer = self.subject.split.model.scorer
@@ -185,7 +185,7 @@ class TreePart(ModelPicture):
         gaps = "yes" if node.gaps_left else "no"
         return (
             node.condition + "?",
-            f"{node.condition}?\nyes: up, no: down; unknown counts as {gaps}",
+            f"{node.condition}?\nyes: up, no: down; missing counts as {gaps}",
         )
 
     def _positives(self) -> int:

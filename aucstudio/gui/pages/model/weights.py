@@ -185,6 +185,6 @@ def _strongest(found: Coefficients, where: str) -> str:
     side = "up" if mean[k] > 0 else "down"
     unit = "this level" if found.is_level[k] else f"{found.step} more"
     return (
-        f"{found.names[k]} weighs most {where}: {unit} moves the score {side} by "
+        f"{found.names[k]} has the largest weight {where}: {unit} moves the score {side} by "
         f"{plain_number(abs(float(mean[k])), 3)}, {share:.0f} % of all weights together."
     )

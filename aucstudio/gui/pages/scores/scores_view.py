@@ -98,7 +98,7 @@ class ScoresView(PageView):
         self.threshold_box = row.put(
             _threshold_box(),
             "&Threshold",
-            "The positive class is predicted where the score exceeds this",
+            "The positive class is predicted where the score exceeds this threshold",
         )
         self.threshold_box.valueChanged.connect(self.set_threshold)
         self.own_button = row.button(

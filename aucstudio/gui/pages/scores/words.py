@@ -19,13 +19,13 @@ def threshold_sentence(
 ) -> Statement:
     """Describe what a run gets wrong at a threshold."""
     positive, negative = map(class_words, names)
-    where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
+    where = "the default threshold 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
     missed = f"{counts.fn:,} of {m:,} {positive}"
     alarms = f"{counts.fp:,} of {n:,} {negative}"
     precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
     return Statement(
-        f"At {where} {name} misses {missed} and takes {alarms} for {positive}.",
+        f"At {where} {name} misses {missed} and wrongly flags {alarms}.",
         f"TPR {counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}.",
     )
 

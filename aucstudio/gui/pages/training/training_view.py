@@ -52,7 +52,7 @@ AUC, PAUC = "auc", "pauc"
 _ABOVE = {DISTANCE: "upper bound on the remaining improvement", OBJECTIVE: "the objective"}
 _KEY = (
     "Above: {}. Below: the area under the curve, thick on held-out rows, thin on training rows; "
-    "where the two part, the fit overfits."
+    "where the two diverge, the fit overfits."
 )
 
 

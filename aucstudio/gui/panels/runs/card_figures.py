@@ -219,8 +219,8 @@ def key_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[
             _summary_line(
                 f"TPR at FPR {end}",
                 None if found is None else found.tpr,
-                f"The share of positives that is found where {end} of the negatives is called "
-                f"positive{mean}. Beside it the 95 % interval.",
+                f"The share of positives that is found where {end} of the negatives is "
+                f"predicted positive{mean}. Beside it the 95 % interval.",
             )
         )
     return lines

@@ -70,7 +70,7 @@ def _format_words(document: dict[str, Any]) -> str:
 
 def _label_words(document: dict[str, Any]) -> str:
     classes = ", ".join(f"{name} ({count:,})" for name, count in document["classes"].items())
-    positive = document["positive"] or "to be chosen"
+    positive = document["positive"] or "not chosen"
     return f"label {document['label']}: {classes}; positive {positive}"
 
 

@@ -66,13 +66,15 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
     for name in (*LEARNT, *curves):
         # As large as they like: columns in units of 1e200 are brought to a common scale here.
         if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"the array {name} of the preprocessing holds numbers not finite")
+            raise ValueError(
+                f"the array {name} of the preprocessing holds numbers that are not finite"
+            )
     if any(np.isnan(array).any() for array in limits.values()):
         raise ValueError("the preprocessing holds limits that are not numbers")
     if len(limits) == len(LIMITS) and (limits["lows"] > limits["highs"]).any():
         raise ValueError("the preprocessing holds a lower limit above the upper one")
     if (arrays["scales"] <= 0).any():
-        raise ValueError("the preprocessing divides by a scale that is not above 0")
+        raise ValueError("the preprocessing has a scale that is not above 0")
     return Preparation(
         tuple(settings["numbers"]),
         arrays["medians"],
@@ -103,7 +105,7 @@ def _keeps_zeros(
     limits = [(name, arrays[name]) for name in LIMITS if name in arrays]
     beyond = any((a > 0).any() if name == "lows" else (a < 0).any() for name, a in limits)
     if not isinstance(said, bool) or (said and (moved or beyond)):
-        raise ValueError("the preprocessing does not keep zeros, although it states so")
+        raise ValueError("the preprocessing does not keep zeros, although it declares that it does")
     return said
 
 

@@ -97,8 +97,7 @@ FORMATS = {
             "json",
             "JSON",
             ".json",
-            "All numbers of the model and its preprocessing, and in words how a score is "
-            "computed from them.",
+            "All numbers of the model and its preprocessing, and the formula of its score.",
             formulas.write_document,
             formulas.check,
         ),

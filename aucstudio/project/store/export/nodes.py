@@ -24,7 +24,7 @@ def import_onnx() -> Any:
         return importlib.import_module("onnx")
     except ImportError as error:
         raise InputError(
-            "export to ONNX needs the package onnx, which is not installed: "
+            "ONNX export needs the package onnx, which is not installed: "
             "pip install 'aucstudio[onnx]'",
             setting="to",
         ) from error

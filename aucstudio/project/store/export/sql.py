@@ -51,7 +51,7 @@ def check(model: Model) -> None:
         if count > most:
             raise InputError(
                 f"a model of {model.method} cannot be exported as SQL: it has {count:,} "
-                f"{what}, and databases take no more than about {most:,}. {_OTHERS}",
+                f"{what}, and databases accept no more than about {most:,}. {_OTHERS}",
                 setting="to",
             )
 
@@ -91,7 +91,7 @@ def _comments(model: Model) -> list[str]:
         f"{model.trained_on}.",
         f"The positive class is predicted where the score exceeds {model.threshold!r} "
         f"(threshold: {model.threshold_rule}).",
-        f'Write the name of your table for "{_TABLE}" in the last lines. It needs the columns '
+        f'Replace "{_TABLE}" in the last lines by the name of your table. It needs the columns '
         f"{', '.join(map(repr, model.preparation.columns))}.",
         "Numbers are stored as numbers, missing values as NULL.",
         "Dates are DATE, TIMESTAMP or texts such as 2023-01-31 12:30:00, in UTC and without a "

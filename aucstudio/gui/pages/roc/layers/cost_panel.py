@@ -34,8 +34,8 @@ _MOST_MISS = 1e6
 _ROWS = {
     "best": "least, best point",
     "point": "operating point",
-    "nobody": "calling nobody",
-    "everybody": "calling everybody",
+    "nobody": "all negative",
+    "everybody": "all positive",
 }
 
 

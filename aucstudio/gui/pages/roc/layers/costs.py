@@ -133,9 +133,9 @@ class CostLayer(QObject):
         )
         alarms = "one false alarm" if miss == 1 else f"{miss:g} false alarms"
         self.words = (
-            f"At {share_words(prior)} positives and {alarms} for a miss, FPR {best.fpr:.3g} and "
-            f"TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} in 10,000 cases, the "
-            f"operating point {amount_words(here)}."
+            f"With {share_words(prior)} positives and a miss worth {alarms}, FPR "
+            f"{best.fpr:.3g} and TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} per "
+            f"10,000 cases; the operating point costs {amount_words(here)}."
         )
         weighed = (point.run.record, point.split, prior, miss)
         if weighed != self._weighed:
