@@ -32,7 +32,7 @@ from aucstudio.project.errors import input_error
 if TYPE_CHECKING:
     import duckdb
 
-# Records within records that have columns of their own.
+# Most levels of nested records that become columns.
 _DEEPEST = 4
 _HOUR = 3_600
 _LASTING = re.compile(r"timedelta64\[(s|ms|us|ns)\]")
@@ -56,7 +56,7 @@ def one_level(
     ----------
     connection : DuckDBPyConnection
     file : str
-        Its name as a literal.
+        Its name as an SQL literal.
     """
     relation = connection.sql(f"FROM read_parquet({file})")
     lasting = _durations_of_pandas(connection, file)
@@ -78,7 +78,7 @@ def one_level(
 
 
 def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -> list[str]:
-    """Return the names of the columns as they are: DuckDB renames one of x and X."""
+    """Return the original names of the columns: DuckDB renames one of x and X."""
     query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})"
     names, inside = list[str](), 0
     for name, children in connection.execute(query).fetchall()[1:]:
@@ -97,20 +97,20 @@ def _inside(path: tuple[str, ...], kind: Any) -> Iterator[tuple[tuple[str, ...],
 
 
 def _durations_of_pandas(connection: duckdb.DuckDBPyConnection, file: str) -> dict[str, int]:
-    """Name the whole numbers that pandas wrote for durations, with how many are a second."""
+    """Return the integer columns that are durations of pandas, with their units per second."""
     query = f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = 'pandas'::BLOB"
-    said = connection.execute(query).fetchone()
+    found = connection.execute(query).fetchone()
     try:
-        columns = [] if said is None else json.loads(bytes(said[0]))["columns"]
+        columns = [] if found is None else json.loads(bytes(found[0]))["columns"]
         kinds = {str(c["field_name"]): _LASTING.fullmatch(str(c["numpy_type"])) for c in columns}
     except (ValueError, KeyError, TypeError):
-        return {}  # written by who knows what
-    return {name: _PER_SECOND[found[1]] for name, found in kinds.items() if found}
+        return {}  # not written by pandas
+    return {name: _PER_SECOND[unit[1]] for name, unit in kinds.items() if unit}
 
 
 _LOOKED_AT, _WHOLE = 1000, NumberFormat()
 _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
-# Types whose whole numbers may be longer than a double holds.
+# Types of whole numbers that a double may not represent exactly.
 _LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
@@ -126,7 +126,7 @@ class ParquetColumns:
         Whether each column holds numbers.
     rows : int
     forms : dict of int to NumberFormat or None
-        How dates are spelled; None for columns that hold none.
+        How dates are written; None for other columns.
     remarks : list of Finding
         About columns that were renamed or converted.
     """
@@ -141,9 +141,8 @@ class ParquetColumns:
 class ParquetReader(CellStore):
     """A Parquet file, opened in DuckDB as the view ``cells``; a context manager.
 
-    Whole and fractional numbers are numbers, unless they are whole and too long to be exact;
-    everything else is text, without the blanks around
-    it, and missing where it is empty or one of the words that say so in a text file.
+    Numeric columns are numbers, unless they have whole numbers too long for a double. Everything
+    else is stripped text, missing if it is empty or one of the words for missing values.
 
     Parameters
     ----------
@@ -151,12 +150,12 @@ class ParquetReader(CellStore):
     folder, tell, memory
         See :class:`CellStore`.
     schema : Schema, optional
-        What the columns hold, whatever types they have here.
+        Determines the kinds of the columns, whatever their types.
 
     Raises
     ------
     InputError
-        If it cannot be read, or has less than two columns or no row.
+        If it cannot be read, or has fewer than two columns or no row.
     """
 
     def __init__(
@@ -194,7 +193,7 @@ class ParquetReader(CellStore):
         return remarks
 
     def _look(self, remarks: list[Finding], schema: Schema | None) -> ParquetColumns:
-        """Make the view, and say what it holds."""
+        """Create the view, and describe its columns."""
         names = [field.name for field in self._fields]
         kinds = [kind for _, kind in self._described]
         forms = _forms(names, kinds, schema)
@@ -215,7 +214,7 @@ class ParquetReader(CellStore):
         return ParquetColumns(names, numbers, rows, dated, remarks)
 
     def _expression(self, k: int, kind: str, form: NumberFormat | None) -> str:
-        """Return the expression of a column as numbers, or as texts."""
+        """Return the expression of a column as numbers or as texts."""
         cell = f"c{k}"
         if form is None:
             return text_sql(_text(cell, kind))
@@ -229,7 +228,7 @@ class ParquetReader(CellStore):
         return self.number(_text(cell, kind), k, form)
 
     def _codes(self, columns: list[int]) -> list[int]:
-        """List the columns of whole numbers that are not all exact as doubles."""
+        """Return the columns of whole numbers that are not exact as doubles."""
         asked = {}
         for k in columns:
             name, kind = quoted(self._described[k][0]), self._described[k][1]
@@ -242,7 +241,7 @@ class ParquetReader(CellStore):
         return [k for k, answer in zip(asked, answers, strict=True) if answer]
 
     def doubtful(self) -> frozenset[int]:
-        """Name the columns of numbers among which there may be infinite ones, or texts."""
+        """Return the columns of numbers that may contain infinite values or texts."""
         places = {field.path: k for k, field in enumerate(self._fields)}
         unbounded = (
             f"SELECT DISTINCT path_in_schema FROM parquet_metadata({self._file}) WHERE "
@@ -261,7 +260,7 @@ class ParquetReader(CellStore):
         self._make_view()
 
     def _make_view(self) -> None:
-        # No name of the file's may be one that an expression uses itself.
+        # Names of the file must not collide with those in expressions.
         named = ", ".join(f"{quoted(name)} AS c{k}" for k, (name, _) in enumerate(self._described))
         selected = ", ".join(f"{sql} AS c{k}" for k, sql in enumerate(self._expressions))
         source = f"(SELECT file_row_number AS place, {named} FROM {self._source})"
@@ -269,13 +268,13 @@ class ParquetReader(CellStore):
         self._run(lambda: self._connection.execute(f"CREATE OR REPLACE VIEW cells AS {view}"))
 
     def read(self) -> list[Cells]:
-        """Read all columns; what is no number in one of numbers is infinite."""
+        """Read all columns; cells of number columns that are not numbers are infinite."""
         columns = ", ".join(f"c{k}" for k in self.shape.numbers)
         cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers, self.shape.rows)
         return [cells[k] for k in sorted(cells)]
 
     def first_unreadable(self, counts: Mapping[int, int]) -> dict[str, Unreadable]:
-        """Look for the first cell that is no number in each of some columns."""
+        """Find the first cell that is not a number in each of some columns."""
         found = {}
         for k, count in counts.items():
             row = self._one(f"SELECT min({self.place}) FROM cells WHERE isinf(c{k})")[0]
@@ -290,7 +289,7 @@ class ParquetReader(CellStore):
 def _forms(
     names: list[str], kinds: list[str], schema: Schema | None
 ) -> dict[int, NumberFormat | None]:
-    """Return how the numbers of each column are written, were it one of texts; None for text."""
+    """Return the number format of each column; None for text."""
     known = {} if schema is None else schema.by_name
     forms: dict[int, NumberFormat | None] = {}
     for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
@@ -301,7 +300,7 @@ def _forms(
     return forms
 
 
-# In UTC: what the zone of this machine was in 1850 is nobody's concern.
+# In UTC, independent of the time zone of this machine.
 _ZONED = {
     "TIMESTAMP WITH TIME ZONE": "{} AT TIME ZONE 'UTC'",
     "TIME WITH TIME ZONE": "{}::TIME",
@@ -309,7 +308,7 @@ _ZONED = {
 
 
 def _text(name: str, kind: str) -> str:
-    """Write the expression that spells a cell as a text file would: whole numbers without .0."""
+    """Return the expression of a cell as text, with whole numbers without .0."""
     column = quoted(name)
     if _LONG_INTEGER.fullmatch(kind):
         return f"{column}::VARCHAR"
@@ -326,7 +325,7 @@ def _is_number(kind: str) -> bool:
 
 
 def _layout(kind: str) -> str:
-    """Name the layout in which days and times of a type are spelled; empty for other types."""
+    """Return the layout in which dates and times of a type are written; empty for other types."""
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return dates.ISO
     return dates.CLOCK if kind.split(" ")[0] == "TIME" else ""
@@ -399,7 +398,7 @@ def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
 
 
 def count_cells(path: Path) -> int:
-    """Return how many cells a Parquet file holds; 0 if it cannot be read."""
+    """Return the number of cells of a Parquet file; 0 if it cannot be read."""
     import duckdb
 
     try:

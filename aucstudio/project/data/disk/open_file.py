@@ -38,7 +38,7 @@ from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import input_error
 
 DUCK_BYTES = 256_000_000
-# Numbers of a column that stand for all.
+# Distinct numbers of a column that represent all.
 _SOME = 1_000
 
 
@@ -59,7 +59,7 @@ def open_file(
     schema: Schema | None,
     numbers: Collection[str] = (),
 ) -> StoredFile:
-    """Open a file; what DuckDB needs beside it goes to ``folder``.
+    """Open a file; DuckDB writes temporary data to ``folder``.
 
     Raises
     ------
@@ -85,7 +85,7 @@ Stored = tuple[Table, CellStore, int]
 def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Stored:
     path = plain.path
     opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
-    # What was noticed in a sample is enough for a table of few rows too.
+    # Detection on a sample is sufficient for a table of few rows too.
     opened = dataclasses.replace(opened, short=False)
     source, (reader, kept) = opened.reading(
         folder, tell, lambda one: _kept(opened, one, folder, tell)
@@ -94,9 +94,9 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         if not kept.rows:
             raise no_rows(path)
         numbers_of = frozenset(k for k, form in kept.forms.items() if form is not None)
-        strange = _infinite(reader, numbers_of)
-        unreadable = first_unreadable(source, strange, kept.forms, kept.others)
-        reader.set_aside(strange)
+        infinite = _infinite(reader, numbers_of)
+        unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
+        reader.set_aside(infinite)
     except BaseException:
         reader.close()
         raise
@@ -141,9 +141,9 @@ def _open_parquet(
     sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:
-        strange = _infinite(store, store.doubtful())
-        unreadable = store.first_unreadable(strange)
-        store.set_aside(strange)
+        infinite = _infinite(store, store.doubtful())
+        unreadable = store.first_unreadable(infinite)
+        store.set_aside(infinite)
     except BaseException:
         store.close()
         raise
@@ -155,7 +155,7 @@ def _open_parquet(
 
 
 def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]) -> list[Column]:
-    """Make columns without cells; those of ``numbers`` that are None hold texts."""
+    """Return columns without cells; those whose entry in ``numbers`` is None hold texts."""
     return [
         Column.of_cells(name, np.empty(0, object if numbers[k] is None else float), 0, 0, forms[k])
         for k, name in enumerate(names)
@@ -163,7 +163,7 @@ def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]
 
 
 def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
-    """Count the infinite cells of columns; those without any are left out."""
+    """Count the infinite cells of columns that have any."""
     listed = sorted(columns)
     totals = store.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
     return {k: count for k, count in zip(listed, totals, strict=True) if count}
@@ -178,9 +178,9 @@ class KeptCells(CsvCells):
         fixed: frozenset[int],
         sample: TextSample,
     ) -> Contents:
-        """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
+        """Read all columns into the table ``cells``.
 
-        The file is read once, and again where a column is not written as its sample promised.
+        The file is read once, and columns again that are not written as in the sample.
         """
         self._forms: Formats = {}
         self._load(dict(forms))

@@ -16,7 +16,7 @@ from aucstudio.project.errors import input_error
 
 _CHUNK = 1 << 20
 _LOCKED = 1
-# What archives hold beside tables.
+# Members of archives that are not tables.
 _CLUTTER = ("__macosx", ".")
 _DOCUMENT = re.compile(
     r"(^|/)(index$|readme|licen[cs]e|changelog|copying|notice|citation)[^/]*$|"
@@ -24,7 +24,7 @@ _DOCUMENT = re.compile(
     r"\.(md|pdf|html?|docx?|rtf|png|jpe?g|gif|py|r|ipynb|names)$",
     re.IGNORECASE,
 )
-# Whose ending says that it is one; the others may be a few words about it.
+# Endings of tables; other members may be descriptions.
 _TABLE = re.compile(
     r"\.(csv|tsv|tab|psv|dat|data|parquet|pq|feather|arrow|xls[xmb]?|ods|sas7bdat|xpt|dta|z?sav|por|"
     r"arff|jsonl|ndjson|sqlite3?|duckdb|db)(\.(gz|bz2|xz|zst))?$",
@@ -67,7 +67,7 @@ def _write(
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
     names = [name for name in sizes if not _is_clutter(name)]
-    # A single member leaves the name to what is in it.
+    # With a single member, the requested name may be a part of that member.
     asked = (
         ReadOptions(enough=options.enough)
         if len(names) == 1 and options.part not in names

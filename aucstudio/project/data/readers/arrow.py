@@ -18,7 +18,7 @@ _STRANGE = re.compile(r"(\w+) not yet supported|Unsupported Internal Arrow Type 
 
 
 class _Source:
-    """A file that DuckDB reads as often as it wants."""
+    """A file that DuckDB can read repeatedly."""
 
     def __init__(self, path: Path, start: int) -> None:
         self._path, self._start = path, start
@@ -34,7 +34,7 @@ class _Source:
 def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
     import duckdb
 
-    # A file is a stream with a frame around it.
+    # An Arrow file is a stream in a frame.
     with path.open("rb") as file:
         start = len(ARROW_FILE) if file.read(len(ARROW_FILE)) == ARROW_FILE else 0
     source = path

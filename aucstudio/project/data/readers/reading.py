@@ -26,7 +26,7 @@ from aucstudio.project.data.text.delimited import ReadingProgress, read_delimite
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
 
-# A packed file in an archive is the most that is meant.
+# Most levels of packing.
 _MOST_WRAPPINGS = 3
 _WORDS = {
     "delimiter": "delimiter",
@@ -46,7 +46,7 @@ class Plain(Written):
     ----------
     path : Path
     shown : Path
-        The file that was given.
+        The given file.
     format : str
         Key of the format.
     given : dict of part to value
@@ -54,9 +54,9 @@ class Plain(Written):
     chosen : tuple of str
         Those of them that the user set.
     numbers : frozenset of str
-        Columns that the user declared as numbers, whatever their cells look like.
+        Columns that the user declared as numbers.
     sha256 : str
-        Of the file that was given; empty if the reader finds it.
+        Of the given file; empty if the reader computes it.
     """
 
     path: Path
@@ -208,7 +208,7 @@ def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0)
 def write_as(
     found: Format, path: Path, here: Path, target: Path, options: ReadOptions, tell: ReadingProgress
 ) -> Written:
-    """Write a file as another one; errors name the file that was given."""
+    """Convert a file; errors name the given file."""
     from aucstudio.project.data.readers.isolated import write_apart
 
     def advance(share: float) -> None:
@@ -222,7 +222,7 @@ PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
 
 
 def _known(written: Written) -> dict[str, Any]:
-    """Return what needs no guess of a dialect, in its own types."""
+    """Return the known parts of the dialect, in their own types."""
     parts = {field.name for field in dataclasses.fields(Dialect)}
     return {
         part: tuple(value) if isinstance(value, list) else value
@@ -234,7 +234,7 @@ def _known(written: Written) -> dict[str, Any]:
 def _check_given(
     path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
-    """Refuse parts of a dialect that a file does not have."""
+    """Raise InputError for parts of a dialect that the format does not have."""
     if not found.writer or found is PARQUET_FORMAT:
         return
     usual = {**dataclasses.asdict(Dialect()), **known}
@@ -261,7 +261,7 @@ def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
 
 
 def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
-    """Name the given file, not its converted copy, in errors."""
+    """Name the given file instead of its converted copy in errors."""
     return _naming(plain.path, plain.shown, plain.words)
 
 
@@ -289,7 +289,7 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
 
 
 def finished(plain: Plain, table: Table) -> Table:
-    """Add what is known of the file that was given to what was read of it."""
+    """Add what is known of the given file to a table read from its copy."""
     return dataclasses.replace(
         table,
         path=plain.shown,

@@ -28,7 +28,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
 
 
 def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
-    """Read the cells of every sheet, as text."""
+    """Read the cells of all sheets as text."""
     sheets: dict[str, _Rows] = {}
     rows: _Rows = []
     size, read = max(path.stat().st_size, 1), 0
@@ -68,7 +68,7 @@ def _text(data: ElementTree.Element) -> str:
 
 
 def _left_out(path: Path, index: str | None, have: int) -> int:
-    """Count missing rows and cells from their indices."""
+    """Return the number of rows or cells left out before an index."""
     missing = _whole(index) - 1 - have
     if missing > _MOST_LEFT_OUT:
         raise input_error("index_too_large", file=path, index=index)
