@@ -13,6 +13,7 @@ from pathlib import Path
 
 from aucstudio.boundary import BAD_INPUT, guarded
 from aucstudio.commands import COMMANDS, command, run
+from aucstudio.commands.options import check_together
 from aucstudio.commands.parser import GLOBAL_OPTIONS, command_parser, window_parser
 from aucstudio.console import complain, session
 from aucstudio.project.errors import InputError
@@ -45,8 +46,7 @@ def _command(arguments: list[str]) -> int:
         return run("window", options)
     chosen = command(options.command)
     _check_project_name(options)
-    if hasattr(chosen, "check_together"):
-        chosen.check_together(options)
+    check_together(options, getattr(chosen, "NEEDS", {}), getattr(chosen, "EXCLUDES", ()))
     if getattr(options, "data", None) == STANDARD_INPUT:
         options.data = str(_standard_input(options))
     return run(options.command, options)

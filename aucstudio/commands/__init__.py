@@ -1,8 +1,8 @@
 """The commands of the command line, one module each.
 
-A module defines ``add_options(parser)`` and ``run(options)``, which returns the exit status; one
-whose options depend on each other also defines ``check_together(options)``. It is imported only
-when its command is used, so its help text is here.
+A module defines ``add_options(parser)`` and ``run(options)``, which returns the exit status.
+``NEEDS`` and ``EXCLUDES`` list options that need or exclude others. A module is imported only when
+its command is used, so its help text is here.
 """
 
 from __future__ import annotations

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 
 from aucstudio.boundary import DONE, RUN_FAILED
-from aucstudio.commands.options import JSON, add, refuse
+from aucstudio.commands.options import JSON, add
 from aucstudio.console import say, say_json
+
+NEEDS = {"output": "repair"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -15,12 +17,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, {"file FILE": "*.aucproj, *.aucmodel or *.toml", "--repair": repair})
     add(parser, {"--output FILE": "the new project (default NAME.repaired.aucproj)"}, "-o")
     add(parser, JSON)
-
-
-def check_together(options: argparse.Namespace) -> None:
-    """Refuse options that would be without effect beside the others."""
-    why = "-o names the file that --repair writes: add --repair, or leave -o out"
-    refuse(options.output and not options.repair, why, "output")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -30,12 +30,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, {"--fpr-range A,B": band, **SAVE_MODEL, **JSON})
 
 
-def check_together(options: argparse.Namespace) -> None:
-    """Refuse a single run."""
-    why = f"a combination needs two or more runs; only {options.runs[0]} is given"
-    refuse(len(options.runs) < 2, why, "runs")
-
-
 def run(options: argparse.Namespace) -> int:
     """Combine runs and store the result; return the exit status."""
     from aucstudio.project.combination.combining import Combining
@@ -44,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
     from aucstudio.project.work.submit import run_experiments
 
+    why = f"a combination needs two or more runs; only {options.runs[0]} is given"
+    refuse(len(options.runs) < 2, why, "runs")
     listed, band = named_runs(options.project, complain)
     chosen = [find_run(listed, wanted, options.project) for wanted in options.runs]
     require_sharing(chosen)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import CLUSTER, JSON, PROJECT, add, refuse
+from aucstudio.commands.options import CLUSTER, JSON, PROJECT, add
 from aucstudio.console import complain, say, say_json
 from aucstudio.project.errors import InputError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroups
     from aucstudio.project.runs.record import RunRecord
 
-
+NEEDS = {"cuts": "by"}
 _OPTIONS = {
     "project PROJECT": PROJECT,
     "--by COL": "results by subgroup of this column, and a test that they are equal",
@@ -33,12 +33,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, _OPTIONS)
     add(parser, _CARD, nargs=2, metavar=("RUN", "FILE"))
     add(parser, {**CLUSTER, **JSON})
-
-
-def check_together(options: argparse.Namespace) -> None:
-    """Refuse options that would be without effect beside the others."""
-    without = options.cuts is not None and options.by is None
-    refuse(without, "--cuts needs --by COL, the column that it divides", "cuts")
 
 
 def run(options: argparse.Namespace) -> int:

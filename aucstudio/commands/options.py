@@ -121,6 +121,41 @@ def read_band(text: str) -> tuple[float, float]:
     return alpha, beta
 
 
+def check_together(
+    options: argparse.Namespace,
+    needs: Mapping[str, str],
+    excludes: Collection[tuple[str, str, str]],
+) -> None:
+    """Refuse options without those that they need, and with those that they exclude.
+
+    Parameters
+    ----------
+    options : Namespace
+    needs : mapping of option to option
+    excludes : collection of (option, option, reason)
+
+    Raises
+    ------
+    InputError
+    """
+
+    def given(name: str) -> bool:
+        value = getattr(options, name)
+        return value is not None and value is not False and value != []
+
+    for name, needed in needs.items():
+        wrong = given(name) and not given(needed)
+        refuse(wrong, f"{_spelled(name)} needs {_spelled(needed)}: add it", name)
+    for name, other, reason in excludes:
+        wrong = given(name) and given(other)
+        why = f"{_spelled(name)} cannot be combined with {_spelled(other)}: {reason}"
+        refuse(wrong, why, name)
+
+
+def _spelled(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def refuse(wrong: object, sentence: str, setting: str) -> None:
     """Raise InputError if options do not go together.
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import JSON, MODEL, STREAM, add, file_or_none
+from aucstudio.commands.options import JSON, MODEL, STREAM, add, file_or_none, refuse
 from aucstudio.commands.table_options import (
     add_acceptance_options,
     add_dialect_options,
@@ -21,7 +19,6 @@ from aucstudio.console import note, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.runs.models.model import Model
     from aucstudio.project.runs.models.scoring_report import ScoringReport
 
@@ -37,6 +34,8 @@ _COLUMNS = {
     "--id COL": "a column to write with each score",
     "--label COL": "the column that holds the class, if another",
 }
+
+_LISTS = {"score": "scores", "probability": "probabilities"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -90,51 +89,20 @@ def run(options: argparse.Namespace) -> int:
 def _scored(
     options: argparse.Namespace, model: Model, how: dict[str, Any]
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
-    """Score into the file, the standard output, or into what will be JSON."""
-    from aucstudio.project.store.files import STANDARD_OUTPUT
-    from aucstudio.project.store.scores_file import (
-        PARQUET,
-        parquet_sink,
-        score_into,
-        scores_file,
-        write_scores,
-    )
+    """Score into the file, the standard output, or into lists for the JSON document."""
+    from aucstudio.project.data.table import read_table
+    from aucstudio.project.store.scores_file import Block, score_into, scores_sink
 
-    if options.json and options.output in (None, STANDARD_OUTPUT):
-        return _collected(options, model, how)
-    if (options.output or "").lower().endswith(PARQUET):
-        calibrated = model.calibration is not None
-        with parquet_sink(options.output, options.id, calibrated) as sink:
+    if options.output is not None or not options.json:
+        with scores_sink(options.output, options.id, model.calibration is not None) as sink:
             return score_into([sink], model, options.data, **how), {}
-    target = scores_file(options.output) if options.output else contextlib.nullcontext(sys.stdout)
-    with target as file:
-        return write_scores(file, model, options.data, **how), {}
+    why = "the scores of an out-of-memory table do not go into JSON: give -o FILE"
+    refuse(how["read"] is not read_table, why, "output")
+    collected: dict[str, list[Any]] = {"row": [], "scores": [], "predicted": []}
 
+    def collect(block: Block) -> None:
+        for name, cells in block.columns().items():
+            if name != "threshold":
+                collected.setdefault(_LISTS.get(name, name), []).extend(cells.tolist())
 
-def _collected(
-    options: argparse.Namespace, model: Model, how: dict[str, Any]
-) -> tuple[ScoringReport, dict[str, list[Any]]]:
-    from aucstudio.project.data.table import Table
-    from aucstudio.project.store.scores_file import Block, score_into
-
-    names = {"row": "row", "id": "id", "score": "scores", "predicted": "predicted"}
-    if how["identifier"] is None:
-        del names["id"]
-    if model.calibration is not None:
-        names["probability"] = "probabilities"
-    collected: dict[str, list[Any]] = {name: [] for name in names.values()}
-
-    def read(*arguments: Any, **rest: Any) -> AnyTable:
-        table: AnyTable = how["read"](*arguments, **rest)
-        if not isinstance(table, Table):
-            raise InputError(
-                "the scores of an out-of-memory table do not go into JSON: give -o FILE"
-            )
-        return table
-
-    def sink(block: Block) -> None:
-        columns = block.columns()
-        for name, title in names.items():
-            collected[title] += columns[name].tolist()
-
-    return score_into([sink], model, options.data, **{**how, "read": read}), collected
+    return score_into([collect], model, options.data, **how), collected

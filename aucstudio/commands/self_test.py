@@ -133,15 +133,15 @@ def _tune(folder: Path) -> str:
 
 def _score(folder: Path) -> str:
     from aucstudio.project.store.model_file import load_model
-    from aucstudio.project.store.scores_file import scores_file, write_scores
+    from aucstudio.project.store.scores_file import score_into, scores_sink
 
     study = _study(folder)
     tuned = str(study.runs()[1]["id"])
     model = study.model(tuned)
     model.save(folder / MODEL)
     target = folder / "scores.csv"
-    with scores_file(target) as file:
-        report = write_scores(file, load_model(folder / MODEL), folder / TABLE)
+    with scores_sink(target, None, False) as sink:
+        report = score_into([sink], load_model(folder / MODEL), folder / TABLE)
     written = target.read_text(encoding="utf-8").count("\n") - 1
     _require(report.scored == written == _ROWS, f"{written} of {_ROWS} rows were scored")
     held_out = study.scores(tuned)

@@ -41,8 +41,8 @@ _SCORES = {
     "(default: the column of the same name)",
 }
 _DIRECTIONS = {
-    "higher": "direction of --score-column (default: found on training rows)",
-    "lower": "the opposite direction",
+    "--higher-is-positive": "direction of --score-column (default: found on training rows)",
+    "--lower-is-positive": "the opposite direction",
 }
 _SCHEMES = {
     "--test-size F float": "hold out this fraction",
@@ -83,7 +83,18 @@ _MODEL = {
     **CLUSTER,
     **JSON,
 }
-_FORWARD = ("steps", "gap", "window")
+NEEDS = {
+    **dict.fromkeys(("higher_is_positive", "lower_is_positive", "score_file"), "score_column"),
+    "score_id": "score_file",
+    "threshold": "save_model",
+    "calibrate": "save_model",
+    **dict.fromkeys(("steps", "gap", "window"), "time"),
+}
+EXCLUDES = (
+    ("set", "score_column", "a score column has no settings"),
+    ("tune", "score_column", "a score column has nothing to tune"),
+    ("calibrate", "leave_pair_out", "pairs are ranked, and no rows are held out to calibrate on"),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -91,10 +102,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
     add(parser.add_mutually_exclusive_group(required=True), _METHOD)
     add(parser, _SCORES)
-    sign = parser.add_mutually_exclusive_group()
-    for sense, words in _DIRECTIONS.items():
-        how = {"dest": "direction", "action": "store_const", "const": sense}
-        add(sign, {f"--{sense}-is-positive": words}, **how)
+    add(parser.add_mutually_exclusive_group(), _DIRECTIONS)
     add(parser, {"--set NAME=VALUE*": "a setting of the method"})
     add(parser.add_mutually_exclusive_group(), _SCHEMES)
     add(parser, _VALIDATION)
@@ -120,53 +128,6 @@ def _read_validation(options: argparse.Namespace) -> Validation:
     given = {name: v for name in names if (v := getattr(options, name)) is not None}
     given |= {} if options.steps is None else {"folds": options.steps}
     given |= {"repeats": options.repeats, "seed": options.seed}
-    if options.leave_pair_out:
-        return Validation("leave-pair-out", seed=options.seed)
-    return Validation(scheme_of(given), **given)
-
-
-def check_together(options: argparse.Namespace) -> None:
-    """Refuse options that would be without effect beside the others."""
-    unnamed = options.score_column is None
-    refuse(
-        options.direction and unnamed,
-        f"--{options.direction}-is-positive needs --score-column COL",
-        "score-column",
-    )
-    refuse(
-        options.score_file and unnamed,
-        "--score-file needs --score-column: name the column that holds the scores",
-        "score-column",
-    )
-    refuse(
-        options.score_id and not options.score_file,
-        "--score-id names a column of --score-file: add --score-file FILE",
-        "score-file",
-    )
-    refuse(
-        options.score_column and (options.set or options.tune),
-        "a score column has no settings: leave out --set and --tune",
-        "score-column",
-    )
-    refuse(
-        options.threshold is not None and not options.save_model,
-        "--threshold sets the decision threshold of a saved model: add --save-model FILE, or leave "
-        "it out",
-        "threshold",
-    )
-    refuse(
-        options.calibrate is not None and not options.save_model,
-        "--calibrate adds probabilities to a saved model: add --save-model FILE, or leave it out",
-        "calibrate",
-    )
-    refuse(
-        options.calibrate is not None and options.leave_pair_out,
-        "--leave-pair-out holds out no rows to calibrate on: leave out one of the two options",
-        "calibrate",
-    )
-    for name in _FORWARD:
-        given = getattr(options, name) is not None and options.time is None
-        refuse(given, f"--{name} needs --time COL, the column of times", name)
     fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
     refuse(
         fixed and options.repeats != 1,
@@ -174,6 +135,9 @@ def check_together(options: argparse.Namespace) -> None:
         "fixes them: leave out one of the two options",
         "repeats",
     )
+    if options.leave_pair_out:
+        return Validation("leave-pair-out", seed=options.seed)
+    return Validation(scheme_of(given), **given)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -195,7 +159,9 @@ def run(options: argparse.Namespace) -> int:
 
         if options.score_file is not None:
             source = ScoreSource(options.score_file, options.score_id)
-        method, given = MARKER, [f"direction={options.direction or 'found'}"]
+        senses = {"higher": options.higher_is_positive, "lower": options.lower_is_positive}
+        direction = next((sense for sense, chosen in senses.items() if chosen), "found")
+        method, given = MARKER, [f"direction={direction}"]
     plan = plan_run(
         options.data,
         method,

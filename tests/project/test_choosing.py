@@ -14,11 +14,11 @@ from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.threshold_choice import (
     Choice,
-    Rate,
     Target,
     ThresholdFigures,
     choose,
     counts_at,
+    estimate_share,
     remarks,
 )
 from aucstudio.project.runs.execute import execute
@@ -179,7 +179,7 @@ def test_few_rows_give_figures_or_none(counts, prior):
         assert math.isnan(rate.value) == (rows == 0)
         if rows:
             assert 0 <= rate.low <= rate.value <= rate.high <= 1
-    assert math.isnan(Rate.of(0, 0).low)
+    assert math.isnan(estimate_share(0, 0).low)
 
 
 def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():

@@ -193,7 +193,7 @@ def of_differences(*values):
 
 def of_areas(name, *areas, part=None):
     parts = areas if part is None else part
-    auc, pauc = (Summary(float(np.mean(x)), 0.0, 1.0, tuple(x)) for x in (areas, parts))
+    auc, pauc = (Summary(float(np.mean(x)), 0.0, 1.0, per_split=tuple(x)) for x in (areas, parts))
     return RunFigures(name, auc, pauc, 1.0, 0.1, len(areas))
 
 

@@ -126,8 +126,8 @@ def test_its_model_scores_a_table_by_the_column_alone(patients, tmp_path):
     [
         (["--score-column", "y"], "is the label and cannot be a score"),
         (["--score-column", "markr"], "marker"),
-        (["--method", "auc-rls", "--lower-is-positive"], "needs --score-column COL"),
-        (["--score-column", "marker", "--tune", "auc"], "has no settings"),
+        (["--method", "auc-rls", "--lower-is-positive"], "needs --score-column"),
+        (["--score-column", "marker", "--tune", "auc"], "cannot be combined with --score-column"),
         (["--score-column", "site"], "holds text and cannot be a score"),
     ],
 )

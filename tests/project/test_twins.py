@@ -117,9 +117,9 @@ def test_a_run_for_another_range_is_told_so(table, made):
 
 
 def test_backwards_is_what_excludes_one_half():
-    assert ranks_backwards(Summary(0.2, 0.1, 0.3, (0.2,)))
-    assert not ranks_backwards(Summary(0.397, 0.267, 0.527, (0.397,)))
-    assert not ranks_backwards(Summary(0.2, np.nan, np.nan, (0.2,)))
+    assert ranks_backwards(Summary(0.2, 0.1, 0.3))
+    assert not ranks_backwards(Summary(0.397, 0.267, 0.527))
+    assert not ranks_backwards(Summary(0.2, np.nan, np.nan))
 
 
 def test_the_rate_at_the_end_of_the_range_has_an_interval(table, made):

@@ -20,7 +20,8 @@ from aucstudio.project.results.operating_points import (
     point_measures,
     share_words,
 )
-from aucstudio.project.results.threshold_choice import Rate, ThresholdFigures
+from aucstudio.project.results.summary import Estimate
+from aucstudio.project.results.threshold_choice import ThresholdFigures
 from aucstudio.project.words import class_words, interval_words
 
 CARD_WIDTH = 272
@@ -132,11 +133,11 @@ class ConfusionCard(QWidget):
         self._show_amount("daily", figures.alerts, stakes.cases or math.nan)
         self.rates["daily"].setVisible(stakes.cases is not None)
 
-    def _show_rate(self, key: str, rate: Rate) -> None:
+    def _show_rate(self, key: str, rate: Estimate) -> None:
         self.rates[key].setText(_rate(rate.value))
         self.notes[key].setText("" if math.isnan(rate.value) else interval_words(*rate.bounds))
 
-    def _show_amount(self, key: str, rate: Rate, cases: float) -> None:
+    def _show_amount(self, key: str, rate: Estimate, cases: float) -> None:
         value, low, high = (amount_words(share * cases) for share in (rate.value, *rate.bounds))
         interval = "" if math.isnan(rate.value) else f" ({low}–{high})"
         self.rates[key].setText(f"{value} {_ALERTS[key]}{interval}")

@@ -1,8 +1,8 @@
 """Accuracy of calibrated probabilities, nested.
 
-A map that is judged on the rows that chose it flatters itself, the isotonic one most. So each
-held-out row gets its probability from a map that was learnt without it: from the other splits of
-the run where there are three or more, else from nine tenths of the held-out rows.
+A calibration estimated on the rows it was fitted on looks too good, the isotonic one most. Each
+held-out row therefore gets its probability from a calibration fitted without it: on the other
+splits of the run if there are at least three, else on nine tenths of the held-out rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
-from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.folds import Folds, draw_folds
+from aucstudio.engine.crossfit.nested import nested_scores
+from aucstudio.engine.types import Array, Index
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
@@ -72,9 +74,9 @@ class JudgedMaps:
 
     kind: str
     rows: str
-    probabilities: NDArray[np.float64]
-    edges: NDArray[np.float64]
-    shares: NDArray[np.float64]
+    probabilities: Array
+    edges: Array
+    shares: Array
     diagram: Reliability
     brier: Decomposed
     log: Decomposed
@@ -134,9 +136,7 @@ def judge(
     )
 
 
-def _histogram(
-    positive: NDArray[np.bool_], p: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _histogram(positive: NDArray[np.bool_], p: Array) -> tuple[Array, Array]:
     top = min(1.0, max(_LEAST_TOP, 1.02 * float(p.max())))
     edges = np.linspace(0.0, top, _BINS + 1)
     classes = [p[positive], p[~positive]]
@@ -145,53 +145,36 @@ def _histogram(
 
 def probabilities_of(
     rows: HeldOut, kind: str, asked_to_stop: Callable[[], bool] = lambda: False
-) -> NDArray[np.float64]:
+) -> Array:
     """Return a probability for each held-out row, by a calibration fitted without it."""
     if kind == AS_IT_STANDS:
         # Off 0 and 1, where the log score would be infinite by rounding.
-        told: NDArray[np.float64] = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
+        told: Array = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
         return told
-    fold = _folds(rows)
-    found = np.empty(len(rows.scores))
-    for k in np.unique(fold):
+
+    def score(_fold: int, fitted: Index, held: Index) -> Array:
         if asked_to_stop():
             raise Cancelled
-        out = fold == k
-        found[out] = learnt(kind, rows.positive[~out], rows.scores[~out])(rows.scores[out])
-    return found
+        return learnt(kind, rows.positive[fitted], rows.scores[fitted])(rows.scores[held])
+
+    return nested_scores(_folds(rows), score)
 
 
-def _folds(rows: HeldOut) -> NDArray[np.intp]:
-    """Number the parts of the second level; each has both classes outside of it."""
-    positives = np.bincount(rows.split, weights=rows.positive)
-    counts = np.bincount(rows.split)
-    used = counts > 0
-    elsewhere = (
-        positives.sum() - positives[used],
-        (counts - positives).sum() - ((counts - positives)[used]),
-    )
-    if used.sum() >= _LEAST_SPLITS and min(map(np.min, elsewhere)) > 0:
-        return rows.split
+def _folds(rows: HeldOut) -> Folds:
+    """Return folds of the held-out rows: the splits of the run, or folds drawn anew."""
+    splits = [rows.split == k for k in np.unique(rows.split)]
+    others = [rows.positive[~held] for held in splits]
+    if len(splits) >= _LEAST_SPLITS and all(one.any() and not one.all() for one in others):
+        return [(np.flatnonzero(~held), np.flatnonzero(held)) for held in splits]
     fewest = int(min(rows.positive.sum(), (~rows.positive).sum()))
     if fewest < 2:
         raise InputError(
             f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: "
-            "measuring probabilities takes at least two",
+            "estimating the calibration takes at least two",
             setting="calibrate",
         )
-    if rows.groups is not None:
-        drawn = draw_folds(rows.positive, rows.groups, min(_FOLDS, fewest), _SEED)
-        if len(drawn) >= 2:
-            fold = np.empty(len(rows.positive), np.intp)
-            for k, (_, held) in enumerate(drawn):
-                fold[held] = k
-            return fold
-    rng = np.random.default_rng(_SEED)
-    fold = np.empty(len(rows.positive), np.intp)
-    for is_class in (rows.positive, ~rows.positive):
-        count = int(is_class.sum())
-        fold[is_class] = rng.permutation(np.arange(count) % min(_FOLDS, fewest))
-    return fold
+    drawn = draw_folds(rows.positive, rows.groups, _FOLDS, _SEED)
+    return drawn if len(drawn) > 1 else draw_folds(rows.positive, None, _FOLDS, _SEED)
 
 
 __all__ = ["AS_IT_STANDS", "KINDS", "TITLES", "JudgedMaps", "judge", "probabilities_of"]

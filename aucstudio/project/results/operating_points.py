@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +41,9 @@ def data_prior(record: RunRecord, table: Table | None = None) -> float:
     return float(np.append(split.train_positive, split.test_positive).mean())
 
 
-_curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
-
-
 def curve_of(split: SplitResult) -> roc.Curve:
-    """Return the held-out ROC curve of a split; computed once."""
-    if split not in _curves:
-        _curves[split] = ranking(split).curve
-    return _curves[split]
+    """Return the held-out ROC curve of a split."""
+    return ranking(split).curve
 
 
 def vertex_of(curve: roc.Curve, threshold: float) -> int:
@@ -124,7 +118,11 @@ def read_share(text: str) -> float:
     share = _number_of(text)
     # "1 in 1000000" may be less than the bound by rounding alone.
     if share is None or not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
-        raise _no_share(text)
+        raise InputError(
+            "a share of positives is a number such as 0.0002, 0.02 % or 1 in 5000, from 1 in "
+            f"1000000 to 0.999999; it is {text!r}",
+            setting="prior",
+        )
     return share
 
 
@@ -137,14 +135,6 @@ def _number_of(text: str) -> float | None:
         return float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _no_share(text: str) -> InputError:
-    return InputError(
-        f"a share of positives is a number such as 0.0002, 0.02 % or 1 in 5000, from 1 in 1000000 "
-        f"to 0.999999; it is {text!r}",
-        setting="prior",
-    )
 
 
 def share_words(share: float) -> str:

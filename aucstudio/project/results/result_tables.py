@@ -18,8 +18,7 @@ from aucstudio.project.words import figure_words, interval_words, p_words, range
 
 if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroup, Subgroups
-    from aucstudio.project.results.summary import Summary
-    from aucstudio.project.results.threshold_choice import Rate
+    from aucstudio.project.results.summary import Estimate
     from aucstudio.project.runs.experiments.experiment import Band
 
 _RUN_HEADS = (
@@ -57,7 +56,7 @@ def _pair_row(pair: PairComparison) -> tuple[Cell, ...]:
     return (pair.a, pair.b, pair.difference, pair.low, pair.high, *p, pair.refused or pair.reason)
 
 
-def estimate_cells(found: Summary | Rate) -> tuple[str, str]:
+def estimate_cells(found: Estimate) -> tuple[str, str]:
     """Return an estimate and its interval as two cells."""
     return figure_words(found.value), interval_words(found.low, found.high)
 

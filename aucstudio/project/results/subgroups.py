@@ -23,8 +23,8 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.subgroup_levels import part_rows
-from aucstudio.project.results.summary import LEVEL, WHOLE, few_in_range, number
-from aucstudio.project.results.threshold_choice import Rate
+from aucstudio.project.results.summary import LEVEL, WHOLE, Estimate, few_in_range, number
+from aucstudio.project.results.threshold_choice import estimate_share
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -44,12 +44,12 @@ class Subgroup:
     ----------
     level : str
     positives, negatives : int
-    auc, pauc : Interval
+    auc, pauc : Estimate
         The partial AUC is normalised; its range is that of the level's own negatives.
     threshold : float
         The lowest one with no more false positives in the level than the range allows; NaN where
         folds have scales of their own.
-    tpr, fpr : Rate
+    tpr, fpr : Estimate
         At the thresholds of the whole run, one a split, whose counts are added up.
     curve : (ndarray, ndarray)
         FPR and TPR; the mean of the folds that have both classes.
@@ -60,11 +60,11 @@ class Subgroup:
     level: str
     positives: int
     negatives: int
-    auc: inference.Interval
-    pauc: inference.Interval
+    auc: Estimate
+    pauc: Estimate
     threshold: float
-    tpr: Rate
-    fpr: Rate
+    tpr: Estimate
+    fpr: Estimate
     curve: tuple[Array, Array]
     notices: tuple[Notice, ...] = ()
 
@@ -81,19 +81,11 @@ class Subgroup:
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         areas = {
-            name: {
-                "value": number(area.value),
-                "low": number(area.low),
-                "high": number(area.high),
-                "reason": area.reason,
-            }
+            name: area.as_json() | {"reason": area.reason}
             for name, area in (("auc", self.auc), ("pauc", self.pauc))
         }
         counts = {"positives": self.positives, "negatives": self.negatives}
-        rates = {
-            name: {key: number(value) for key, value in dataclasses.asdict(rate).items()}
-            for name, rate in (("tpr", self.tpr), ("fpr", self.fpr))
-        }
+        rates = {"tpr": self.tpr.as_json(), "fpr": self.fpr.as_json()}
         threshold = number(self.threshold)
         found = {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
         return found | {"notices": [of.as_json() for of in self.notices]}
@@ -259,7 +251,7 @@ def _notices(ranked: Sequence[roc.Ranking], band: Band) -> tuple[Notice, ...]:
     return tuple(few_in_range(min(inside)))
 
 
-def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:
+def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Estimate:
     """Return the share of a class that is called positive, of weighted rows by what they say."""
     called, weight, groups = [], [], []
     for fold, (part, threshold) in enumerate(zip(parts, thresholds, strict=False)):
@@ -270,12 +262,12 @@ def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Rate:
             groups.append(part.groups[rows] * len(parts) + fold)
     says, w = np.concatenate(called), np.concatenate(weight)
     if not w.any():
-        return Rate.of(0.0, 0.0)
+        return estimate_share(0.0, 0.0)
     counted = bool(parts) and parts[0].weight_kind == roc.FREQUENCY
     if not groups and ((w == 1.0).all() or counted):
-        return Rate.of(float(w[says].sum()), float(w.sum()))
+        return estimate_share(float(w[says].sum()), float(w.sum()))
     rows_said = roc.effective_trials(says, w, np.concatenate(groups) if groups else None)
-    return Rate.of(float(w[says].sum() / w.sum() * rows_said), float(rows_said))
+    return estimate_share(float(w[says].sum() / w.sum() * rows_said), float(rows_said))
 
 
 def _curve(ranked: Sequence[roc.Ranking]) -> tuple[Array, Array]:
@@ -291,12 +283,13 @@ def _curve(ranked: Sequence[roc.Ranking]) -> tuple[Array, Array]:
     return fpr, tpr
 
 
-def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:
+def _area(ranked: Sequence[roc.Ranking], band: Band) -> Estimate:
     """Return the area of a level: the mean over folds, weighted by pairs."""
     if not ranked:
-        return inference.absent_interval(math.nan, LEVEL, "one class only")
+        return Estimate(math.nan, math.nan, math.nan, "one class only")
     pairs = [float(one.curve.positives * one.curve.negatives) for one in ranked]
-    return inference.folds_interval(ranked, *band, LEVEL, shares=pairs)
+    found = inference.folds_interval(ranked, *band, LEVEL, shares=pairs)
+    return Estimate(found.value, found.low, found.high, found.reason)
 
 
 def subgroups_of(

@@ -40,22 +40,20 @@ Result = TypeVar("Result")
 
 
 @dataclasses.dataclass(frozen=True)
-class Summary:
-    """A measure of one run.
+class Estimate:
+    """A figure with its 95 % interval.
 
     Attributes
     ----------
     value, low, high : float
-        NaN where there is nothing to compute it from.
-    per_split : tuple of float
+        NaN if there is nothing to estimate from.
     reason : str
-        Why there is no interval; empty where there is one.
+        Why there is no interval; empty if there is one.
     """
 
     value: float
     low: float
     high: float
-    per_split: tuple[float, ...]
     reason: str = ""
 
     @property
@@ -64,21 +62,32 @@ class Summary:
         return bool(np.isfinite(self.low))
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval as a pair."""
+        return self.low, self.high
+
+    @property
     def interval(self) -> str:
-        """The interval in words, ``95 % 0.931–0.968``, or why there is none."""
+        """The interval as ``95 % 0.931–0.968``, or why there is none."""
         if self.known:
             return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
         return f"no interval: {self.reason}" if self.reason else "no interval"
 
     def as_json(self) -> dict[str, Any]:
-        """Return value, interval and values by split as plain data, with the reason of none."""
-        return {
-            "value": number(self.value),
-            "low": number(self.low),
-            "high": number(self.high),
-            "reason": self.reason,
-            "per_split": list(self.per_split),
-        }
+        """Return value and interval as plain data."""
+        return {name: number(getattr(self, name)) for name in ("value", "low", "high")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary(Estimate):
+    """A measure of one run, with its values by split."""
+
+    per_split: tuple[float, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return value, interval, the reason of an absent interval, and the values by split."""
+        more = {"reason": self.reason, "per_split": list(self.per_split)}
+        return super().as_json() | more
 
 
 _rankings = BoundedCache(_MOST_BYTES)
@@ -146,7 +155,7 @@ def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary
     ]
     low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
     reason = next((one.reason for one in found if one.reason), "")
-    return Summary(float(np.mean(values)), low, high, tuple(values), reason)
+    return Summary(float(np.mean(values)), low, high, reason, tuple(values))
 
 
 @_remembered
@@ -175,7 +184,7 @@ def _summarise(
 ) -> Summary:
     values = tuple(measure(split) for split in record.splits)
     if not values:
-        return Summary(np.nan, np.nan, np.nan, ())
+        return Summary(np.nan, np.nan, np.nan)
     if len(values) == 1:
         found = interval(record.splits[0])
     else:
@@ -183,7 +192,7 @@ def _summarise(
         found = inference.splits_interval(
             values, level, test / (train + test), disjoint=record.experiment.validation.disjoint
         )
-    return Summary(float(np.mean(values)), found.low, found.high, values, found.reason)
+    return Summary(float(np.mean(values)), found.low, found.high, found.reason, values)
 
 
 @_remembered

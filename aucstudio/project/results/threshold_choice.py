@@ -18,7 +18,7 @@ from aucstudio.project.results.operating_points import (
     point_measures,
     vertex_of,
 )
-from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL, Estimate
 from aucstudio.project.runs.record import RunRecord
 
 OWN, TYPED, ALERTS = "own", "typed", "alerts"
@@ -134,24 +134,11 @@ def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
 # ----------------------------------------------------------------- what it does
 
 
-@dataclasses.dataclass(frozen=True)
-class Rate:
-    """A share with its interval of 95 %; NaN where no row decides it."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return self.low, self.high
-
-    @classmethod
-    def of(cls, count: float, rows: float) -> Rate:
-        """Bound a share of rows (Clopper and Pearson), of weighted ones by what they say."""
-        if not rows:
-            return cls(math.nan, math.nan, math.nan)
-        return cls(count / rows, *binomial_interval(count, rows))
+def estimate_share(count: float, rows: float) -> Estimate:
+    """Return a share of rows with Clopper–Pearson's interval; NaN without rows."""
+    if not rows:
+        return Estimate(math.nan, math.nan, math.nan)
+    return Estimate(count / rows, *binomial_interval(count, rows))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,16 +150,16 @@ class ThresholdFigures:
     counts : Confusion
     prior : float
         Share of positives that precision and alerts are of.
-    tpr, fpr, precision, alerts : Rate
+    tpr, fpr, precision, alerts : Estimate
         Alerts are the share of all cases that is called positive.
     """
 
     counts: Confusion
     prior: float
-    tpr: Rate
-    fpr: Rate
-    precision: Rate
-    alerts: Rate
+    tpr: Estimate
+    fpr: Estimate
+    precision: Estimate
+    alerts: Estimate
 
     @classmethod
     def of(cls, counts: Confusion, prior: float | None = None) -> ThresholdFigures:
@@ -190,19 +177,19 @@ class ThresholdFigures:
             m, n = weighted.positives, weighted.negatives
             tp, fp = m * weighted.tpr, n * weighted.fpr
             prior = weighted.prior if prior is None else prior
-        rates = Rate.of(tp, m), Rate.of(fp, n)
+        rates = estimate_share(tp, m), estimate_share(fp, n)
         if prior is None or not (m and n):
-            precision, alerts = Rate.of(tp, called), Rate.of(called, m + n)
+            precision, alerts = estimate_share(tp, called), estimate_share(called, m + n)
             return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
         level = 1 - (1 - LEVEL) / 2
         up = binomial_interval(tp, m, level)
         along = binomial_interval(fp, n, level)
         points = [(counts.tpr, counts.fpr), (up[0], along[1]), (up[1], along[0])]
-        measured = [point_measures(*point, prior)["precision"] for point in points]
-        precision = Rate(*measured) if called else Rate.of(0, 0)
+        value, low, high = (point_measures(*point, prior)["precision"] for point in points)
+        precision = Estimate(value, low, high) if called else estimate_share(0, 0)
         pairs = [points[0], (up[0], along[0]), (up[1], along[1])]
-        alerts = Rate(*(prior * tpr + (1 - prior) * fpr for tpr, fpr in pairs))
-        return cls(counts, prior, *rates, precision, alerts)
+        value, low, high = (prior * tpr + (1 - prior) * fpr for tpr, fpr in pairs)
+        return cls(counts, prior, *rates, precision, Estimate(value, low, high))
 
 
 def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import itertools
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,18 +60,14 @@ class Block:
 Sink = Callable[[Block], object]
 
 
-def write_scores(
-    file: Writable, model: Model, table: str | Path, *, identifier: str | None = None, **how: Any
-) -> ScoringReport:
-    """Score a table and write the scores as CSV, block by block.
+def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: Any) -> ScoringReport:
+    """Score a table into several files at once, block by block.
 
     Parameters
     ----------
-    file : Writable
+    sinks : sequence of Sink
     model : Model
     table : str or Path
-    identifier : str, optional
-        A column to be carried along.
     **how
         See :func:`~aucstudio.project.runs.models.scoring.score_file`.
 
@@ -79,11 +76,6 @@ def write_scores(
     InputError, Cancelled
         As that does.
     """
-    return score_into([csv_sink(file, identifier)], model, table, identifier=identifier, **how)
-
-
-def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: Any) -> ScoringReport:
-    """Score a table into several files at once; else as :func:`write_scores`."""
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)
@@ -91,6 +83,31 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
             sink(Block(numbers, cells, scores, model.threshold, predicted, probabilities))
 
     return score_file(model, table, take, **how)
+
+
+@contextlib.contextmanager
+def scores_sink(
+    path: str | Path | None, identifier: str | None, probability: bool
+) -> Iterator[Sink]:
+    """Open a sink for a file of scores.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        Parquet if the name ends in .parquet, else CSV; None is the standard output.
+    identifier : str or None
+        The column of identifiers.
+    probability : bool
+        Whether blocks come with probabilities.
+    """
+    if path is None:
+        yield csv_sink(sys.stdout, identifier)
+    elif str(path).lower().endswith(PARQUET):
+        with parquet_sink(path, identifier, probability) as sink:
+            yield sink
+    else:
+        with scores_file(path) as file:
+            yield csv_sink(file, identifier)
 
 
 # ----------------------------------------------------------------- CSV

@@ -25,7 +25,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
-_NOTHING = Summary(math.nan, math.nan, math.nan, ())
+_NOTHING = Summary(math.nan, math.nan, math.nan)
 
 
 @dataclasses.dataclass(frozen=True)

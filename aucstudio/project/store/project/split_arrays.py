@@ -5,8 +5,9 @@ What comes back holds its values; arrays and model are read, and checked, when t
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -21,20 +22,58 @@ from aucstudio.project.store.project.source import ProjectSource
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
 
-_ARRAYS = (
-    "train_rows",
-    "test_rows",
-    "train_positive",
-    "test_positive",
-    "train_scores",
-    "test_scores",
-    "support_pairs",
-)
-_SAMPLING = ("train_weights", "test_weights", "test_groups")  # where rows have such
-_CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
+
+@dataclasses.dataclass(frozen=True)
+class _Kind:
+    """What the values of a stored array must be, and the type they are read as."""
+
+    codes: str
+    dtype: type | None = None
+    axes: int = 1
+    finite: bool = False
+    not_negative: bool = False
+
+    def read(self, data: bytes) -> tuple[NDArray[Any], int]:
+        """Return the array of some bytes, and its size.
+
+        Raises
+        ------
+        ValueError
+        """
+        array = array_from_bytes(data)
+        if array.dtype.kind not in self.codes:
+            raise ValueError(f"it has the wrong type {array.dtype}")
+        if array.ndim != self.axes:
+            raise ValueError(f"it has {array.ndim} axes")
+        if self.finite and not np.isfinite(array).all():
+            raise ValueError("it has values that are not numbers")
+        if self.not_negative and array.size and array.min() < 0:
+            raise ValueError("it has values below 0")
+        size = array.nbytes
+        return array if self.dtype is None else array.astype(self.dtype, copy=False), size
+
+
+_ROWS, _FLAGS, _TEXTS = _Kind("iu", np.intp, not_negative=True), _Kind("b"), _Kind("U")
+_NUMBERS, _SCORES = _Kind("f", np.float64), _Kind("f", np.float64, finite=True)
+_WEIGHTS = _Kind("f", np.float64, finite=True, not_negative=True)
+_SAMPLING = {"train_weights": _WEIGHTS, "test_weights": _WEIGHTS, "test_groups": _ROWS}
+_REQUIRED = {
+    **{f"{side}_rows": _ROWS for side in ("train", "test")},
+    **{f"{side}_positive": _FLAGS for side in ("train", "test")},
+    **{f"{side}_scores": _SCORES for side in ("train", "test")},
+    "support_pairs": _Kind("iu", np.intp, axes=2, not_negative=True),
+    "curve.iteration": _ROWS,
+    **{f"curve.{name}": _NUMBERS for name in ("seconds", "objective", "gap")},
+    "stages.name": _TEXTS,
+    "stages.seconds": _NUMBERS,
+}
+_LOOKS = {"looks.iteration": _ROWS, "looks.seconds": _NUMBERS}
+for _side in ("train", "held"):
+    _LOOKS |= {f"looks.{_side}_positive": _FLAGS, f"looks.{_side}_weights": _WEIGHTS}
+    _LOOKS[f"looks.{_side}_scores"] = _Kind("f", np.float32, axes=2)
+_KINDS = _REQUIRED | _SAMPLING | _LOOKS
 _MODEL = "model"
-_STAGES = ("stages.name", "stages.seconds")
-REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), *_STAGES, _MODEL)
+REQUIRED = (*_REQUIRED, _MODEL)
 """Parts without which a split is not whole."""
 
 
@@ -75,44 +114,29 @@ def split_values(split: SplitResult) -> dict[str, Any]:
 
 def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
     """Yield each array, and the model, with its name."""
-    for name in _ARRAYS:
-        yield name, array_to_bytes(getattr(split, name))
-    for name in _SAMPLING:
-        if (values := getattr(split, name)) is not None:
-            yield name, array_to_bytes(values)
-    for name in _CURVE_ARRAYS:
-        yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
-    for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
-        yield name, array_to_bytes(array)
     from aucstudio.project.store.model_file import model_to_bytes
 
+    for name in _KINDS:
+        array = _array_of(split, name)
+        if array is not None:
+            yield name, array_to_bytes(array)
     yield _MODEL, model_to_bytes(split.model)
 
 
-def _stage_arrays(stages: Sequence[Stage]) -> dict[str, NDArray[Any]]:
-    return {
-        "stages.name": np.array([stage.name for stage in stages], dtype=np.str_),
-        "stages.seconds": np.array([stage.seconds for stage in stages], dtype=np.float64),
-    }
-
-
-def _looks_arrays(split: SplitResult) -> dict[str, NDArray[Any]]:
-    looks = split.trajectory
-    if looks is None:
-        return {}
-    return {
-        "looks.iteration": looks.iteration,
-        "looks.seconds": looks.seconds,
-        "looks.train_positive": looks.train.positive,
-        "looks.train_scores": looks.train.scores,
-        "looks.held_positive": looks.held.positive,
-        "looks.held_scores": looks.held.scores,
-        **{
-            f"looks.{which}_weights": standing.weights
-            for which, standing in (("train", looks.train), ("held", looks.held))
-            if standing.weights is not None
-        },
-    }
+def _array_of(split: SplitResult, name: str) -> NDArray[Any] | None:
+    """Return an array of a split; None where it has none of that name."""
+    group, _, field = name.rpartition(".")
+    if not group:
+        found: NDArray[Any] | None = getattr(split, name)
+        return found
+    if group == "stages":
+        values = [getattr(stage, field) for stage in split.curve.stages]
+        return np.array(values, dtype=np.str_ if field == "name" else np.float64)
+    owner: Any = split.curve if group == "curve" else split.trajectory
+    if "_" in field:
+        side, _, field = field.partition("_")
+        owner = owner and getattr(owner, side)
+    return None if owner is None else getattr(owner, field)
 
 
 class StoredParts:
@@ -157,30 +181,25 @@ class StoredParts:
                 run=self._run,
             ) from error
 
-    def _array(self, name: str, make: Callable[[bytes], tuple[Any, int]], axes: int = 1) -> Any:
+    def _array(self, name: str) -> Any:
         try:
             if name not in self._parts:
                 raise ValueError("it is missing")
-            array = self._source.value(self._parts[name], make)
-            if array.ndim != axes:
-                raise ValueError(f"it has {array.ndim} axes")
+            return self._source.value(self._parts[name], _KINDS[name].read)
         except ValueError as error:
             raise ValueError(f"{name.replace('_', ' ')}: {error}") from error
-        return array
 
     def _side(self, side: str) -> dict[str, NDArray[Any]]:
         """Read rows, classes and scores of the training or of the held-out part."""
-        readers = {"rows": _rows, "positive": _flags, "scores": _scores}
-        for what, reader in (("weights", _weights), ("groups", _rows)):
-            if f"{side}_{what}" in self._parts:
-                readers[what] = reader
-        found = {f"{side}_{what}": self._array(f"{side}_{what}", readers[what]) for what in readers}
+        names = [f"{side}_{what}" for what in ("rows", "positive", "scores")]
+        names += [name for name in _SAMPLING if name.startswith(side) and name in self._parts]
+        found = {name: self._array(name) for name in names}
         if len({len(array) for array in found.values()}) > 1:
             raise ValueError(f"the numbers of {side} rows and scores differ")
         return found
 
     def _pairs(self) -> NDArray[np.int64]:
-        pairs: NDArray[np.int64] = self._array("support_pairs", _rows, axes=2)
+        pairs: NDArray[np.int64] = self._array("support_pairs")
         if len(pairs) != 2:
             raise ValueError("the support pairs are damaged")
         return pairs
@@ -192,17 +211,12 @@ class StoredParts:
 
     @functools.cached_property
     def _curve(self) -> TrainingCurve:
-        kinds = (_rows, _numbers, _numbers, _numbers)
-        steps = [
-            self._array(f"curve.{name}", make)
-            for name, make in zip(_CURVE_ARRAYS, kinds, strict=True)
-        ]
-        if len({len(array) for array in steps}) > 1:
+        names = ("iteration", "seconds", "objective", "gap")
+        iteration, seconds, objective, gap = (self._array(f"curve.{name}") for name in names)
+        if len({len(array) for array in (iteration, seconds, objective, gap)}) > 1:
             raise ValueError("the arrays of the training progress differ in length")
-        names = self._array("stages.name", _texts)
-        began = self._array("stages.seconds", _numbers)
-        stages = tuple(map(Stage, names.tolist(), began.tolist()))
-        iteration, seconds, objective, gap = steps
+        named, began = self._array("stages.name"), self._array("stages.seconds")
+        stages = tuple(map(Stage, named.tolist(), began.tolist()))
         return TrainingCurve(iteration, seconds, objective, gap, stages)
 
     def _trajectory(self) -> Trajectory | None:
@@ -213,14 +227,12 @@ class StoredParts:
         return found
 
     def _made_trajectory(self) -> tuple[Trajectory, int]:
-        iteration = self._array("looks.iteration", _rows)
-        seconds = self._array("looks.seconds", _numbers)
+        iteration, seconds = self._array("looks.iteration"), self._array("looks.seconds")
         standings = []
-        for which in ("train", "held"):
-            positive = self._array(f"looks.{which}_positive", _flags)
-            scores = self._array(f"looks.{which}_scores", _singles, axes=2)
-            name = f"looks.{which}_weights"
-            weights = self._array(name, _weights) if name in self._parts else None
+        for side in ("train", "held"):
+            positive, scores = (self._array(f"looks.{side}_{n}") for n in ("positive", "scores"))
+            name = f"looks.{side}_weights"
+            weights = self._array(name) if name in self._parts else None
             lengths = {len(positive), len(positive) if weights is None else len(weights)}
             if scores.shape != (len(iteration), len(positive)) or len(lengths) > 1:
                 raise ValueError("the evaluations during the fit do not fit together")
@@ -228,52 +240,6 @@ class StoredParts:
         # What views compute of it, and keep with it, takes as much again at most.
         size = 2 * sum(one.scores.nbytes for one in standings)
         return Trajectory(iteration, seconds, *standings), size
-
-
-def _of(data: bytes, kinds: str) -> tuple[NDArray[Any], int]:
-    array = array_from_bytes(data)
-    if array.dtype.kind not in kinds:
-        raise ValueError(f"it has the wrong type {array.dtype}")
-    return array, array.nbytes
-
-
-def _rows(data: bytes) -> tuple[NDArray[Any], int]:
-    array, size = _of(data, "iu")
-    if array.size and array.min() < 0:
-        raise ValueError("it has negative row numbers")
-    return array.astype(np.intp, copy=False), size
-
-
-def _flags(data: bytes) -> tuple[NDArray[Any], int]:
-    return _of(data, "b")
-
-
-def _texts(data: bytes) -> tuple[NDArray[Any], int]:
-    return _of(data, "U")
-
-
-def _numbers(data: bytes) -> tuple[NDArray[Any], int]:
-    array, size = _of(data, "f")
-    return array.astype(np.float64, copy=False), size
-
-
-def _scores(data: bytes) -> tuple[NDArray[Any], int]:
-    array, size = _numbers(data)
-    if not np.isfinite(array).all():
-        raise ValueError("it has scores that are not numbers")
-    return array, size
-
-
-def _weights(data: bytes) -> tuple[NDArray[Any], int]:
-    array, size = _scores(data)
-    if array.size and array.min() < 0:
-        raise ValueError("it has weights below 0")
-    return array, size
-
-
-def _singles(data: bytes) -> tuple[NDArray[Any], int]:
-    array, size = _of(data, "f")
-    return array.astype(np.float32, copy=False), size
 
 
 def _read_model(data: bytes) -> tuple[Any, int]:
