@@ -43,7 +43,7 @@ class CellStore:
         The file to name in messages.
     folder : Path
         Where DuckDB may write what does not fit into memory.
-    tell : callable
+    report : callable
         Receives the fraction done; may raise to stop.
     place : str
         The expression that numbers the rows of ``cells``.
@@ -57,7 +57,7 @@ class CellStore:
         self,
         shown: Path,
         folder: Path,
-        tell: Advance,
+        report: Advance,
         *,
         place: str = "rowid",
         database: str = ":memory:",
@@ -66,7 +66,7 @@ class CellStore:
         import duckdb
 
         self.shown, self.place = shown, place
-        self._report = tell
+        self._report = report
         self._progress = (0.0, 1.0)
         self._reported = 0.0
         config = CLOSED | {"temp_directory": str(folder)}
@@ -193,7 +193,7 @@ class CellStore:
             future = pool.submit(work)
             try:
                 while not concurrent.futures.wait([future], 0.05).done:
-                    self._tell(max(0.0, self._connection.query_progress()) / 100)
+                    self._report_share(max(0.0, self._connection.query_progress()) / 100)
             except BaseException:
                 self._connection.interrupt()
                 raise
@@ -207,7 +207,7 @@ class CellStore:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return input_error("file_unreadable", file=self.shown, reason=reason)
 
-    def _tell(self, part: float) -> None:
+    def _report_share(self, part: float) -> None:
         low, high = self._progress
         # Reading columns again must not reduce the progress.
         self._reported = max(self._reported, low + part * (high - low))
@@ -255,7 +255,7 @@ class CellStore:
                     column.add(chunk.child(n))
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
-            self._tell(max(0.0, self._connection.query_progress()) / 100)
+            self._report_share(max(0.0, self._connection.query_progress()) / 100)
         return {k: column.cells() for k, column in gathered.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:

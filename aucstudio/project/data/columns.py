@@ -80,20 +80,22 @@ class Count:
         self._cells = None
 
 
-def count_all(counts: Iterable[Count], tell: Callable[[float], Any] = lambda _share: None) -> None:
+def count_all(
+    counts: Iterable[Count], report: Callable[[float], Any] = lambda _share: None
+) -> None:
     """Count values that are not counted yet, on several processors.
 
     Parameters
     ----------
     counts : iterable of Count
-    tell : callable
+    report : callable
         Receives the share done; may raise to stop.
     """
     open_ones = [one for one in counts if one.is_open]
     pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_AT_ONCE))
     try:
         for n, _ in enumerate(pool.map(lambda one: one.total, open_ones), 1):
-            tell(n / len(open_ones))
+            report(n / len(open_ones))
     finally:
         pool.shutdown(cancel_futures=True)
 

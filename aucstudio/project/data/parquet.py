@@ -147,7 +147,7 @@ class ParquetReader(CellStore):
     Parameters
     ----------
     path : Path
-    folder, tell, memory
+    folder, report, memory
         See :class:`CellStore`.
     schema : Schema, optional
         Determines the kinds of the columns, whatever their types.
@@ -162,12 +162,12 @@ class ParquetReader(CellStore):
         self,
         path: Path,
         folder: Path,
-        tell: Advance,
+        report: Advance,
         *,
         memory: int | None = None,
         schema: Schema | None = None,
     ) -> None:
-        super().__init__(path, folder, tell, place="place", memory=memory)
+        super().__init__(path, folder, report, place="place", memory=memory)
         self._file = file = literal(glob.escape(str(for_duckdb(path, folder))))
         self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
@@ -332,7 +332,7 @@ def _layout(kind: str) -> str:
 
 
 def read_parquet(
-    path: Path, tell: Callable[[float, str], None], schema: Schema | None = None
+    path: Path, report: Callable[[float, str], None], schema: Schema | None = None
 ) -> Table:
     """Read a Parquet file as a table without roles; a ``schema`` determines what the cells are.
 
@@ -341,11 +341,11 @@ def read_parquet(
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
-    sha256 = fingerprint(path, lambda part: tell(0.2 * part, "looking at the file"))
+    sha256 = fingerprint(path, lambda part: report(0.2 * part, "looking at the file"))
     with (
         scratch.folder() as folder,
         ParquetReader(
-            path, folder, lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
+            path, folder, lambda part: report(0.2 + 0.8 * part, "reading"), schema=schema
         ) as reader,
     ):
         columns, remarks = _columns(reader.shape, reader.read()), reader.shape.remarks

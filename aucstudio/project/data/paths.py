@@ -107,7 +107,7 @@ def linked(path: Path, folder: Path) -> Path:
     return link
 
 
-def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
+def fingerprint(path: Path, report: Callable[[float], None]) -> str:
     """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
     try:
@@ -115,7 +115,7 @@ def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
                 done += len(chunk)
-                tell(min(done / size, 1.0))
+                report(min(done / size, 1.0))
     except OSError as error:
         raise unreadable(path, f"cannot be read ({error.strerror})") from error
     return digest.hexdigest()

@@ -35,7 +35,7 @@ from aucstudio.project.data.table import (
     Table,
     numbers_in,
     parts_of,
-    teller,
+    progress_reporter,
     with_choices,
     with_file_roles,
     with_guessed_roles,
@@ -133,19 +133,19 @@ class HeadReader:
         self, choices: ImportChoices, progress: ReadingListener | None, both_ends: bool | None
     ) -> Head:
         files = several(self._path) or [self._path]
-        given, tell = parts_of(choices.dialect), teller(progress)
+        given, report = parts_of(choices.dialect), progress_reporter(progress)
         folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
         try:
-            inner = _unpacked_head(files[0], given, folder, tell)
+            inner = _unpacked_head(files[0], given, folder, report)
             if inner.form.key in _OF_LINES:
                 here, whole, narrow = _beginning(inner, given, folder, both_ends)
-                plain = convert(files[0], inner._replace(path=here), given, folder, tell)
+                plain = convert(files[0], inner._replace(path=here), given, folder, report)
                 known = frozenset[str]()
             else:
-                plain, known = self._plain(files[0], given, inner.form.encodings, tell)
+                plain, known = self._plain(files[0], given, inner.form.encodings, report)
                 plain, whole = _cut(plain, folder)
             plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
-            bare = read_columns(plain, tell, None)
+            bare = read_columns(plain, report, None)
             other = _other_encoding(plain, given)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -156,7 +156,7 @@ class HeadReader:
         return Head(table, whole, settings, other, len(files), problem, narrow)
 
     def _plain(
-        self, path: Path, given: Mapping[str, Any], encodings: bool, tell: Any
+        self, path: Path, given: Mapping[str, Any], encodings: bool, report: Any
     ) -> tuple[Plain, frozenset[str]]:
         """Convert the file to a readable one, once per sheet and encoding."""
         once = {part for part in ("sheet", *(["encoding"] if encodings else [])) if part in given}
@@ -164,7 +164,7 @@ class HeadReader:
         with self._making:
             if key not in self._made:
                 folder = Path(tempfile.mkdtemp(dir=self._folder))
-                plain = make_plain(path, {part: given[part] for part in once}, folder, tell, None)
+                plain = make_plain(path, {part: given[part] for part in once}, folder, report, None)
                 known = frozenset(plain.given) - once
                 self._made[key] = plain, known
             plain, known = self._made[key]
@@ -175,13 +175,13 @@ class HeadReader:
 
 
 def _unpacked_head(
-    path: Path, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
+    path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
 ) -> Inner:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
     form, remarks = recognise(path)
     if form.key in PACKED:
         try:
-            return unpack(path, options_of(given, None, _BYTES + 1), folder, tell)
+            return unpack(path, options_of(given, None, _BYTES + 1), folder, report)
         except InputError:
             pass  # reading the whole file reports what is wrong
     return Inner(path, form, options_of(given, None), remarks)
@@ -315,21 +315,21 @@ def heading(
     Cancelled
         If ``progress`` asked to stop.
     """
-    path, tell = Path(path), teller(progress)
+    path, report = Path(path), progress_reporter(progress)
     with scratch.folder() as folder:
-        plain = make_plain(path, {}, folder, tell, schema)
+        plain = make_plain(path, {}, folder, report, schema)
         with naming(plain):
-            return tuple(_names(plain, folder, tell, schema))
+            return tuple(_names(plain, folder, report, schema))
 
 
 def _names(
-    plain: Plain, folder: Path, tell: Callable[[float, str], None], schema: Schema
+    plain: Plain, folder: Path, report: Callable[[float, str], None], schema: Schema
 ) -> Iterable[str]:
     if plain.kind == MATRIX:
-        return [column.name for column in read_columns(plain, tell, schema).columns]
+        return [column.name for column in read_columns(plain, report, schema).columns]
     if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, tell, schema).source.names
+        return open_delimited(plain.path, plain.given, folder, report, schema).source.names
     with ParquetReader(
-        plain.path, folder, lambda part: tell(part, "looking at the file"), schema=schema
+        plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
     ) as reader:
         return reader.shape.names

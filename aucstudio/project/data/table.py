@@ -169,9 +169,9 @@ def read_table(
     Cancelled
         If ``progress`` returned True.
     """
-    path, tell = Path(path), teller(progress)
+    path, report = Path(path), progress_reporter(progress)
     with scratch.folder() as folder:
-        declared, bare = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
+        declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers_in(roles))
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
     return with_choices(
         dataclasses.replace(bare, columns=columns),
@@ -205,7 +205,7 @@ def _read(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: Callable[[float, str], None],
+    report: Callable[[float, str], None],
     schema: Schema | None,
     numbers: frozenset[str],
 ) -> tuple[Mapping[str, str], Table]:
@@ -214,10 +214,10 @@ def _read(
     if paths := several(path):
         from aucstudio.project.data.readers.multiple_files import read_together
 
-        return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
-    plain = make_plain(path, given, folder, tell, schema)
+        return read_together(paths, path.absolute(), given, folder, report, schema, numbers)
+    plain = make_plain(path, given, folder, report, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
-    return plain.roles, read_columns(plain, tell, schema)
+    return plain.roles, read_columns(plain, report, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -313,11 +313,11 @@ def _with_roles_of(table: AnyTable, cells: Sequence[Column]) -> list[Column]:
     ]
 
 
-def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:
+def progress_reporter(progress: ReadingListener | None) -> Callable[[float, str], None]:
     """Wrap a progress callback: Cancelled is raised if it returns True."""
 
-    def tell(fraction: float, text: str) -> None:
+    def report(fraction: float, text: str) -> None:
         if progress is not None and progress(fraction, text):
             raise Cancelled("reading was stopped")
 
-    return tell
+    return report

@@ -55,7 +55,7 @@ def open_file(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
     numbers: Collection[str] = (),
 ) -> StoredFile:
@@ -68,13 +68,13 @@ def open_file(
     """
     if several(path):
         raise input_error("several_files_on_disk", file=path)
-    plain = make_plain(path, given, folder, tell, schema)
+    plain = make_plain(path, given, folder, report, schema)
     plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
         raise input_error("sparse_on_disk", file=path)
     with naming(plain):
         open_plain = _open_parquet if plain.kind == PARQUET else _open_text
-        found, store, rows = open_plain(plain, folder, tell, schema)
+        found, store, rows = open_plain(plain, folder, report, schema)
     store.shown = path
     return StoredFile(plain, finished(plain, found), store, rows)
 
@@ -82,13 +82,15 @@ def open_file(
 Stored = tuple[Table, CellStore, int]
 
 
-def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Stored:
+def _open_text(
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
+) -> Stored:
     path = plain.path
-    opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
+    opened = open_delimited(path, plain.given, folder, report, schema, plain.kinds)
     # Detection on a sample is sufficient for a table of few rows too.
     opened = dataclasses.replace(opened, short=False)
     source, (reader, kept) = opened.reading(
-        folder, tell, lambda one: _kept(opened, one, folder, tell)
+        folder, report, lambda one: _kept(opened, one, folder, report)
     )
     try:
         if not kept.rows:
@@ -118,12 +120,12 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
 
 
 def _kept(
-    opened: Opened, source: Source, folder: Path, tell: ReadingProgress
+    opened: Opened, source: Source, folder: Path, report: ReadingProgress
 ) -> tuple[KeptCells, Contents]:
     reader = KeptCells(
         source,
         folder,
-        lambda part: tell(0.3 + 0.7 * part, "reading"),
+        lambda part: report(0.3 + 0.7 * part, "reading"),
         database=str(folder / "cells.duckdb"),
         memory=DUCK_BYTES,
     )
@@ -135,10 +137,10 @@ def _kept(
 
 
 def _open_parquet(
-    plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
 ) -> Stored:
     path = plain.path
-    sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
+    sha256 = fingerprint(path, lambda part: report(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:
         infinite = _infinite(store, store.doubtful())

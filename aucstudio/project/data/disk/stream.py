@@ -30,7 +30,7 @@ from aucstudio.project.data.table import (
     missing_column,
     numbers_in,
     parts_of,
-    teller,
+    progress_reporter,
     with_choices,
     with_guessed_roles,
 )
@@ -232,7 +232,9 @@ def open_stream(
     folder = scratch.make_folder()
     numbers = numbers_in(choices.get("roles"))
     try:
-        opened = open_file(path, parts_of(dialect), folder, teller(progress), schema, numbers)
+        opened = open_file(
+            path, parts_of(dialect), folder, progress_reporter(progress), schema, numbers
+        )
     except BaseException:
         scratch.remove(folder)
         raise

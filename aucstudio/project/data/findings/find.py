@@ -56,7 +56,7 @@ CHECKS = (
 
 def find(
     table: AnyTable,
-    tell: Callable[[float], object] | None = None,
+    report: Callable[[float], object] | None = None,
     cells: Table | None = None,
 ) -> tuple[Finding, ...]:
     """Return all findings, most important first; of a table on disk, in a sample of rows.
@@ -64,7 +64,7 @@ def find(
     Parameters
     ----------
     table : AnyTable
-    tell : callable, optional
+    report : callable, optional
         Receives the share done; may raise to stop.
     cells : Table, optional
         The table :func:`in_memory`, if available.
@@ -74,8 +74,8 @@ def find(
     count_all(column.different for column in cells.columns)
     checks = [check for check in CHECKS if check.in_sample or isinstance(table, Table)]
     for n, check in enumerate(checks):
-        if tell is not None:
-            tell(n / len(checks))
+        if report is not None:
+            report(n / len(checks))
         found += check.search(cells)
     return grouped(ranked(found))
 

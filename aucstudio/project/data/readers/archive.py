@@ -32,7 +32,7 @@ _TABLE = re.compile(
 )
 
 
-def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_zip(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
 
@@ -42,10 +42,10 @@ def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> 
             return archive.open(infos[name])
 
         sizes = {name: info.file_size for name, info in infos.items()}
-        return _write(path, target, options, tell, sizes, member)
+        return _write(path, target, options, report, sizes, member)
 
 
-def write_tar(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_tar(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     with tarfile.open(path, "r:") as archive:
         infos = {info.name.removeprefix("./"): info for info in archive if info.isfile()}
 
@@ -55,14 +55,14 @@ def write_tar(path: Path, target: Path, options: ReadOptions, tell: Advance) -> 
             return file
 
         sizes = {name: info.size for name, info in infos.items()}
-        return _write(path, target, options, tell, sizes, member)
+        return _write(path, target, options, report, sizes, member)
 
 
 def _write(
     path: Path,
     target: Path,
     options: ReadOptions,
-    tell: Advance,
+    report: Advance,
     sizes: Mapping[str, int],
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
@@ -91,7 +91,7 @@ def _write(
             iter(lambda: member.read(_CHUNK), b""),
             target,
             packed,
-            lambda: tell(min(member.tell() / size, 1.0)),
+            lambda: report(min(member.tell() / size, 1.0)),
             options.enough,
         )
     chosen = name if len(names) > 1 else ""

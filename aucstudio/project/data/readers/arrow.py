@@ -31,7 +31,7 @@ class _Source:
         return InputStream.from_readable(file).__arrow_c_stream__(requested_schema)
 
 
-def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     # An Arrow file is a stream in a frame.
@@ -42,7 +42,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
         source = target.with_suffix(".plain.arrows")
         unpack_levels(path, start, source)
         start = 0
-    tell(0.1)
+    report(0.1)
     with duckdb_on(target.parent) as connection:
         try:
             connection.register("arrow", _Source(source, start))

@@ -37,7 +37,7 @@ def write_bounded(
     pieces: Iterator[bytes],
     target: Path,
     packed: int,
-    tell: Callable[[], object],
+    report: Callable[[], object],
     enough: int = 0,
 ) -> None:
     """Write unpacked bytes, or only the first ``enough`` ones.
@@ -54,7 +54,7 @@ def write_bounded(
             check_swelling(path, packed, done)
             if count % _LOOK_EVERY == 0:
                 leave_room(target.parent)
-                tell()
+                report()
             file.write(piece)
             if 0 < enough <= done:
                 return
@@ -88,7 +88,7 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
-    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+    def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
         size = max(path.stat().st_size, 1)
         with path.open("rb") as file:
             pieces = unpack(cast("BinaryIO", file))
@@ -97,7 +97,7 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Writt
                 pieces,
                 target,
                 size,
-                lambda: tell(min(file.tell() / size, 1.0)),
+                lambda: report(min(file.tell() / size, 1.0)),
                 options.enough,
             )
         return Written(FILE, name=path.stem)

@@ -35,12 +35,12 @@ _ACCOUNTS = re.compile(
 )
 
 
-def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_sqlite(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise input_error("project_as_table", file=path)
     connection = _open_sqlite(path)
     try:
-        return _copy_sqlite(connection, path, target, options, tell)
+        return _copy_sqlite(connection, path, target, options, report)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
@@ -72,7 +72,7 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _copy_sqlite(
-    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, tell: Advance
+    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, report: Advance
 ) -> Written:
     # Shadow tables, for example of a full-text index; unknown to old versions of SQLite.
     try:
@@ -107,7 +107,7 @@ def _copy_sqlite(
                 blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
                 out.add_data(row)
             done += len(some)
-            tell(done / max(total, 1))
+            report(done / max(total, 1))
     return Written(
         known=dict(NAMED_ROWS),
         remarks=(*about_parts("table", table, names), *_about_bytes(named, blobs)),
@@ -123,7 +123,7 @@ def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
     return [found("format_bytes", columns=listed)] if blobs else []
 
 
-def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_duckdb(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     with duckdb_on(target.parent, database=path, read_only=True) as connection:
@@ -153,7 +153,7 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
             name = pick_part(path, "table", list(tables), options, holds_table, is_narrow)
         except InputError as error:
             raise (outside[0] if outside else error) from None
-        tell(0.1)
+        report(0.1)
         try:
             connection.execute(
                 f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"

@@ -34,12 +34,12 @@ Cell = tuple[int, int]
 
 # Marks a workbook with a password.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _ERROR = re.compile("Err:5[0-9]{2}")
 _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     from aucstudio.project.data.readers.workbook_formatting import columns_never_computed, looks
 
     book = _open(path)
@@ -70,7 +70,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
         )
 
     name = pick_part(path, "sheet", names, options, holds_table, is_aside)
-    tell(0.5)
+    report(0.5)
     if not holds_table(name):
         raise input_error("sheet_without_table", file=path, name=name)
     rows = rows_of(name)
@@ -79,8 +79,8 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     with RowWriter(target) as out:
         for count, row in enumerate(rows):
             out.add(row)
-            if count % _TELL_EVERY == 0:
-                tell(0.5 + 0.5 * count / len(rows))
+            if count % _REPORT_EVERY == 0:
+                report(0.5 + 0.5 * count / len(rows))
     return Written(
         known=dict(ROWS),
         remarks=(

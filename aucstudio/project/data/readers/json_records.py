@@ -37,7 +37,7 @@ _SHOWN = 20
 _OPEN = b"{\n", b"{\r\n"
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     _check(path)
@@ -58,7 +58,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
             remarks = [found("format_no_field_names", count=len(rows[0]))]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
-    tell(0.1)
+    report(0.1)
     remarks += about_parts("list", part, parts)
     try:
         layout = "array" if is_list else "newline_delimited"
@@ -225,8 +225,9 @@ def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows |
 
 
 def _rows_of_one(whole: Any) -> _Rows | None:
-    """Return the rows of an object of columns or of named records, or of a list of lists whose
-    first item may be the names.
+    """Return the rows of an object of columns or of named records, or of a list of lists.
+
+    The first item of a list may be the names.
     """
     if isinstance(whole, list):
         width = len(whole[0])

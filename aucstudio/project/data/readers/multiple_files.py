@@ -35,7 +35,7 @@ def read_together(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
     numbers: frozenset[str] = frozenset(),
 ) -> tuple[dict[str, str], Table]:
@@ -49,7 +49,7 @@ def read_together(
     InputError
         If one cannot be read, or has other columns than the first.
     """
-    read = [_one(paths, k, given, folder, tell, schema, numbers) for k in range(len(paths))]
+    read = [_one(paths, k, given, folder, report, schema, numbers) for k in range(len(paths))]
     if schema is None:
         read = _completed(read)
         _check_names(read)
@@ -70,12 +70,12 @@ def _one(
     k: int,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
     numbers: frozenset[str],
 ) -> Read:
     def advance(share: float, words: str) -> None:
-        tell((k + share) / len(paths), f"{paths[k].name}: {words}")
+        report((k + share) / len(paths), f"{paths[k].name}: {words}")
 
     own = folder / str(k)
     own.mkdir()

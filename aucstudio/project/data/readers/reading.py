@@ -104,7 +104,7 @@ def make_plain(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
 ) -> Plain:
     """Find the format of a file, and convert it in ``folder`` to one that can be read.
@@ -115,7 +115,7 @@ def make_plain(
     given : mapping of part to value
         What the user set, the sheet among it.
     folder : Path
-    tell : callable
+    report : callable
         Receives the fraction done and what is being done; may raise to stop.
     schema : Schema or None
         Of the training table.
@@ -128,12 +128,12 @@ def make_plain(
     form, _ = recognise(path)
     sha256 = ""
     if form.writer and form is not PARQUET_FORMAT:
-        sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
-    inner = unpack(path, options_of(given, schema), folder, tell)
-    return convert(path, inner, given, folder, tell, sha256)
+        sha256 = fingerprint(path, lambda share: report(0.1 * share, "looking at the file"))
+    inner = unpack(path, options_of(given, schema), folder, report)
+    return convert(path, inner, given, folder, report, sha256)
 
 
-def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress) -> Inner:
+def unpack(path: Path, options: ReadOptions, folder: Path, report: ReadingProgress) -> Inner:
     """Recognise a file, and unpack what is packed to ``folder``."""
     form, remarks = recognise(path)
     inner = Inner(path, form, options, remarks)
@@ -142,7 +142,7 @@ def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress
         if len(wrappings) == _MOST_WRAPPINGS:
             raise input_error("packed_too_often", file=path)
         target = folder / f"unpacked{len(wrappings)}"
-        written = write_as(inner.form, path, inner.path, target, inner.options, tell)
+        written = write_as(inner.form, path, inner.path, target, inner.options, report)
         wrappings.append(inner.form.key)
         with _naming(target, path, str(path)):
             form, remarks = recognise(target, written.name)
@@ -162,7 +162,7 @@ def convert(
     inner: Inner,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     sha256: str = "",
 ) -> Plain:
     """Convert a file to one that can be read, if it is not; ``path`` is the one to name."""
@@ -170,7 +170,7 @@ def convert(
     written = Written()
     if form.writer:
         target = folder / "converted"
-        written = write_as(form, path, here, target, options, tell)
+        written = write_as(form, path, here, target, options, report)
         here = target if target.exists() else here
     if options.part and not written.part:
         raise input_error("sheet_absent", file=path, title=form.title, part=options.part)
@@ -206,13 +206,18 @@ def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0)
 
 
 def write_as(
-    found: Format, path: Path, here: Path, target: Path, options: ReadOptions, tell: ReadingProgress
+    found: Format,
+    path: Path,
+    here: Path,
+    target: Path,
+    options: ReadOptions,
+    report: ReadingProgress,
 ) -> Written:
     """Convert a file; errors name the given file."""
     from aucstudio.project.data.readers.isolated import write_apart
 
     def advance(share: float) -> None:
-        tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
+        report(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
 
     with _naming(here, path, str(path)):
         return write_apart(found, here, target, options, advance)
@@ -265,7 +270,7 @@ def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
     return _naming(plain.path, plain.shown, plain.words)
 
 
-def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Table:
+def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table:
     """Read a file as a table without roles.
 
     Raises
@@ -276,7 +281,7 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
     begin = 0.5 if plain.sha256 else 0.0
 
     def later(share: float, words: str) -> None:
-        tell(begin + (1 - begin) * share, words)
+        report(begin + (1 - begin) * share, words)
 
     with naming(plain):
         table = finished(plain, _read(plain, later, schema))
@@ -302,13 +307,13 @@ def finished(plain: Plain, table: Table) -> Table:
     )
 
 
-def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Table:
+def _read(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table:
     if plain.kind == PARQUET:
         from aucstudio.project.data.parquet import read_parquet
 
-        return read_parquet(plain.path, tell, schema)
+        return read_parquet(plain.path, report, schema)
     if plain.kind == MATRIX:
         from aucstudio.project.data.readers.sparse_file import read_sparse
 
         return read_sparse(plain.path, plain.shown, plain.sha256, schema)
-    return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)
+    return read_delimited(plain.path, plain.given, report, schema, plain.kinds)

@@ -17,7 +17,7 @@ from aucstudio.project.data.readers.format import (
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
 from aucstudio.project.errors import input_error
 
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _MOST_TOLD = 5
 # SPSS itself treats columns with at most this many distinct numbers as nominal.
 _MOST_CODES = 24
@@ -31,7 +31,7 @@ _STATA_UNITS = {
 
 
 def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
-    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+    def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
         import pyreadstat
 
         encoding = {"encoding": options.encoding} if options.encoding else {}
@@ -39,12 +39,12 @@ def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adva
         cells, about = getattr(pyreadstat, reader)(
             str(path), output_format="dict", disable_datetime_conversion=True, **encoding
         )
-        tell(0.5)
+        report(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
             raise input_error("no_rows", file=path)
         columns, remarks = _converted(package, cells, about, options.kinds)
-        _write_rows(target, names, list(columns.values()), tell)
+        _write_rows(target, names, list(columns.values()), report)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
         nominal, more = _nominal(package, columns, about, texts)
         return Written(
@@ -86,14 +86,14 @@ def _converted(
 
 
 def _write_rows(
-    target: Path, names: Sequence[str], columns: Sequence[Sequence[Any]], tell: Advance
+    target: Path, names: Sequence[str], columns: Sequence[Sequence[Any]], report: Advance
 ) -> None:
     with RowWriter(target) as out:
         out.add(names)
         for count, row in enumerate(zip(*columns, strict=True)):
             out.add_data(row)
-            if count % _TELL_EVERY == 0:
-                tell(0.5 + 0.5 * count / len(columns[0]))
+            if count % _REPORT_EVERY == 0:
+                report(0.5 + 0.5 * count / len(columns[0]))
 
 
 def _nominal(

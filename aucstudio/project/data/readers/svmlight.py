@@ -18,7 +18,7 @@ from aucstudio.project.errors import InputError, input_error
 LABEL, QUERY = "label", "qid"
 
 
-def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
     from sklearn.datasets import load_svmlight_file
 
     with path.open("rb") as file:
@@ -27,7 +27,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
             X, y, query = load_svmlight_file(file, query_id=True, zero_based=True)
         except ValueError as error:
             raise _with_several_labels(path) or error from error
-    tell(0.9)
+    report(0.9)
     if not len(y):
         raise input_error("no_rows", file=path)
     # Only columns that occur, because an index may be in the billions.

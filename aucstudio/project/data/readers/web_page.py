@@ -123,11 +123,11 @@ def _span(given: str | None) -> int:
     return min(max(int(number), 1), _WIDEST) if number.isascii() and number.isdigit() else 1
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     page = _Page()
     for done, text in _pieces(path, options.encoding):
         page.feed(text)
-        tell(0.8 * done)
+        report(0.8 * done)
     page.close()
     # Small tables around the largest one only lay the page out.
     largest = sorted(page.tables, key=lambda table: -table.size)
