@@ -38,7 +38,7 @@ from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.verdict import sentences
+from aucstudio.project.tournament.verdict import verdict
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -344,10 +344,10 @@ def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_pa
     board = find_best(table, Validation(), entrants=few)
     judged = {entry.method: entry for entry in board.entries}
     assert set(judged) == {"logistic", "rls", "auc-ensemble"}
-    (held,) = board.best.record.splits
+    (held,) = board.record.splits
     count = np.count_nonzero(held.test_weights)
     assert count < held.n_test
-    assert f"on {count} rows (" in sentences(board)[0]
+    assert f"on {count} rows (" in verdict(board).sentences[0]
     assert any("svm-pauc" in said and "weights" in said for said in board.failed)
     for entry in judged.values():
         (split,) = entry.record.splits
