@@ -192,6 +192,11 @@ class ColumnInfo:
 Info = TypeVar("Info", bound=ColumnInfo)
 
 
+def fields_of(thing: Any, kind: type[Any]) -> dict[str, Any]:
+    """Return the values of the fields that an object has as a dataclass of a kind."""
+    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(kind)}
+
+
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Column(ColumnInfo):
     """One column with its cells.

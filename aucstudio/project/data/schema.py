@@ -130,11 +130,6 @@ class Schema(ColumnChoices):
         """How the values of the label become classes."""
         return next((c.rule for c in self.columns if c.role == "label" and c.rule), LabelRule())
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing must be detected in a later file."""
-        return all(column.kind is not None for column in self.columns)
-
     def reading(self) -> dict[str, Any]:
         """Return what determines the cells read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else self.dialect.as_json()

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.cost import largest_memory, machine_memory
-from aucstudio.project.data.columns import Column, ColumnInfo, Count
+from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
@@ -146,8 +146,7 @@ class SparseColumn(Column):
         return bool(np.all(numbers == np.floor(numbers)))
 
     def holding(self, values: NDArray[Any]) -> Column:
-        known = {f.name: getattr(self, f.name) for f in dataclasses.fields(ColumnInfo)}
-        return Column(**known, values=values)
+        return Column(**fields_of(self, ColumnInfo), values=values)
 
 
 def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:

@@ -253,7 +253,7 @@ def with_guessed_roles(
     columns: Iterable[Column], schema: Schema | None = None, *, need_label: bool = True
 ) -> Iterable[Column]:
     """Detect the roles of columns, unless a schema knows them or no label is needed."""
-    if need_label and (schema is None or not schema.is_complete):
+    if need_label and schema is None:
         return map(guess_role, columns)
     return columns
 
@@ -287,7 +287,7 @@ def with_choices(
     rule: LabelRule | None = None
     if schema is not None:
         label, rule = schema.label if label is None else label, schema.rule
-        bare = bare.as_in(schema) if schema.is_complete or not need_label else bare
+        bare = bare.as_in(schema)
     elif need_label:
         label, given = with_file_roles(file_roles, label, given, bare.columns)
     if label and given.get(label, "label") != "label":

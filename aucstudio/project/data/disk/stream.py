@@ -19,7 +19,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.columns import Column, ColumnInfo, Count
+from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, open_file
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -133,12 +133,10 @@ class DiskTable(AnyTable):
         ]
         for (k, column), values in zip(here.items(), cells, strict=True):
             columns.append(self._filled(k, column, values))
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(AnyTable)}
-        return Table(**{**plain, "columns": tuple(columns)})
+        return Table(**fields_of(self, AnyTable) | {"columns": tuple(columns)})
 
     def _filled(self, k: int, column: ColumnInfo, values: NDArray[Any]) -> Column:
-        plain = {f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)}
-        filled = Column(**plain, values=values)
+        filled = Column(**fields_of(column, ColumnInfo), values=values)
         return dataclasses.replace(filled, missing=int(np.count_nonzero(~filled.known())))
 
     def windows(
@@ -171,7 +169,7 @@ class DiskTable(AnyTable):
 
 def described(column: Column) -> ColumnInfo:
     """Return the description of a column, without its cells."""
-    return ColumnInfo(**{f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)})
+    return ColumnInfo(**fields_of(column, ColumnInfo))
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
@@ -240,10 +238,9 @@ def open_stream(
         raise
     release = weakref.finalize(opened.store, scratch.remove, folder)
     found = opened.found
-    common = {field.name: getattr(found, field.name) for field in dataclasses.fields(AnyTable)}
     try:
         bare = DiskTable(
-            **common | {"columns": tuple(map(described, found.columns))},
+            **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
             store=opened.store,
             places={column.name: k for k, column in enumerate(found.columns)},
             release=release,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import count_all
+from aucstudio.project.data.columns import count_all, fields_of
 from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out
@@ -93,5 +93,4 @@ def in_memory(table: AnyTable) -> Table:
         dataclasses.replace(cells, role=column.role, why=column.why)
         for cells, column in zip(seen, table.columns, strict=True)
     )
-    plain = {f.name: getattr(table, f.name) for f in dataclasses.fields(AnyTable)}
-    return Table(**{**plain, "columns": columns, "row_numbers": None})
+    return Table(**fields_of(table, AnyTable) | {"columns": columns, "row_numbers": None})

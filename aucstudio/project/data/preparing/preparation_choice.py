@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 from aucstudio.project.errors import input_error
@@ -148,11 +147,6 @@ class PreparationChoice:
             for name, value in dataclasses.asdict(self).items()
             if value != getattr(usual, name)
         }
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> PreparationChoice:
-        """Restore the options from :meth:`given`."""
-        return cls(**given)
 
 
 USUAL = PreparationChoice()

@@ -91,7 +91,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
         rest=tuple(settings.get("rest", ())),
         shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
         parts={n: DatePart(**part) for n, part in settings.get("parts", {}).items()},
-        choice=PreparationChoice.of(settings.get("choice", {})),
+        choice=PreparationChoice(**settings.get("choice", {})),
         keeps_zeros=_keeps_zeros(settings, arrays, curves),
     )
 

@@ -39,9 +39,9 @@ _ANSWERS = (Written, Finding, InputError, _DamagedError, _TooLargeError, MemoryE
 
 
 def write_apart(
-    form: Format, path: Path, target: Path, options: ReadOptions, tell: Advance
+    form: Format, path: Path, target: Path, options: ReadOptions, report: Advance
 ) -> Written:
-    """Convert a file in another process; an exception of ``tell`` ends the process.
+    """Convert a file in another process; an exception of ``report`` ends the process.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def write_apart(
         last = share
 
     def poll() -> bool:
-        tell(last)
+        report(last)
         return False
 
     arguments = form.writer, path, target, options, limits.written
@@ -107,7 +107,7 @@ def _write(
     """Convert a file; exceptions of libraries become one of a few errors."""
     last = 0.0
 
-    def tell(share: float) -> None:
+    def advance(share: float) -> None:
         nonlocal last
         if share >= last + 0.01:
             last = share
@@ -116,7 +116,7 @@ def _write(
     try:
         module, function = writer.split(":")
         write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-        written: Written = write(path, target, options, tell)
+        written: Written = write(path, target, options, advance)
         _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         raise error.renamed(target, path, path) from None
