@@ -181,14 +181,11 @@ def other_labels(label: str, columns: Sequence[ColumnInfo]) -> list[str]:
     """Name the columns that may be the label as well as the one that was detected."""
     if is_sure(label):
         return []
-    return [
-        column.name
-        for column in columns
-        if column.name != label
-        and column.role in ("number", "category")
-        and (is_label_name(column.name) or _is_doubtful(column.name) or column is columns[-1])
-        and _has(2, 2, column)
-    ]
+    features = [c for c in columns if c.name != label and c.role in ("number", "category")]
+    named = [c for c in features if is_label_name(c.name)]
+    if not is_label_name(label):
+        named = [c for c in features if c in named or _is_doubtful(c.name) or c is columns[-1]]
+    return [column.name for column in named if _has(2, 2, column)]
 
 
 def is_sure(name: str) -> bool:
