@@ -88,8 +88,8 @@ def _open_text(
     path = plain.path
     opened = open_delimited(path, plain.given, folder, report, schema, plain.kinds)
     # Detection on a sample is sufficient for a table of few rows too.
-    opened = dataclasses.replace(opened, short=False)
-    source, (reader, kept) = opened.reading(
+    opened = dataclasses.replace(opened, is_small=False)
+    source, (reader, kept) = opened.read(
         folder, report, lambda one: _kept(opened, one, folder, report)
     )
     try:
@@ -130,7 +130,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled, opened.sample)
+        return reader, reader.keep(opened.forms, opened.fixed, opened.sample)
     except BaseException:
         reader.close()
         raise
@@ -190,8 +190,8 @@ class KeptCells(CsvCells):
         left_out = rejected_rows(self._connection, self._source)
         self._check_names(dict(forms), left_out)
         check_rejected(self._source, left_out, rows)
-        settled, strays = self._settle(dict(forms), fixed, sample)
-        return Contents(rows, settled, strays, left_out, self._others(settled))
+        found, strays = self._check_formats(dict(forms), fixed, sample)
+        return Contents(rows, found, strays, left_out, self._others(found))
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""
