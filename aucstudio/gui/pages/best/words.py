@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.members import read_list
-from aucstudio.engine.inference import settled
+from aucstudio.engine.inference import is_significant
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.project.data.splitting.validation import FILE
@@ -122,7 +122,7 @@ def measure_words(standings: Standings) -> str:
 
 
 def counts_words(standings: Standings) -> str:
-    """Name the ranking criterion, and why it is that."""
+    """Name the ranking criterion, and explain it."""
     few = " Few rows lie in the range, so the AUC counts too." if standings.share < 0.8 else ""
     why = few if standings.fpr_range is not None and standings.share else ""
     return f"Ranking criterion: {measure_words(standings)}.{why}"
@@ -176,7 +176,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
     lead = entry.behind
     if lead is None or lead.p is None:
         return "not tested"
-    if not settled(lead.p):
+    if not is_significant(lead.p):
         return "not significant"
     return f"{'behind' if lead.difference > 0 else 'ahead'}, Holm-corrected {p_words(lead.p)}"
 
@@ -197,7 +197,7 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
 
 
 def _readable(doing: str) -> str:
-    """Return methods their titles, and leave out their settings."""
+    """Replace method ids by titles, and drop settings."""
     words = [word for word in doing.split() if "=" not in word]
     return " ".join(METHODS[word].title if word in METHODS else word for word in words)
 
@@ -228,7 +228,7 @@ def _file(standings: Standings) -> str:
 
 
 def _headline(standings: Standings) -> str:
-    """Name the best, and what would do as well; the panel has the figures."""
+    """Name the best model and the simpler alternative."""
     best, simpler = standings.of_run(standings.best), standings.of_run(standings.simpler)
     if best is None:
         return ""
