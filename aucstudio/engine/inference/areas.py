@@ -295,12 +295,11 @@ class Placements:
 
     def influences(self) -> Array:
         """Return what each group of the ranking adds to the area beyond the mean, by number."""
-        unit_s, unit_t = self.ranking.unit_s, self.ranking.unit_t
-        if unit_s is None or unit_t is None:
+        if self.ranking.groups is None:
             raise ValueError("The rows have no groups.")
         shares = self.sampling.share(0), self.sampling.share(1)
         added = [share * (of - share @ of) for share, of in zip(shares, self.psi, strict=True)]
-        sums = np.bincount(np.append(unit_s, unit_t), np.append(*added))
+        sums = np.bincount(np.append(*self.ranking.groups), np.append(*added))
         return np.asarray(sums, dtype=np.float64)
 
     def trials(self, sizes: tuple[float, float]) -> int:
