@@ -13,7 +13,7 @@ from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc import effective_rows
 from aucstudio.engine.types import Array, Mask
 
-# With so many rows of either class behind it, the partial AUC decides as much as the whole.
+# With so many rows of either class in the range, the partial AUC has the weight of the AUC.
 _ENOUGH_ROWS = 50.0
 
 
@@ -42,8 +42,8 @@ class Criterion:
     ) -> Criterion:
         """Choose the blend for an FPR range: the fewer rows decide the range, the less it counts.
 
-        Where few rows decide, the partial AUC of a sample says less about that of the population
-        than the AUC does, even to someone who wants nothing but the former.
+        Where few rows decide, the AUC of a sample is a better estimate of the partial AUC of the
+        population than the partial AUC of the sample is.
 
         Parameters
         ----------
