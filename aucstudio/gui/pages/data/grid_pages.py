@@ -74,7 +74,7 @@ class GridPage(QWidget):
         self.image = pg.ImageItem()
         self.plot.addItem(self.image)
         self.readout = Readout(f"{plot}_readout", "Square at the pointer", self.plot)
-        self.plot.hovered.connect(self._on_hover)
+        self.readout.watch(self.plot, self._describe_at)
         self.plot.clicked.connect(self._on_click)
         self.hint = hint_label(f"{name}_hint")
         self.hint.hide()
@@ -149,7 +149,7 @@ class GridPage(QWidget):
         self.readout.show_nothing()
 
     def name_columns(self, side: str, names: Sequence[str]) -> None:
-        """Write names beside the squares; of many names, evenly spaced ones."""
+        """Write names next to the squares; of many names, evenly spaced ones."""
         step = max(1, math.ceil(len(names) / _MOST_NAMES))
         metrics = QFontMetrics(self.plot.font())
         ticks = [
@@ -164,12 +164,9 @@ class GridPage(QWidget):
         inside = 0 <= column < self._size[0] and 0 <= line < self._size[1]
         return (column, line) if inside else None
 
-    def _on_hover(self, place: QPointF | None) -> None:
-        square = None if place is None else self._square(place)
-        if place is None or square is None:
-            self.readout.show_nothing()
-        else:
-            self.readout.show_at(self.plot, place, self.describe(*square))
+    def _describe_at(self, place: QPointF) -> str:
+        square = self._square(place)
+        return "" if square is None else self.describe(*square)
 
     def _on_click(self, place: QPointF) -> None:
         square = self._square(place)
@@ -362,7 +359,7 @@ class CorrelationPage(GridPage):
         self._show_what_fits()
 
     def _show_what_fits(self) -> None:
-        """Show the numbers where squares are wide enough for all of them, else none."""
+        """Show the numbers if the squares are wide enough for all."""
         wide = max((figure.boundingRect().width() for figure in self.figures), default=0.0)
         across, _down = self.plot.getViewBox().viewPixelSize()
         for figure in self.figures:

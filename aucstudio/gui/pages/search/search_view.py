@@ -110,7 +110,7 @@ class SearchView(PageView):
             "use_candidate_button", "&Use these settings", "", self._on_use
         )
         for picture in (self.profile, self.heat):
-            picture.plot.hovered.connect(self._on_hover)
+            self.hover.watch(picture.plot, self._describe_at)
             picture.plot.clicked.connect(self._on_click)
 
     def _lay_out(self) -> None:
@@ -196,7 +196,7 @@ class SearchView(PageView):
         self._tell(subject, self.standing)
 
     def _show_controls(self) -> None:
-        """Show what there is a choice of, and one of the pictures, or why there is none."""
+        """Show the controls that apply, and one of the pictures or the hint."""
         shown = self.subject is not None
         self.controls.show(shown and self.split_combo.count() > 1, self.split_combo)
         self.controls.show(shown and len(self._settings) > 1, self.along_combo)
@@ -205,7 +205,7 @@ class SearchView(PageView):
             picture.plot.setVisible(picture is self._picture())
 
     def _offer(self, searches: Sequence[Search]) -> None:
-        """Offer the splits and the settings of a run; the setting across stays if it can."""
+        """Offer the splits and the settings of a run; keep the setting across if possible."""
         whole = sum(one.judged >= 1.0 for one in searches)
         splits: list[tuple[str, object]] = [("All splits", ALL)] if whole > 1 else []
         fill_combo(self.split_combo, splits + [(f"Split {k + 1}", k) for k in range(len(searches))])
@@ -324,12 +324,8 @@ class SearchView(PageView):
         title = METHODS[experiment.method].title
         self.session.told.emit(f"{title} is set to {self._words(self.chosen)}")
 
-    def _on_hover(self, place: QPointF | None) -> None:
-        candidate = None if place is None else self._picture().candidate_at(place)
-        if place is None or candidate is None:
-            self.hover.show_nothing()
-        else:
-            self.hover.show_at(self.figure(), place, self._candidate_words(candidate))
+    def _describe_at(self, place: QPointF) -> str:
+        return self._candidate_words(self._picture().candidate_at(place))
 
     def _on_click(self, place: QPointF) -> None:
         candidate = self._picture().candidate_at(place)
