@@ -184,7 +184,7 @@ NAMES = [
         '"{""Id"":""QID3""}"\n' + ROWS,
         {"Q1": ABC["a"], "Q2": ABC["b"], "y": Y},
         label="y",
-        notes="line 2 holds words on the names and no row: Q1 How old are you\\?",
+        notes="line 2 describes the columns and is not a row: Q1 How old are you\\?",
     ),
     case(
         "described",
