@@ -122,7 +122,7 @@ def _constants(model: Model) -> Iterable[str]:
     yield "# The positive class is predicted above it."
     yield f"THRESHOLD = {_Float(model.threshold)!r}"
     yield "# Name: what replaces a missing value, then what is subtracted, then what it is"
-    yield "# divided by; the unit to compute in; the limits beyond which a number counts as missing."
+    yield "# divided by; the unit to compute in; limits beyond which a number counts as missing."
     yield _mapping("NUMBERS", figures)
     yield "# Name: numbers that mean a missing value."
     yield _mapping("ABSENT", dict(learnt.absent))
