@@ -36,7 +36,10 @@ NO_KERNEL: Advice = (
     "take the linear kernel, NBAUC with some hundred landmarks instead of the kernel matrix, or a "
     "sample of the rows",
 )
-NEIGHBOURS: Advice = ("n_neighbors", "pair each positive with, say, its 10 nearest negatives")
+NEIGHBOURS: Advice = (
+    "n_neighbors",
+    "pair each positive with its 10 nearest negatives, for example",
+)
 FEWER_FEATURES: Advice = ("method", "use fewer features or a stochastic method")
 FEWER_LANDMARKS: Advice = ("n_landmarks", "use fewer landmarks or a sample of the rows")
 _MOST_OF_MEMORY = 0.8
