@@ -125,9 +125,9 @@ def test_the_same_seed_gives_the_same_tournament(table, board):
 
 def test_a_corrected_p_value_is_named_next_to_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
-    (messages,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
-    assert "Holm-corrected p" in messages
-    assert f"({len(board.entries) - 1} tests)." in messages
+    (sentence,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
+    assert "Holm-corrected p" in sentence
+    assert f"({len(board.entries) - 1} tests)." in sentence
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])

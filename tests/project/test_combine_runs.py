@@ -170,9 +170,11 @@ def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
     chosen, classes = np.concatenate(z[1:], axis=1), np.concatenate(positive[1:])
     criterion = Criterion.of_range(BAND, classes)
     weights = choose_weights(chosen, classes, criterion, np.random.default_rng((0, 0)))
-    messages = {share.title: share.weight for share in record.splits[0].model.scorer.members}
+    members_weights = {share.title: share.weight for share in record.splits[0].model.scorer.members}
     for (name, _), weight in zip(ordered, weights, strict=True):
-        assert messages[name] == pytest.approx(weight, abs=1e-6)  # to the tolerance of the solver
+        assert members_weights[name] == pytest.approx(
+            weight, abs=1e-6
+        )  # to the tolerance of the solver
     total = weights @ z[0]
     found = record.splits[0].test_scores
     np.testing.assert_allclose(found - found.mean(), total - total.mean(), atol=1e-5)
@@ -280,8 +282,8 @@ def with_classes(runs, positive):
 @pytest.mark.parametrize("validation", [FOLDS, HELD_OUT], ids=["folds", "hold-out"])
 def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypatch):
     table, names = noise(tmp_path / "t.csv")
-    messages = {"direction": "higher"}
-    runs = [(n, made(scored_by(table, n), MARKER, validation, messages)) for n in names]
+    higher = {"direction": "higher"}
+    runs = [(n, made(scored_by(table, n), MARKER, validation, higher)) for n in names]
     monkeypatch.setattr(parts, "choose_weights", few_bags)
     rng, nested, flattered = np.random.default_rng(6), [], []
     for _ in range(25):

@@ -18,12 +18,12 @@ def test_every_task_is_done_once_in_any_order():
 
 
 def test_a_stop_reaches_running_tasks_and_no_other_begins():
-    begun, messages = [], threading.Event()
+    begun, never = [], threading.Event()
 
     def work(task, check):
         begun.append(task)
         while not check():
-            messages.wait(0.01)
+            never.wait(0.01)
         return task
 
     answers = iter([False, True])
