@@ -166,8 +166,8 @@ def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> F
     groups = feature_groups(preparation)
     column = np.concatenate([np.full(g.stop - g.start, c) for c, g in enumerate(groups.values())])
     splits, gain = np.zeros(len(groups), dtype=np.intp), np.zeros(len(groups))
-    for root in scorer.roots:
-        for p, share in _gains(scorer, int(root), X):
+    for tree in range(len(scorer.roots)):
+        for p, share in _gains(scorer, tree, X):
             splits[column[scorer.feature[p]]] += 1
             gain[column[scorer.feature[p]]] += share
     total = gain.sum()
@@ -186,9 +186,9 @@ def side_by_side(found: Sequence[FeatureUse]) -> list[FeatureUse]:
     return aligned
 
 
-def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float]]:
-    order = _reached(scorer, root)
-    sizes = {p: sum(pair) for p, pair in _sizes(scorer, root, X).items()}
+def _gains(scorer: EnsembleScorer, tree: int, X: Array) -> list[tuple[int, float]]:
+    order = _reached(scorer, int(scorer.roots[tree]))
+    sizes = {p: m for p, (m, _) in node_counts(scorer, tree, X, np.ones(len(X), bool)).items()}
     sums, gains = {}, []
     for p in reversed(order):
         left, right = int(scorer.left[p]), int(scorer.right[p])
@@ -200,11 +200,6 @@ def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float
         apart = sums[left] / n - sums[right] / m if n and m else 0.0
         gains.append((p, n * m / (n + m) * apart**2 if n + m else 0.0))
     return gains
-
-
-def _sizes(scorer: EnsembleScorer, root: int, X: Array) -> dict[int, tuple[int, int]]:
-    tree = int(np.flatnonzero(scorer.roots == root)[0])
-    return node_counts(scorer, tree, X, np.zeros(len(X), dtype=bool))
 
 
 def _reached(scorer: EnsembleScorer, root: int) -> list[int]:

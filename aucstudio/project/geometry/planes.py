@@ -1,7 +1,6 @@
 """Planes onto which rows or differences are projected.
 
-Symbols are those of :mod:`directions`; f is a score. What rows are drawn is the business of
-:mod:`sampling`; its names, and those of directions, can be had from here too.
+Symbols are those of :mod:`directions`; f is a score.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.geometry.directions import (
     across_score,
-    angle,
-    carried,
     mean_difference,
     spread_rows,
     strongest,
@@ -23,35 +20,9 @@ from aucstudio.project.geometry.directions import (
     unit,
 )
 from aucstudio.project.geometry.sampling import (
-    LIVE_ROWS,
     Sample,
-    evenly,
-    labelled_sample,
-    split_sample,
     thinned,
 )
-
-__all__ = [
-    "COMPONENTS",
-    "FEATURES",
-    "LIVE_ROWS",
-    "SCORE",
-    "Plane",
-    "Sample",
-    "angle",
-    "carried",
-    "choose_plane",
-    "component_plane",
-    "curved_plane",
-    "evenly",
-    "feature_plane",
-    "labelled_sample",
-    "mean_difference",
-    "score_plane",
-    "split_sample",
-    "strongest",
-    "thinned",
-]
 
 Array = NDArray[np.float64]
 

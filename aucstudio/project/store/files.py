@@ -86,10 +86,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     target = _end_of_links(target)
     present = _present(target)
-    prefix = target.name[:_LONGEST_PREFIX]
-    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    partial = target.with_name(f".{prefix}.{unique}.part")
-    _remove_stale(target.parent)
+    partial = _partial_beside(target)
     try:
         yield partial
         if present is not None:
@@ -98,6 +95,54 @@ def replacing(target: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             partial.unlink()
+
+
+@contextlib.contextmanager
+def creating(target: Path) -> Iterator[Path]:
+    """Return the name of a file to make beside the target, which becomes the target at the end.
+
+    If two programs create the same target, the second one fails. Nothing is left beside it.
+
+    Raises
+    ------
+    FileExistsError
+        If the target exists at the end.
+    OSError
+    """
+    partial = _partial_beside(target)
+    try:
+        yield partial
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        try:
+            os.link(partial, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if target.exists():
+                raise FileExistsError(str(target)) from None
+            os.rename(partial, target)
+        _sync_folder(target.parent)
+    finally:
+        for left in (partial, Path(f"{partial}-journal")):
+            with contextlib.suppress(FileNotFoundError):
+                left.unlink()
+
+
+def _partial_beside(target: Path) -> Path:
+    """Return an unused name beside a target, after removing what killed programs left there."""
+    _remove_stale(target.parent)
+    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{unique}.part")
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _remove_stale(folder: Path) -> None:

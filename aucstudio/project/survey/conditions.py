@@ -18,7 +18,7 @@ from aucstudio.project.words import suggestion
 
 Mask = NDArray[np.bool_]
 
-MISSING, KNOWN, CONTAINS, WITHIN = "missing", "known", "contains", "within"
+MISSING, KNOWN, CONTAINS = "missing", "known", "contains"
 _COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "!=": operator.ne,

@@ -20,7 +20,7 @@ from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, split_of
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.geometry.planes import carried
+from aucstudio.project.geometry.directions import carried
 from aucstudio.project.geometry.score_map import PlaneFrame, ScoreMap, slice_through
 from aucstudio.project.geometry.score_map import score_map as map_scores
 

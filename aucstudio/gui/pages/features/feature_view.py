@@ -26,7 +26,8 @@ from aucstudio.gui.pages.planes.subject import left_out_words, split_of
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.class_density import share_contours
-from aucstudio.project.geometry.planes import Plane, Sample, evenly
+from aucstudio.project.geometry.planes import Plane
+from aucstudio.project.geometry.sampling import Sample, evenly
 
 POINTS_DRAWN = 2_000
 FEW_OF_CLASS = 300  # rows of a class that are drawn one by one in any case

@@ -30,7 +30,8 @@ from aucstudio.gui.pages.planes.subject import (
 )
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_plane
+from aucstudio.project.geometry.directions import carried
+from aucstudio.project.geometry.planes import FEATURES, Plane, choose_plane
 from aucstudio.project.runs.progress import Look
 
 __all__ = ["PlanePicture", "PlaneView", "Subject", "feature_words", "place_line"]

@@ -347,15 +347,9 @@ def insert_document(
     database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
-class Ids:
-    """The ids of the runs in a file, looked up one by one."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def __contains__(self, run: object) -> bool:
-        query = "SELECT 1 FROM records WHERE id = ?"
-        return self._database.execute(query, (run,)).fetchone() is not None
+def run_ids(database: sqlite3.Connection) -> set[str]:
+    """Return the ids of the runs in a file."""
+    return {run for (run,) in database.execute("SELECT id FROM records")}
 
 
 def _last_position(database: sqlite3.Connection) -> int:

@@ -25,21 +25,21 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.files import replacing
+from aucstudio.project.store.files import cannot_write, creating, replacing
 from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
     STANDINGS,
     VERIFICATION,
-    Ids,
     Listing,
     count_anew,
     insert_document,
     insert_run,
     plan_of,
     read_contents,
+    run_ids,
 )
 from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.layout import check_format, create_whole, empty_project
+from aucstudio.project.store.project.layout import check_format, empty_project
 from aucstudio.project.store.project.run_documents import run_document
 from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.unfinished_runs import (
@@ -88,7 +88,13 @@ class ProjectFile:
                 "the new one: delete it, or choose another name",
                 file=str(path),
             )
-        create_whole(project.path, empty_project())
+        try:
+            with creating(project.path) as partial:
+                partial.write_bytes(empty_project())
+        except FileExistsError as error:
+            raise InputError(f"{path} exists already", file=str(path)) from error
+        except OSError as error:
+            raise cannot_write(path, error) from error
         project._version = 0
         return project
 
@@ -147,7 +153,7 @@ class ProjectFile:
         """
         document, blobs = run_document(record)
         with self._writing() as database:
-            run = free_id(Ids(database), record.id)
+            run = free_id(run_ids(database), record.id)
             insert_run(database, run, document, blobs)
             forget_running(database, [Owner.this().key(record.id)])
             count_anew(database)
