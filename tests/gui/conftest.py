@@ -177,7 +177,7 @@ def put_in_flight(session, live):
 def settle(qtbot, view):
     """Refresh a page and wait for its picture."""
     view.refresh()
-    qtbot.waitUntil(lambda: not view.busy())
+    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
 
 
 def shown(view, qtbot):

@@ -39,21 +39,27 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
     assert answers == []
 
 
-def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
+def test_a_page_updates_a_part_when_visible_and_is_refreshed_as_a_whole_when_hidden(session, qtbot):
     class Page(PageView):
-        listens_to: ClassVar = {**PageView.listens_to, "focus": "on_focus"}
-        moved = stale = 0
+        listens_to: ClassVar = {**PageView.listens_to, "focus": "show_focus"}
+        calls: ClassVar = []
 
-        def on_focus(self):
-            self.moved += 1
+        def show_focus(self):
+            self.calls.append("focus")
 
-        def mark_stale(self):
-            self.stale += 1
+        def refresh(self):
+            self.calls.append("all")
 
     page = Page(session, "some_view", "Some")
     qtbot.addWidget(page)
-    before = page.stale
     session.point_at(row=3)
-    assert (page.moved, page.stale) == (1, before)
+    assert page.calls == []
+    with qtbot.waitExposed(page):
+        page.show()
+    session.point_at(row=4)
+    assert page.calls == ["all", "focus"]
+    page.hide()
+    session.point_at(row=5)
+    page.show()
     session.tell({"selection"})
-    assert page.stale == before + 1
+    qtbot.waitUntil(lambda: page.calls == ["all", "focus", "all", "all"])

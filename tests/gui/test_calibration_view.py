@@ -96,11 +96,6 @@ def test_a_run_without_held_out_rows_says_why(view, session, qtbot):
     assert not view.content.isVisible()
 
 
-def test_nothing_is_promised_without_a_run(view, qtbot):
-    assert "No run yet" in shown(view, qtbot)
-    assert view.figure_data() == {}
-
-
 # ------------------------------------------------------------------ export
 
 

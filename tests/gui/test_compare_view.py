@@ -127,7 +127,7 @@ def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
 def test_a_clicked_cell_is_the_rows_against_the_columns_run(view, three, session, qtbot):
     shown(view, qtbot)
     view.picture.table.setCurrentIndex(view.picture.matrix.index(2, 0))
-    ids = [run.record.id for run in view.shown.looks]
+    ids = [run.record.id for run in view.shown.runs]
     assert (session.selected, session.compared) == (ids[2], ids[0])
     shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
@@ -138,8 +138,8 @@ def test_a_clicked_cell_is_the_rows_against_the_columns_run(view, three, session
 def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot):
     shown(view, qtbot)
     heard = []
-    session.select(view.shown.looks[2].record.id)
-    session.compare_with(view.shown.looks[0].record.id)
+    session.select(view.shown.runs[2].record.id)
+    session.compare_with(view.shown.runs[0].record.id)
     on(session, "selection", lambda: heard.append(1))
     assert "significant" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
@@ -195,7 +195,7 @@ def test_clicking_a_row_of_the_forest(view, three, session, qtbot):
     for row, held in ((1, keys.NoModifier), (2, keys.ControlModifier)):
         at = plot.mapFromScene(box.mapViewToScene(QPointF(box.viewRect().center().x(), row)))
         qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, held, at)
-    ids = [run.record.id for run in view.shown.looks]
+    ids = [run.record.id for run in view.shown.runs]
     assert (session.selected, session.compared) == (ids[1], ids[2])
 
 
@@ -221,9 +221,9 @@ def test_settled_cells_are_bold_and_tinted_as_the_better_run(view, three, qtbot)
     found = view.shown.found
     pairs = [dataclasses.replace(pair, p_corrected=0.5) for pair in found.pairs]
     pairs[1] = dataclasses.replace(pairs[1], difference=0.2, p_corrected=0.001)
-    looks = [run.look for run in view.shown.looks]
+    looks = [run.look for run in view.shown.runs]
     view.picture.matrix.show_comparison(
-        dataclasses.replace(found, pairs=pairs), looks, "AUC", "9 rows"
+        dataclasses.replace(view.shown, found=dataclasses.replace(found, pairs=pairs))
     )
     for at in ((0, 2), (2, 0)):
         assert view.picture.matrix.index(*at).data(Qt.ItemDataRole.FontRole).bold()
@@ -318,7 +318,7 @@ def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     view.show_switch.choose(TABLES)
     place = view.tables.runs_table.visualRect(view.tables.runs_table.sheet.index(0, 0)).center()
     qtbot.mouseClick(view.tables.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert session.selected == view.shown.looks[0].record.id
+    assert session.selected == view.shown.runs[0].record.id
 
 
 def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypatch):
@@ -343,7 +343,7 @@ def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
     session.set_band(0.0, 0.5)
     gate.set()
     shown(view, qtbot)
-    assert view.shown.found.runs[0].pauc == pauc_summary(view.shown.looks[0].record, (0.0, 0.5))
+    assert view.shown.found.runs[0].pauc == pauc_summary(view.shown.runs[0].record, (0.0, 0.5))
 
 
 def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
@@ -360,12 +360,12 @@ def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
     session.set_band(0.0, 0.3)
     qtbot.waitUntil(view.busy)
     view.hide()
-    session.set_look(view.shown.looks[0].record.id, "Hide", visible=False)
+    session.set_look(view.shown.runs[0].record.id, "Hide", visible=False)
     gate.set()
     qtbot.waitUntil(lambda: not view.busy())
     view.show()
     shown(view, qtbot)
-    assert len(view.shown.looks) == len(three) - 1
+    assert len(view.shown.runs) == len(three) - 1
 
 
 def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
@@ -415,13 +415,6 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     assert len(said) == 2
     assert "table.docx has another ending" in said[0]
     assert "cannot write" in said[1]
-
-
-def test_empty_states_say_what_to_do(view, session, qtbot):
-    assert shown(view, qtbot).startswith("No run yet")
-    session.study.table = None
-    view.mark_stale()
-    assert shown(view, qtbot).startswith("Open a table")
 
 
 def test_nothing_to_save_where_nothing_is_shown(view, qtbot):

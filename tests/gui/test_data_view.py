@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
-from aucstudio.gui.pages.data.row_query import Asked, Finder, RowWish
+from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
@@ -135,7 +135,7 @@ def test_sorting_shows_the_ends_wherever_the_chosen_row_goes(view, table, qtbot)
 
 def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
     look(view, qtbot, CORRELATION)
-    picture = view.correlation.picture
+    picture = view.correlation
     figures = picture.figures
     assert figures
     assert all(figure.isVisible() for figure in figures)
@@ -249,7 +249,7 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     session.set_looks(list(session.plan.looks), "Take out", removed=True)
     shown(view, qtbot)
     assert "no column" in view.filters.problem.text()
-    assert view.filters.wish.part == "all"
+    assert view.filters.row_filter.part == "all"
 
 
 def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
@@ -427,13 +427,13 @@ def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
     assert text.startswith("4 columns have missing values, most of them x1")
-    found = view.gaps.picture.found
+    found = view.gaps.found
     assert found.columns == ("x0", "x1", "x2", "x3")
     assert found.missing[table.rows - 1 - 7].tolist() == [1, 1, 1, 1]
-    assert view.gaps.picture.strip.isVisible()
-    words = view.gaps.picture.words(0, table.rows - 1 - 90)
+    assert view.gaps.strip.isVisible()
+    words = view.gaps.describe(0, table.rows - 1 - 90)
     assert words.startswith("x0   100 % missing")
-    view.gaps.picture.clicked.emit(2, table.rows - 1 - 7)
+    view.gaps.plot.clicked.emit(QPointF(2.5, table.rows - 1 - 7 + 0.5))
     shown(view, qtbot)
     assert view.shows == ROWS
     assert view.sheet.place() == (7, "x2")
@@ -447,7 +447,7 @@ def test_a_table_without_gaps_says_so(view, session, table, qtbot):
     session.put_table(dataclasses.replace(table, columns=full))
     assert look(view, qtbot, GAPS) == "No column has a missing value."
     assert view.gaps.hint.isVisible()
-    assert not view.gaps.picture.plot.isVisible()
+    assert not view.gaps.plot.isVisible()
 
 
 @pytest.mark.slow
@@ -457,7 +457,7 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
         session.put_table(with_gaps(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
-    picture = (view.gaps if what == GAPS else view.correlation).picture
+    picture = view.gaps if what == GAPS else view.correlation
     light = picture.image.image.copy()
     try:
         apply_theme(qapp, "dark")
@@ -474,7 +474,7 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
 @pytest.mark.slow
 def test_correlations_are_read_and_chosen(view, table, qtbot):
     look(view, qtbot, CORRELATION)
-    picture = view.correlation.picture
+    picture = view.correlation
     assert picture.found.columns == ("x0", "x1", "x2", "x3")
     for kind in ("pearson", "spearman"):
         choose(view.correlation.kind_combo, kind)
@@ -678,7 +678,7 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
     for positive in (None, ["a", "b"]):
         if positive:
             session.set_roles(positive=positive)
-        asked = Asked.of(session, session.table, RowWish())
+        asked = Asked.of(session, session.table, RowFilter())
         model.show_found(finder.find(asked, lambda _share: False))
         cells = [model.index(k, model.column_of("kind")) for k in range(3)]
         inks.append([cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells])

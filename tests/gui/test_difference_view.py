@@ -286,7 +286,7 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
     inside = ((z >= low) & (z <= high)).all(axis=1).sum()
     assert 0 < inside < len(z)
     assert view.close_up._shown.counts.sum() == inside
-    view.reset_range()
+    view.plot.reset()
     settle(qtbot, view)
     assert view.close_up._shown.counts.sum() == len(z)
 
@@ -305,6 +305,8 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
     assert f"{turned:.1f}°" in view.sentence.text()
     look = session.run(two.id).look
     assert view.run_planes.compared.line.pen.color() == run_colour(current_theme(), look.colour)
+    names = [name for name, _pen in view.run_planes.entries()]
+    assert len(names) == len(set(names))  # each run once
     normal, _ = line_normal(view.run_planes.compared.line)
     trace = view.picture.plane.directions.T @ b
     assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
@@ -443,18 +445,6 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
     places = points(view.cloud.dots)
     assert home[0][0] < places[:, 0].min()
     assert home[0][1] > places[:, 0].max()
-
-
-def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
-    train(qtbot, session)
-    settle(qtbot, view)
-    before = view.picture
-    view.retheme()
-    settle(qtbot, view)
-    assert view.picture is before
-    assert view.compare_combo.objectName() == "compare_combo"
-    assert view.figure() is view.plot
 
 
 def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view, table_file):

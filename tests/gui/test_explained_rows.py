@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.data_view import ROWS, DataView
+from aucstudio.gui.pages.model import row as row_picture
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.splitting.validation import Validation
@@ -86,7 +87,9 @@ def test_it_is_said_which_split_has_not_seen_the_row(qtbot, table_session, view)
     assert part.found.detail.score == pytest.approx(record.splits[2].test_scores[0])
 
 
-def test_drawn_contributions_have_errors_and_can_be_stopped(qtbot, table_session, view):
+def test_sampled_contributions_have_errors_and_can_be_stopped(
+    qtbot, table_session, view, monkeypatch
+):
     put(table_session, make_record(table_session.table, "svm", {"kernel": "rbf"}))
     part = explained(qtbot, view, 7)
     assert not part.found.detail.exact
@@ -95,18 +98,19 @@ def test_drawn_contributions_have_errors_and_can_be_stopped(qtbot, table_session
     assert not part.stop_button.isVisible()
     assert not part.again_button.isVisible()
 
-    # Another row, stopped at the first word of it.
-    part._answer.stop()
-    listening = part._hear
-    part._answer._work._hear = lambda message: (listening(message), part._answer.stop())
+    real = row_picture.explain_row
+
+    def stopped_at_once(*data, listen, **options):
+        return real(*data, listen=lambda *message: listen(*message) or True, **options)
+
+    monkeypatch.setattr(row_picture, "explain_row", stopped_at_once)
     table_session.point_at(row=8)
     settle(qtbot, view)
+    assert part.found is None  # stopped before there was a result
+    assert part.again_button.isVisible()
+    monkeypatch.setattr(row_picture, "explain_row", real)
+    part.again_button.click()
     qtbot.waitUntil(lambda: not view.busy())
-    part._answer._work._hear = listening
-    if part.found is None or not part.found.detail.found.complete:
-        assert part.again_button.isVisible()
-        part.again_button.click()
-        qtbot.waitUntil(lambda: not view.busy())
     assert part.found.detail.found.complete
 
 

@@ -44,19 +44,6 @@ def rows_of(session, split, held_out=True):
     return split.model.preparation.apply(session.table, rows)
 
 
-def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
-    settle(qtbot, view)
-    assert "Open a table" in view.sentence.text()
-    session.files.open_now(table_file, "table")
-    settle(qtbot, view)
-    assert "press Run" in view.sentence.text()
-    train(qtbot, session)
-    session.study.table = None
-    settle(qtbot, view)
-    assert "table" in view.sentence.text()
-    assert not view.marks.positives.isVisible()
-
-
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
     split = train(qtbot, session).splits[0]
@@ -338,8 +325,7 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
     scores = split.test_scores - split.model.intercept
     live.picture = Look(split.test_positive, scores, split.model.scorer)
     put_in_flight(session, live)
-    qtbot.waitUntil(lambda: not view.live_contour.busy())
-    assert view.live_contour.curve.isVisible()
+    qtbot.waitUntil(view.live_contour.curve.isVisible)
     assert len(on_curve(view.live_contour.curve)) > 2
     assert not view.live_line.isVisible()
     put_in_flight(session, None)
@@ -442,14 +428,6 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     assert not view.live_line.isVisible()
     assert not len(points(view.marks.wrong))
     put_in_flight(session, None)
-
-
-def test_names_for_automation(view):
-    assert view.objectName() == "feature_view"
-    assert view.title == "Feature space"
-    names = {combo.objectName() for combo in (view.plane_combo, view.rows_combo)}
-    assert names == {"feature_plane_combo", "feature_rows_combo"}
-    assert all(combo.accessibleName() for combo in (view.plane_combo, view.x_feature))
 
 
 def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_path):

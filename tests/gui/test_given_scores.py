@@ -111,7 +111,7 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     assert run.record.experiment.data.scores[0].path == str(scores)
     assert "risk" not in {column.name for column in session.table.columns}
     # Its pictures of rows read the file again.
-    seen = find_subject(session, lambda _run: True).sample()
+    seen = find_subject(session, held_out=True).sample()
     np.testing.assert_allclose(seen.X[:, 0], run.record.splits[0].test_scores)
 
 

@@ -19,7 +19,7 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record
+from tests.gui.conftest import choose, make_record, shown
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -257,22 +257,22 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
     qtbot.waitUntil(lambda: not view.busy())
     split = records["RLS"].splits[0]
     make = {"pointwise": inference.pointwise_band, "kolmogorov": inference.kolmogorov_band}[kind]
-    found = bands._known[records["RLS"]][kind]
+    (found,) = view.confidence.found
     expected = make(roc.Ranking.of(split.test_positive, split.test_scores), grid=found.fpr)
     assert np.array_equal([found.low, found.high], [expected.low, expected.high])
     assert set(inference.bands.GRID) <= set(found.fpr)
-    assert len(view.confidence._items) == 1
-    box = view.confidence._items[0].path().boundingRect()
+    assert len(view.confidence.items) == 1
+    box = view.confidence.items[0].path().boundingRect()
     assert (box.left(), box.right()) == (0.0, 1.0)
     assert box.top() == pytest.approx(expected.low.min())
     assert found.words in view.canvas.legend.notes[-1]
     for axis in ("log", "probit"):
         stand_on(view, axis)
-        box = view.confidence._items[0].path().boundingRect()
+        box = view.confidence.items[0].path().boundingRect()
         assert (box.left(), box.right()) == pytest.approx(axes.ends(view.canvas.along))
         assert box.bottom() == pytest.approx(axes.place(view.canvas.up, expected.high.max()))
     view.choices.choose(confidence=bands.NONE)
-    assert view.confidence._items == []
+    assert view.confidence.items == []
     assert "Band" not in " ".join(view.canvas.legend.notes)
 
 
@@ -304,7 +304,7 @@ def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtb
     show(session, many, *many)
     view.choices.choose(confidence="pointwise")
     qtbot.waitUntil(lambda: not view.busy())
-    assert len(view.confidence._items) == 1
+    assert len(view.confidence.items) == 1
 
 
 def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, session, records):
@@ -328,21 +328,21 @@ def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, ses
     assert not action.isChecked()
 
 
-def test_a_run_trained_for_another_range_is_marked(view, session, records):
+def test_a_run_trained_for_another_range_is_marked(view, session, records, qtbot):
     show(session, records, "RLS", "SVM-pAUC")
     assert view.canvas.legend.rows[0].name == "RLS"
     assert view.canvas.legend.rows[1].name == "SVM-pAUC †"
     assert "† trained for another FPR range" in view.canvas.legend.notes
-    assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in view.sentence.text()
+    assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in shown(view, qtbot)
     assert view.footnote() == "† SVM-pAUC was trained for FPR 0 … 0.3: not the range shown."
     session.set_band(0.0, 0.3)
     assert view.canvas.legend.rows[1].name == "SVM-pAUC"
-    assert "trained" not in view.sentence.text()
+    assert "trained" not in shown(view, qtbot)
     assert view.footnote() == ""
     assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))
 
 
-def test_the_small_print_counts_the_negatives_of_the_range(view, session, records):
+def test_the_small_print_counts_the_negatives_of_the_range(view, session, records, qtbot):
     show(session, records, "RLS")
     _, negatives = counts(records["RLS"])
     session.set_band(0.0, 0.02)
@@ -350,7 +350,7 @@ def test_the_small_print_counts_the_negatives_of_the_range(view, session, record
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.02)
     assert view.canvas.legend.notes[0] == f"{area.negatives} of {negatives} negatives in the range"
     # Both round parts of a negative up, and say one number.
-    assert f"{area.negatives} negatives in the range" in view.sentence.text()
+    assert f"{area.negatives} negatives in the range" in shown(view, qtbot)
 
 
 def test_pointing_at_the_legend_gives_every_scale(view, session, records):
@@ -382,6 +382,6 @@ def test_long_curves_are_compared_beside_the_window(view, session, records, qtbo
     long = dataclasses.replace(records["RLS"], id="long", splits=(split,))
     show(session, {"Long": long}, "Long")
     qtbot.waitUntil(lambda: not view.busy())
-    assert view.sentence.text().startswith(
+    assert shown(view, qtbot).startswith(
         sentences.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND).text
     )

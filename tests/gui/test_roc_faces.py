@@ -20,7 +20,7 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record, put_in_flight
+from tests.gui.conftest import choose, make_record, put_in_flight, shown
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -126,7 +126,7 @@ def test_several_splits_are_averaged_at_each_place(records, key):
 
 
 @pytest.mark.parametrize("key", list(FACES))
-def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records, key):
+def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records, key, qtbot):
     show(view, records, "RLS", "Logistic", face=key)
     face = FACES[key]
     axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
@@ -142,7 +142,7 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
     assert view.canvas.band_item.isVisible() == is_roc
     assert view.choices.axis_combo.isVisible() == is_roc
     assert view.scene().face == key
-    assert ("in the range" in view.sentence.text()) == is_roc
+    assert ("in the range" in shown(view, qtbot)) == is_roc
     (left, right), (bottom, top) = view.canvas.box.viewRange()
     for drawn in view.lines.drawn:
         x, y = drawn.line.x, drawn.line.y

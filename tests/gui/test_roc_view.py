@@ -25,7 +25,7 @@ from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record, put_in_flight
+from tests.gui.conftest import choose, make_record, put_in_flight, shown
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -335,25 +335,25 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     put_in_flight(session, None)
 
 
-def test_the_sentence_about_one_run(view, session, records):
+def test_the_sentence_about_one_run(view, session, records, qtbot):
     show(session, records, "RLS")
     area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
-    told = view.sentence.text()
+    told = shown(view, qtbot)
     assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in told
     assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in told
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
     session.set_band(0.0, 1.0)
-    assert f"{negatives} negatives in the range." in view.sentence.text()
-    assert "few" not in view.sentence.text()
-    assert "pAUC" not in view.sentence.text()
+    assert f"{negatives} negatives in the range." in shown(view, qtbot)
+    assert "few" not in shown(view, qtbot)
+    assert "pAUC" not in shown(view, qtbot)
 
 
-def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, records):
+def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, records, qtbot):
     show(session, records, "RLS", "Logistic")
     a, b = (records[name].splits[0] for name in ("RLS", "Logistic"))
     test = inference.pauc_test(a.test_positive, a.test_scores, b.test_scores, *BAND)
-    told = view.sentence.text()
+    told = shown(view, qtbot)
     leader = "RLS" if test.difference > 0 else "Logistic"
     assert f"{leader} is " in told or "are level" in told
     assert f"p = {test.p:.2f}" in told
@@ -509,25 +509,6 @@ def test_nothing_is_drawn_while_hidden(view, session, records):
 
 def test_a_record_is_measured_once(records):
     assert curves.run_curves(records["RLS"]) is curves.run_curves(records["RLS"])
-
-
-def test_every_control_has_a_name(view):
-    choices = view.choices
-    for widget in (
-        choices.face_combo,
-        choices.axis_combo,
-        choices.curve_combo,
-        choices.band_low,
-        choices.band_high,
-        choices.show_button,
-        choices.zoom_button,
-    ):
-        assert widget.objectName()
-        assert widget.accessibleName()
-        assert widget.toolTip()
-    assert choices.zoom_button.objectName() == "zoom_band_button"
-    assert view.objectName() == "roc_view"
-    assert view.figure() is view.plot
 
 
 def test_curves_of_very_many_rows_are_made_beside_the_window(

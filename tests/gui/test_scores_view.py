@@ -205,31 +205,11 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     assert view.curves[0].xData[-1] == pytest.approx(split.test_scores.max())
 
 
-def test_empty_states_say_what_to_do(view, add, session, qtbot):
-    assert "press Run" in shown(view, qtbot)
-    assert not view.plot.isVisible()
-    session.study.table = None
-    view.mark_stale()
-    assert shown(view, qtbot).startswith("Open a table")
-
-
-def test_failed_run_says_why(view, add, qtbot):
-    add(splits=(), status="failed", error="not enough memory")
-    assert shown(view, qtbot) == "Run has no scores. Not enough memory."
-
-
 def test_bins_of_equal_and_of_spread_scores():
     assert np.isfinite(bin_edges(np.zeros(5))).all()
     assert np.all(np.diff(bin_edges(np.full(5, 1e9))) > 0)
     rng = np.random.default_rng(0)
     assert 21 <= len(bin_edges(rng.standard_cauchy(5_000))) <= 61
-
-
-def test_another_theme_redraws(view, add, qtbot):
-    add()
-    shown(view, qtbot)
-    view.retheme()
-    assert "At the default threshold" in shown(view, qtbot)
 
 
 # ------------------------------------------------------------- linked with the other views
@@ -305,7 +285,7 @@ def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
     split = add().splits[0]
     session.set_band(0.1, 0.4)
     shown(view, qtbot)
-    view.refresh_band()
+    view.show_band()
     low, high = view.picture.band_item.getRegion()
     negatives = split.test_scores[~split.test_positive]
     n = len(negatives)
@@ -313,7 +293,7 @@ def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
     assert (negatives > high).sum() == int(n * 0.1 + 1e-9)
     assert "FPR range 0.1 … 0.4 lies at scores between" in view.sentence.text()
     session.set_band(0.0, 1.0)
-    view.refresh_band()
+    view.show_band()
     assert "FPR range" not in view.sentence.text()
 
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
-from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
+from aucstudio.gui.common.theme import DARK, LIGHT
 from aucstudio.gui.pages.search.pictures import sequential
 from aucstudio.gui.pages.search.results import (
     CandidateStanding,
@@ -555,17 +555,6 @@ def test_shades_go_one_way(theme):
     shades = sequential(theme).map(np.linspace(0, 1, 9), mode="qcolor")
     steps = np.diff([0.30 * c.redF() + 0.59 * c.greenF() + 0.11 * c.blueF() for c in shades])
     assert np.all(steps < 0) if theme is LIGHT else np.all(steps > 0)
-
-
-def test_another_theme_redraws(view, add, qtbot):
-    add(c_search())
-    shown(view, qtbot)
-    application = QApplication.instance()
-    apply_theme(application, "dark")
-    view.retheme()
-    shown(view, qtbot)
-    assert view.profile.best.opts["brush"].color().name() == DARK.text
-    apply_theme(application, "light")
 
 
 def test_the_page_fits_a_narrow_window(view, add, qtbot):

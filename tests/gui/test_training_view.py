@@ -383,18 +383,6 @@ def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
     np.testing.assert_array_equal(line.y, [1.0, 0.1, np.nan])
 
 
-def test_empty_states_say_what_to_do(view, session, qtbot):
-    assert "press Run" in shown(view, qtbot)
-    session.study.table = None
-    view.mark_stale()
-    assert shown(view, qtbot).startswith("Open a table")
-
-
-def test_failed_run_says_why(view, add, qtbot):
-    add(splits=(), status="failed", error="the kernel matrix is too large")
-    assert shown(view, qtbot).endswith("The kernel matrix is too large.")
-
-
 def test_run_in_flight(view, add, session, qtbot):
     record = add()
     show_objective(view)
@@ -460,14 +448,6 @@ def test_very_many_live_points_are_thinned_to_the_last(view, add, session, qtbot
     assert len(drawn) <= 5_000
     assert drawn[0] == 1
     assert drawn[-1] == 20_000
-
-
-def test_another_theme_redraws(view, add, qtbot):
-    add()
-    shown(view, qtbot)
-    view.retheme()
-    shown(view, qtbot)
-    assert len(steps(view)) == 1
 
 
 def test_power_words():

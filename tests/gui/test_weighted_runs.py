@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.gui.dialogs.columns import ColumnsDialog
@@ -82,11 +83,10 @@ def test_a_threshold_says_that_counts_are_rows(session, records, open_view, qtbo
     view = open_view(ScoresView, session)
     shown(view, qtbot)
     split = records["logistic"].splits[0]
-    counts, called = view._counts(), split.test_scores > 0
-    weights, positive = split.test_weights, split.test_positive
-    assert counts.tp == np.count_nonzero(called & positive)
-    rate = weights[called & positive].sum() / weights[positive].sum()
-    assert counts.tpr == pytest.approx(rate)
+    called, weights, positive = split.test_scores > 0, split.test_weights, split.test_positive
+    counted, rate = (view.findChild(QLabel, name).text() for name in ("count_tp", "rate_tpr"))
+    assert counted == f"TP  {np.count_nonzero(called & positive)}"
+    assert rate == f"{weights[called & positive].sum() / weights[positive].sum():.3f}"
     assert "Counts are rows; shares are weighted by w." in view.chooser._chosen.where
 
 

@@ -12,14 +12,14 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named, push_button
 from aucstudio.gui.common.wrapping import WrappingRow
 
-_WIDEST = 320  # pixels of a list whose texts may be long
+_WIDEST = 320  # pixels of an elided combo box
 
 Verb = Callable[[], object]
 Kind = TypeVar("Kind", bound=QWidget)
 
 
 class ControlRow(WrappingRow):
-    """Makes each control with its name, label and tooltip, and shows or hides it with its label."""
+    """Creates controls with name, label and tooltip; shows or hides them with their labels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,22 +37,22 @@ class ControlRow(WrappingRow):
         says: str = "",
         elided: bool = False,
     ) -> QComboBox:
-        """Add a list to choose from.
+        """Add a combo box.
 
         Parameters
         ----------
         name : str
         label : str
-            With the accelerator; empty for a list that says by itself what it is.
+            With its accelerator; may be empty.
         tip : str
         items : iterable of (str, object)
-            Words and data.
+            Texts and data.
         verb : callable, optional
             Called when another item is chosen.
         says : str
-            Its name for screen readers; the label where it is empty.
+            Accessible name; by default the label.
         elided : bool
-            Whether its texts may be long.
+            Whether long texts are elided.
         """
         combo = ElidedCombo() if elided else QComboBox()
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -65,13 +65,13 @@ class ControlRow(WrappingRow):
         return self.put(named(combo, name, says or label.replace("&", "")), label, tip)
 
     def splits(self, name: str, tip: str, verb: Verb, *, every: bool = False) -> SplitCombo:
-        """Add the splits of a run; ``every`` if all of them together can be chosen."""
+        """Add a combo box of splits; ``every`` adds the item for all splits."""
         combo = self.put(SplitCombo(name, tip, every=every), "S&plit")
         combo.currentIndexChanged.connect(lambda _index: verb())
         return combo
 
     def check(self, name: str, words: str, tip: str, verb: Verb, *, on: bool = False) -> QCheckBox:
-        """Add a switch."""
+        """Add a check box."""
         box = named(QCheckBox(words), name, words.replace("&", ""))
         box.setChecked(on)
         box.toggled.connect(lambda _on: verb())
@@ -82,7 +82,7 @@ class ControlRow(WrappingRow):
         return self.put(push_button(name, words, tip, verb))
 
     def put(self, widget: Kind, label: str = "", tip: str = "") -> Kind:
-        """Add a control, and its label before it."""
+        """Add a control and its label."""
         if label:
             self._labels[widget] = make_buddy(label, widget)
             self.addWidget(self._labels[widget])
@@ -92,7 +92,7 @@ class ControlRow(WrappingRow):
         return widget
 
     def show(self, shown: bool, *controls: QWidget) -> None:
-        """Show controls with their labels, or hide them."""
+        """Show or hide controls with their labels."""
         for control in controls:
             control.setVisible(shown)
             if control in self._labels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
@@ -39,34 +39,35 @@ from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
 _LEAST_COMBO = 64
 
 
-class PageView(Asker, QWidget):
-    """A page of the centre; draws only while it is seen, and once however much changed.
+class PageView(QWidget):
+    """A page of the centre; it is refreshed while it is visible, once for several changes.
 
-    Subclasses add controls to ``controls``, put their picture into ``body``, and implement
-    ``refresh`` (state of the session) and, if they move during training, ``refresh_live``.
+    A subclass adds controls to ``controls``, calls ``set_content`` with its pictures, and
+    implements ``refresh`` and, if it shows the run in progress, ``refresh_live``.
 
     Attributes
     ----------
     listens_to : mapping of str to str
-        Class attribute: by the name of a field of the session, the method that handles its change.
+        Class attribute: maps a field of the session to the method that handles its change:
+        ``mark_stale``, ``follow_live``, or a method that updates a part of a visible page.
     session : Session
     controls, body : QHBoxLayout
     pictures : sequence of Plot
         All plots of the page.
     axes : sequence of QComboBox
-        What chooses the axes of the plots, for their menu.
+        Lists of axes, which are repeated in the menu of a plot.
     content, hint : QWidget, QLabel
-        The pictures, and the words that are there instead of them.
+        The pictures, and the text in their place if there are none.
     follow_check : QCheckBox
-        Of pages that can show the run in progress.
+        Whether to show the run in progress, on pages that can.
     sentence : Sentence
-        What the picture shows: one computed sentence, and more on demand.
+        The conclusion: one sentence, and details on demand.
     sentence_lines : int
-        Class attribute: how many lines its headline has room for.
+        Class attribute: number of lines of the headline.
     shows_threshold : bool
-        Class attribute: whether the picture is of the threshold, and of rows that it gets wrong.
+        Class attribute: whether the page shows the threshold and its errors.
     picture_verbs : sequence of QAction
-        What the window does with the picture and its numbers; offered in a plot's menu.
+        Actions of the window on the picture and its numbers, for the menu of a plot.
     view_asked : Signal(str)
         Another view of the same page was chosen.
     """
@@ -92,9 +93,7 @@ class PageView(Asker, QWidget):
         super().__init__()
         self.session = session
         self.title = title
-        for answer in dict.fromkeys(self.listens_to.values()):
-            fields = [name for name, handles in self.listens_to.items() if handles == answer]
-            session.listen(getattr(self, answer), *fields)
+        session.changed.connect(self._on_session_changed)
         named(self, name, title)
         self._short_name = name.removesuffix("_view")
         self.controls = ControlRow()
@@ -108,8 +107,22 @@ class PageView(Asker, QWidget):
         self.picture_verbs: Sequence[QAction] = ()
         self._stale = self._is_new = True
 
+    def _on_session_changed(self, fields: Set[str]) -> None:
+        handlers = {self.listens_to[field] for field in fields & self.listens_to.keys()}
+        if "mark_stale" in handlers:
+            self.mark_stale()
+        for handler in sorted(handlers - {"mark_stale", "follow_live"}):
+            self.update_part(getattr(self, handler))
+        if "follow_live" in handlers:
+            self.follow_live()
+
+    def update_part(self, update: Callable[[], object]) -> None:
+        """Update a part of a visible page; a hidden page is refreshed as a whole later."""
+        if not self._stale:
+            update() if self.isVisible() else self.mark_stale()
+
     def set_content(self, layout: QLayout, hint: str) -> None:
-        """Place the pictures of the page, and the words that are there instead of them."""
+        """Set the pictures of the page, and the text in their place if there are none."""
         self.content, self.hint = holding(layout), hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
         self.hint.hide()
@@ -117,26 +130,36 @@ class PageView(Asker, QWidget):
             self.body.addWidget(part, stretch=1)
 
     def show_content(self, shown: bool, hint: str = "") -> None:
-        """Show the pictures, or the words that are there instead of them."""
+        """Show the pictures, or the text in their place."""
         self.content.setVisible(shown)
         self.hint.setVisible(not shown)
         if hint:
             self.hint.setText(hint)
         layout = self.layout()
         if layout is not None:
-            layout.activate()  # what fits the pictures to the page asks for their sizes
+            layout.activate()  # fit_page reads the sizes of the pictures
+
+    def busy(self) -> bool:
+        """Return whether a part of the page is being computed, or will be after a drag."""
+        is_waiting = "band_rested" in self.listens_to and self.session.is_band_moving
+        return is_waiting or any(answer.busy for answer in self.findChildren(Answer))
+
+    def forget_answers(self) -> None:
+        """Cancel all computations and drop their results, which may hold records of other runs."""
+        for answer in self.findChildren(Answer):
+            answer.forget()
 
     def offer_following(self) -> None:
-        """Add the choice between the run in progress and the chosen one."""
+        """Add the choice between the run in progress and the selected run."""
         self.follow_check = self.controls.put(follow_check(f"{self._short_name}_follow_check"))
         self.follow_check.toggled.connect(self.mark_stale)
 
     def can_follow(self, live: LiveRun) -> bool:
-        """Return whether the picture can be of this run in progress."""
+        """Return whether the page can show this run in progress."""
         return False
 
     def followed(self) -> LiveRun | None:
-        """Offer to follow the run in progress; return it if it is to be seen."""
+        """Offer to follow the run in progress; return it if it is followed."""
         live = self.session.live
         offered = live is not None and self.can_follow(live)
         self.follow_check.setVisible(offered)
@@ -161,15 +184,15 @@ class PageView(Asker, QWidget):
             menu.addActions([*own])
 
     def exports(self) -> Sequence[QAction]:
-        """List what can be taken away besides the picture and the numbers behind it."""
+        """List the exports of this page besides the picture and its numbers."""
         return ()
 
     def offer_views(self, views: Sequence[tuple[str, str]]) -> None:
-        """Offer the views of one page that share a tab, by name and words; this is one of them."""
+        """Offer the views that share a tab, by name and title; this is one of them."""
         self.switch.offer(views, self.objectName())
 
     def figure(self) -> Plot:
-        """Return the plot that is saved, copied and printed: the first that is seen."""
+        """Return the plot to save, copy or print: the first visible one."""
         seen = (plot for plot in self.pictures if plot.isVisibleTo(self))
         return next(seen, self.pictures[0])
 
@@ -178,7 +201,7 @@ class PageView(Asker, QWidget):
         return list(self.pictures)
 
     def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
-        """Open the menu of a plot at a place of the screen."""
+        """Open the menu of a plot at a position on the screen."""
         menu = self.menu_of(plot)
         menu.popup(place)
         return menu
@@ -197,12 +220,12 @@ class PageView(Asker, QWidget):
         return menu
 
     def rows_in_data(self) -> Sequence[tuple[str, tuple[int, ...], str]]:
-        """List what the menu of a plot offers to show in the page Data.
+        """List the rows that the menu of a plot offers to show on the page Data.
 
         Returns
         -------
         offered : sequence of (str, tuple of int, str)
-            Words; and rows or a part of the table, as ``Session.show_rows`` takes them.
+            Text; and rows or a part of the table, as ``Session.show_rows`` takes them.
         """
         focus, table = self.session.focus, self.session.table
         offered: list[tuple[str, tuple[int, ...], str]] = []
@@ -220,7 +243,7 @@ class PageView(Asker, QWidget):
         self.session.show_rows(rows, part)
 
     def _rows_to_explain(self) -> list[int]:
-        """List the rows that are pointed at, alone or in a pair."""
+        """List the selected row and the rows of the selected pair."""
         focus, table = self.session.focus, self.session.table
         if table is None or not self.session.explains_rows:
             return []
@@ -231,42 +254,42 @@ class PageView(Asker, QWidget):
         self.session.explain_row(row)
 
     def footnote(self) -> str:
-        """Describe marks that have no label in the picture."""
+        """Explain marks that have no label in the picture."""
         return ""
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Return the numbers behind the picture: columns of equal length, in long form."""
+        """Return the numbers of the picture: columns of equal length, in long form."""
         return {}
 
     def refresh(self) -> None:
         """Show the state of the session."""
 
     def refresh_live(self) -> None:
-        """Show the run in progress, or take it away when there is none."""
+        """Show the run in progress, or remove it when there is none."""
 
     def follow_live(self) -> None:
-        """Show the run in progress soon, if the page is seen."""
+        """Show the run in progress soon, if the page is visible."""
         if self.isVisible() and not self.window().isMinimized():
             self.session.turns.ask(self.refresh_live)
 
     def moving(self) -> Container[QGraphicsItem]:
-        """Return what moves in the plots with the run in progress."""
+        """Return the items that change with the run in progress."""
         return ()
 
     def keep_still(self) -> None:
-        """Paint static items from cached pictures as long as a run is in progress."""
+        """Paint static items from cached pictures while a run is in progress."""
         flying = self.session.live is not None
         for plot in self.plots():
             plot.keep_still(self.moving()) if flying else plot.let_go()
 
     def mark_stale(self) -> None:
-        """Refresh soon, or as soon as the page is seen."""
+        """Refresh soon, or when the page becomes visible."""
         self._stale = True
         if self.isVisible():
             self.session.turns.ask(self._refresh_if_stale)
 
     def retheme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         for plot in self.plots():
             dress_plot(plot)
         self.mark_stale()
@@ -294,7 +317,7 @@ class PageView(Asker, QWidget):
         self.refresh_live()
 
     def why_empty(self, run: ShownRun | None, what: str, soon: str, aim: str) -> str:
-        """Explain why the chosen run, if there is one, has no picture, and what to do about it."""
+        """Explain why the selected run, if any, has no picture, and what to do."""
         live = self.session.live
         if run is not None:
             error = run.record.error

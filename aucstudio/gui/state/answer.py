@@ -9,32 +9,33 @@ from PySide6.QtCore import QObject
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.timers import delayed
 from aucstudio.project.work.job import Job, describe_failure
 
 Value = TypeVar("Value")
+Work = Callable[[Callable[[Any], bool]], Value]
 
 
-class Answer(Generic[Value]):
-    """Asks for what a picture shows: kept answers come at once, others when they are ready.
+class Answer(QObject, Generic[Value]):
+    """Computes one result at a time; cached results are shown at once.
 
     Parameters
     ----------
     parent : QObject
-        Answers are worked out as long as it lives.
+        Part of a page, which is busy while it computes.
     show : callable
-        Called on the window's thread with an answer.
+        Called on the window's thread with a result.
     fail : callable, optional
-        Called there with a sentence where there is none, an empty one where the work was stopped.
-        Without it an error is raised: it is a defect.
-    hear : callable, optional
-        Called there with each message that the work posts.
+        Called there with the error in words, empty after a stop. Without it, errors are raised.
+    progress : callable, optional
+        Called there with each message that the work reports.
     keep : int
-        How many answers are kept; the oldest goes first.
+        Number of cached results; the oldest is dropped first.
 
     Attributes
     ----------
     key : object
-        The question that was asked last; None once it was dropped.
+        Key of the latest request; None after it was dropped.
     """
 
     def __init__(
@@ -42,61 +43,77 @@ class Answer(Generic[Value]):
         parent: QObject,
         show: Callable[[Value], object],
         fail: Callable[[str], object] | None = None,
-        hear: Callable[[Any], object] | None = None,
+        progress: Callable[[Any], object] | None = None,
         keep: int = 1,
     ) -> None:
+        super().__init__(parent)
         self._show, self._fail, self._keep = show, fail, keep
         self._kept: dict[object, Value] = {}
-        self._work = Background(parent, self._land, hear)
+        self._background = Background(self, self._finish, progress)
+        self._pause = delayed(self, 0, self._start)
+        self._work: Work[Value] | None = None
         self.key: object = None
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is being computed."""
-        return self._work.busy
+        """Whether a result is being computed, or will be after a pause."""
+        return self._background.busy or self._pause.isActive()
 
-    def ask(self, key: object, work: Callable[[Callable[[Any], bool]], Value]) -> bool:
-        """Show the answer to a question; return whether it is still being computed.
+    def ask(self, key: object, work: Work[Value], *, pause: int = 0) -> bool:
+        """Show the result for a key; return whether it is still being computed.
 
-        Another question that is being worked out is dropped; one that failed is not tried again
-        before another is asked.
+        The same request is not computed twice, and not again after a failure, unless another
+        one came between. A new request cancels the previous one.
 
         Parameters
         ----------
         key : object
-            What the answer depends on.
+            Everything that the result depends on.
         work : callable
-            Called on another thread with what it reports to; that returns True to stop it.
+            Called on another thread with a function that reports progress and returns True to
+            request a stop.
+        pause : int
+            Milliseconds without another request before the work starts.
         """
-        if not self.recall(key) and key != self._work.key:
-            self.key = key
-            self._work.start(key, work)
-        return self._work.busy
+        if not self.recall(key) and key != self.key:
+            self.drop()
+            self.key, self._work = key, work
+            if pause:
+                self._pause.start(pause)
+            else:
+                self._start()
+        return self.busy
 
     def recall(self, key: object) -> bool:
-        """Show the answer to a question if it is kept; return whether it is."""
+        """Show the result for a key if it is cached; return whether it is."""
         if key not in self._kept:
             return False
-        self._work.drop()
+        self.drop()
         self.key = key
         self._show(self._kept[key])
         return True
 
     def stop(self) -> None:
-        """Ask the work to end now; what it has to give is still shown."""
-        self._work.stop()
+        """Request a stop; the result so far is still shown."""
+        self._background.stop()
 
     def drop(self) -> None:
-        """Stop what is no longer asked for; kept answers stay."""
-        self._work.drop()
+        """Cancel the request; cached results stay."""
+        self._pause.stop()
+        self._background.drop()
         self.key = None
 
     def forget(self, key: object = None) -> None:
-        """Drop the question, and one answer or all of them."""
+        """Cancel the request, and drop one cached result or all of them."""
         self.drop()
         self._kept = {} if key is None else {k: v for k, v in self._kept.items() if k != key}
 
-    def _land(self, key: object, job: Job[Any, Value]) -> None:
+    def _start(self) -> None:
+        work, self._work = self._work, None
+        assert work is not None
+        self._background.start(self.key, work)
+
+    def _finish(self, key: object, job: Job[Any, Value]) -> None:
         if job.error is not None:
             if self._fail is None:
                 raise job.error
@@ -107,35 +124,3 @@ class Answer(Generic[Value]):
             del self._kept[next(iter(self._kept))]
         self._kept[key] = cast("Value", job.result)
         self._show(self._kept[key])
-
-
-class Asker:
-    """Mixin of widgets that ask for results computed in the background."""
-
-    _answers: tuple[Answer[Any], ...] = ()
-
-    def answer(
-        self,
-        show: Callable[[Any], object],
-        fail: Callable[[str], object] | None = None,
-        hear: Callable[[Any], object] | None = None,
-        keep: int = 1,
-    ) -> Answer[Any]:
-        """Make what answers one question at a time; see :class:`Answer`."""
-        made = Answer[Any](cast("QObject", self), show, fail, hear, keep)
-        self._answers = (*self._answers, made)
-        return made
-
-    def busy(self) -> bool:
-        """Return whether an answer is being computed."""
-        return any(one.busy for one in self._answers)
-
-    def drop_questions(self) -> None:
-        """Stop computations that are no longer shown."""
-        for one in self._answers:
-            one.drop()
-
-    def forget_answers(self) -> None:
-        """Drop all questions and answers: they would keep records of another study."""
-        for one in self._answers:
-            one.forget()

@@ -15,7 +15,7 @@ from PySide6.QtGui import QFontMetricsF, QResizeEvent
 
 from aucstudio.gui.common.plain_text import plain_tooltip, rich
 
-# What is said in brief where there is no room.
+# Abbreviations where there is no room.
 _BRIEF: Mapping[str, str] = {
     "False-positive rate": "FPR",
     "True-positive rate": "TPR",

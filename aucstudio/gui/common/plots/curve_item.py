@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 _FEW = 500  # vertices that are as quickly painted at once
 _STRIP = 96  # columns of pixels
-_SPARE = 4  # pixels beside a strip that its line goes on, besides the pen's width
+_SPARE = 4  # pixels by which a line extends beyond a strip, besides the pen's width
 
 
 class CurveItem(pg.PlotCurveItem):

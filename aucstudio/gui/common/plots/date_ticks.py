@@ -33,7 +33,7 @@ def date_ticks(low: float, high: float, layout: str) -> list[tuple[float, str]]:
 
 
 def _of_months(first: datetime.date, last: datetime.date, months: int) -> list[datetime.date]:
-    """List the first days of every so many months, in whole years of them."""
+    """List the first days of every n-th month, with n dividing or a multiple of a year."""
     start = -(-(first.year * 12 + first.month - (first.day == 1)) // months) * months
     found: list[datetime.date] = []
     for month in itertools.count(start, months):

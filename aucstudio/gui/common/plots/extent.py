@@ -18,14 +18,14 @@ from aucstudio.engine.types import Array
 Range = tuple[float, float]
 
 SIDES = ("x", "y")
-AIR = 0.25  # of the whole picture: so far beyond it can be seen
-_CLOSEST = 1e-3  # of the whole picture: no less of it can be seen
-_NEAR = 1e-3  # of the whole picture: a range that is as near to it is the whole one
+AIR = 0.25  # share of the full extent that is visible beyond it
+_CLOSEST = 1e-3  # smallest visible share of the full extent
+_NEAR = 1e-3  # relative tolerance of the full extent
 _FREE = 1e307  # pyqtgraph's word for no limit
 
 
 class Extent:
-    """The whole of what a view box can show.
+    """The full extent of a view box.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Extent:
         By axis: the whole picture, None where it is what the items reach; what lies outside and
         can be seen all the same.
     air : float
-        Share of the whole that can be seen beyond it.
+        Share of the extent that is visible beyond it.
     """
 
     def __init__(self, box: Any) -> None:
@@ -47,11 +47,11 @@ class Extent:
         self.air = AIR
 
     def can_move(self, axis: int) -> bool:
-        """Return whether a person can zoom along an axis."""
+        """Return whether the user can zoom along an axis."""
         return bool(self._box.mouseEnabled()[axis])
 
     def is_zoomed(self) -> bool:
-        """Return whether something else than the whole picture is shown."""
+        """Return whether the view is not the full extent."""
         return any(self._is_other(axis) for axis in (0, 1) if self.can_move(axis))
 
     def _is_other(self, axis: int) -> bool:
@@ -63,7 +63,7 @@ class Extent:
         return any(abs(seen - wanted) > near for seen, wanted in ends)
 
     def show(self) -> None:
-        """Show the whole, along both axes."""
+        """Show the full extent of both axes."""
         self._set_free()
         for axis, whole in enumerate(self.whole):
             if whole is None and self.can_move(axis):
@@ -73,7 +73,7 @@ class Extent:
                 self._limit(axis, whole)
 
     def bound(self) -> None:
-        """Keep what a person does next near the whole picture.
+        """Limit the next user action to the full extent.
 
         Where the range follows the items, that is for as long as it is zoomed: limits would hold
         it up.
@@ -82,12 +82,12 @@ class Extent:
         for axis, whole in enumerate(self.whole):
             known = whole or found[axis]
             if known is not None and self.can_move(axis):
-                # Whatever is seen is not to jump because a person touches it.
+                # The view must not jump at the start of a drag.
                 seen = () if whole else (tuple(self._box.viewRange()[axis]),)
                 self._limit(axis, tuple(known), seen)
 
     def _limit(self, axis: int, known: Range, seen: tuple[Range, ...] = ()) -> None:
-        """Keep an axis within the whole picture, some air, and what else is to be seen."""
+        """Limit an axis to the full extent with a margin and further points."""
         size, reach = known[1] - known[0], self.reach[axis]
         ends = [(known[0] - self.air * size, known[1] + self.air * size), *seen]
         ends += [reach] if reach else []

@@ -59,7 +59,7 @@ def _let_go(plot: pg.PlotWidget, state: _State) -> None:
 def _resize(plot: pg.PlotWidget, size: QSize) -> None:
     old = plot.size()
     plot.resize(size)
-    # A hidden widget would hear of it only when it is shown.
+    # A hidden widget is notified only when it is shown.
     for widget in (plot, plot.viewport()):
         QApplication.sendEvent(widget, QResizeEvent(size, old))
     plot.plotItem.layout.activate()

@@ -60,9 +60,9 @@ class Plot(pg.PlotWidget):
     Signals
     -------
     restored
-        A person asked for the whole picture, and it is shown.
+        The user has reset the view.
     menu_asked : QPoint
-        A person wants the menu, at this place of the screen.
+        The user has requested the menu at this position on the screen.
 
     Signals
     -------
@@ -71,7 +71,7 @@ class Plot(pg.PlotWidget):
     clicked : QPointF
         The place of the picture that was clicked with the left button.
     restored
-        The whole picture is shown again.
+        The view was reset.
     menu_asked : QPoint
         The place on the screen at which the menu is to open.
 
@@ -98,7 +98,7 @@ class Plot(pg.PlotWidget):
         self._stillness = Stillness()
         self._box: Any = self.getPlotItem().getViewBox()
         for place in item.axes.values():
-            # The grid is behind what is drawn, not over it.
+            # The grid is behind the items.
             place["item"].setZValue(self._box.zValue() - 1)
         self._extent = Extent(self._box)
         self._band: QRubberBand | None = None
@@ -123,7 +123,7 @@ class Plot(pg.PlotWidget):
         super().setObjectName(name)
         named(self.reset_button, f"{name}_reset_button", "Reset view")
 
-    # ------------------------------------------------------------- the whole
+    # ------------------------------------------------------------- full extent
 
     def set_whole(
         self,
@@ -140,7 +140,7 @@ class Plot(pg.PlotWidget):
         x, y : (float, float) or None
             None follows the items.
         air : float
-            Share of the whole that can be seen beyond it.
+            Share of the extent that is visible beyond it.
         reach : pair of (float, float), optional
             What lies outside and can be seen all the same.
         """
@@ -153,21 +153,21 @@ class Plot(pg.PlotWidget):
             self.show_whole()
 
     def show_whole(self) -> None:
-        """Show the whole picture, along both axes."""
+        """Show the full extent of both axes."""
         self._extent.show()
         self._offer_reset()
 
     def reset(self) -> None:
-        """Show the whole picture because a person asked for it."""
+        """Show the full extent at the user's request."""
         self.show_whole()
         self.restored.emit()
 
     def is_zoomed(self) -> bool:
-        """Return whether something else than the whole picture is shown."""
+        """Return whether the view is not the full extent."""
         return self._extent.is_zoomed()
 
     def can_zoom(self) -> bool:
-        """Return whether a person can zoom at all."""
+        """Return whether the user can zoom."""
         return self._extent.can_move(0) or self._extent.can_move(1)
 
     # ------------------------------------------------------------- zooming
@@ -177,7 +177,7 @@ class Plot(pg.PlotWidget):
         self._go(lambda: self._box.scaleBy(**self._along(factor)))
 
     def shift(self, axis: int, share: float) -> None:
-        """Move the view along an axis by a share of what is seen."""
+        """Move the view along an axis by a share of the visible range."""
         low, high = self._box.viewRange()[axis]
         inverted = (self._box.xInverted(), self._box.yInverted())[axis]
         by = share * (high - low) * (-1 if inverted else 1)
@@ -194,7 +194,7 @@ class Plot(pg.PlotWidget):
         return {side: value for axis, side in enumerate(SIDES) if self._extent.can_move(axis)}
 
     def _go(self, change: Any) -> None:
-        """Change the range within its bounds, unless that would leave nothing to be seen."""
+        """Change the range within its bounds, unless no item would be visible."""
         before = self._box.viewRange()
         self._extent.bound()
         change()
@@ -280,7 +280,7 @@ class Plot(pg.PlotWidget):
         self.hovered.emit(self._inside(position))
 
     def _inside(self, position: QPointF) -> QPointF | None:
-        """Return the place of the picture at a position of the scene, None beside the picture."""
+        """Return the plot coordinates of a scene position, or None outside the plot."""
         if not self._box.sceneBoundingRect().contains(position):
             return None
         return QPointF(self._box.mapSceneToView(position))
@@ -319,7 +319,7 @@ class Plot(pg.PlotWidget):
         elif key == Qt.Key.Key_Escape and (self._draws_box or self._band is not None):
             self._end_box()
         else:
-            # Pyqtgraph takes every key for itself; what is not for the plot is for the window.
+            # pyqtgraph accepts every key; other keys belong to the window.
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -25,7 +25,7 @@ Levels = list[tuple[float, list[float]]]
 
 _DIGITS = 0.8  # of the height of a text: what its digits fill
 _BEYOND = 6.0  # pixels that the number at an end may reach beyond its axis
-_SHIFT = 12.0  # pixels that it may be moved so that it is seen whole
+_SHIFT = 12.0  # pixels by which a number may be moved to be fully visible
 _SQUARE = QRectF(0, 0, 100, 100)
 _BELOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -136,7 +136,7 @@ class QuickAxis(pg.AxisItem):
         return pen
 
     def covering(self, pen: QPen) -> QPen:
-        """Return the pen of the same look that covers what is behind it.
+        """Return an opaque pen of the same colour.
 
         A line that lets some of it through is painted pixel by pixel, and takes thirty times as
         long.
@@ -203,7 +203,7 @@ class QuickAxis(pg.AxisItem):
         return near if parent is None else near & self.mapRectFromParent(parent.boundingRect())
 
     def _moved_into(self, seen: QRectF, place: QRectF) -> QRectF | None:
-        """Move a number at an end so that it is seen whole; None where that is too far away."""
+        """Move a number at an end so that it is fully visible; None if that is too far."""
         if self._lies:
             left = max(min(place.left(), seen.right() - place.width()), seen.left())
             moved = QRectF(QPointF(left, place.top()), place.size())

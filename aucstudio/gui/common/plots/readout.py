@@ -40,7 +40,7 @@ class Readout(PlainLabel):
         return self._words
 
     def show_at(self, plot: Plot, place: QPointF, words: str) -> None:
-        """Show words beside a place of a picture."""
+        """Show a text next to a position in a plot."""
         self._words = words
         if self._plot is not plot:
             self._plot = plot
@@ -77,7 +77,7 @@ class Readout(PlainLabel):
 
 
 def in_lines(words: str) -> str:
-    """Put parts that are set apart on lines, as many on one as it holds; the first alone."""
+    """Wrap parts into lines; the first part has a line of its own."""
     first, *rest = words.split(_BETWEEN)
     lines = [first]
     for k, part in enumerate(rest):

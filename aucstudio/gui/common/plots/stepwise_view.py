@@ -16,7 +16,7 @@ from aucstudio.engine.types import Array
 
 Sides = tuple[tuple[float, float], tuple[float, float]]
 
-# Of what is seen; to the right a fit goes on, up and down it may.
+# Shares of the visible range that a fit in progress may still need.
 _ROOM_RIGHT, _ROOM_ACROSS = 0.25, 0.1
 _NEAR = 0.05
 
@@ -24,7 +24,7 @@ _NEAR = 0.05
 class SteadyBox(pg.ViewBox):
     """Follows its items; those in progress get room, and the range stays until they leave it.
 
-    A range that changes with every step would have the whole picture painted with every step.
+    A range that changes at every step would repaint everything at every step.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class SteadyBox(pg.ViewBox):
         ]
 
     def _with_room(self, axis: int, bounds: list[float]) -> list[float]:
-        """Add room where what is in progress is at an end of everything."""
+        """Add room where the run in progress reaches the end of the range."""
         if self.flying is None:
             return bounds
         least, most = self.flying[axis]

@@ -56,7 +56,7 @@ class PlacedLine:
         return self._led_in(self.x[kept], self.y[kept])
 
     def _within(self, window: Window) -> tuple[int, int]:
-        """First and last vertex of the stretch that may be seen: those just outside."""
+        """First and last vertex just outside the visible range."""
         left, right, bottom, top = window
         first = int(np.searchsorted(self.x, left, "left"))
         last = int(np.searchsorted(self.x, right, "right"))

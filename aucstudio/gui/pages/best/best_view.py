@@ -41,7 +41,7 @@ class BestView(PageView):
     ----------
     board : LeaderboardTable
     course, curve : CoursePlot, CurvePlot
-        One of the two is seen.
+        One of the two is visible.
     verdict : VerdictPanel
     standings : Standings or None
         What is shown.
@@ -61,7 +61,7 @@ class BestView(PageView):
         self._make_controls()
         self.board = LeaderboardTable()
         self.board.chosen.connect(self._show_entry)
-        self.course, self.curve = CoursePlot(), CurvePlot(self)
+        self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
         self.verdict = VerdictPanel()
         self.verdict.taken.connect(self._on_take)
@@ -188,9 +188,9 @@ class BestView(PageView):
         else:
             self.course.show(standings)
         self._show_entry()
-        said = statement(standings)
-        self.sentence.setText(said)
-        self.hint.setText("Starting…" if standings.ended == RUNNING else said.headline)
+        text = statement(standings)
+        self.sentence.setText(text)
+        self.hint.setText("Starting…" if standings.ended == RUNNING else text.headline)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
         """List the best run and the simpler one, with the looks that they have or would have."""

@@ -17,7 +17,7 @@ from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import data_tip, faded, pen, run_pen
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
@@ -29,23 +29,18 @@ _ALPHA = 44
 class CurvePlot(RocSketch):
     """The best run and, if any, the simplest run that is not significantly worse.
 
-    Parameters
-    ----------
-    parent : QObject
-        Lives as long as the band is computed.
-
     Attributes
     ----------
     plot : Plot
     lines : list of PlotCurveItem
     """
 
-    def __init__(self, page: Asker) -> None:
+    def __init__(self) -> None:
         super().__init__("best_curve_plot")
         self._band: inference.Band | None = None
         self._runs: Sequence[ShownRun] = ()
         self._entries: list[Entry] = []
-        self._answer = page.answer(self._show_band, lambda _why: None)
+        self._answer = Answer(self.plot, self._show_band, lambda _why: None)
         self.band = QGraphicsPathItem()
         self.band.setPen(Qt.PenStyle.NoPen)
         self.band.setZValue(-4)
@@ -77,8 +72,8 @@ class CurvePlot(RocSketch):
         colour = run_colour(current_theme(), self._runs[0].look.colour)
         self.band.setPath(pg.arrayToQPath(*outline))
         self.band.setBrush(faded(colour, _ALPHA))
-        said = "95 % at any one FPR", pen(faded(colour, 110), 8.0)
-        self.legend.explain([*self._entries, said])
+        text = "95 % at any one FPR", pen(faded(colour, 110), 8.0)
+        self.legend.explain([*self._entries, text])
 
     def _show_point(self, standings: Standings, run: ShownRun) -> None:
         at = standings.point

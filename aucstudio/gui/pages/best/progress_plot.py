@@ -32,7 +32,7 @@ class CoursePlot:
     names : list of TextItem
         Who took the lead.
     honest : PlotDataItem
-        The best model on the rows that no choice has seen, with its interval, at the end.
+        The best model on the held-out rows, with its interval, at the end.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class CoursePlot:
         self.plot.set_whole((0.0, max(_REACH * end / unit, 1e-3)), heights)
 
     def _name_leaders(self, standings: Standings, unit: float, end: float) -> None:
-        """Write who took the lead, as far as there is room beside each other."""
+        """Name the methods that took the lead, where there is room."""
         for item in self.names:
             self.plot.removeItem(item)
         self.names, best, leaders = [], -np.inf, list[Milestone]()

@@ -21,7 +21,7 @@ class VerdictPanel(QScrollArea):
     taken : str
         A run is preferred.
     export_asked : str
-        The model of a run is to be taken away.
+        The model of a run is to be exported.
     """
 
     taken = Signal(str)
@@ -74,11 +74,11 @@ class VerdictPanel(QScrollArea):
         self._best, self._simpler = standings.best, standings.simpler
         more = settings(best)
         self.title.setText(title(best) + (f", {more}" if more else ""))
-        said = standings.verdict or Verdict("")
-        figures = _capital(said.best.partition(": ")[2])
-        self.figures.setText(typeset(f"{figures} {said.threshold} {said.refit}".strip()))
+        text = standings.verdict or Verdict("")
+        figures = _capital(text.best.partition(": ")[2])
+        self.figures.setText(typeset(f"{figures} {text.threshold} {text.refit}".strip()))
         self.rests.setText(typeset(_rests(standings)))
-        self.settles.setText(typeset(f"{said.choice} {said.runner_up} {said.settles}".strip()))
+        self.settles.setText(typeset(f"{text.choice} {text.runner_up} {text.settles}".strip()))
         self._show_simpler(standings, chosen, kept)
         self.export.setEnabled(standings.best in kept)
 

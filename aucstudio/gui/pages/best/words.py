@@ -105,7 +105,7 @@ def settings(entry: Standing) -> str:
 
 
 def typeset(text: str) -> str:
-    """Write minus signs as such, and keep figures on the line of what belongs to them."""
+    """Write minus signs, and keep a figure and its unit on one line."""
     minus = re.sub(r"(?<![\w-])-(?=\d)", "−", text)
     return unbroken(minus.replace(" … ", "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"))
 
@@ -187,7 +187,7 @@ def rows_words(rows: RowCounts) -> str:
 
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
-    """Return what is being done, and how much of the time is over."""
+    """Describe the current step and the elapsed time."""
     if stopping:
         return "stopping: testing the finished models; press Stop again to end at once"
     gone = elapsed_words(standings.spent)

@@ -14,6 +14,7 @@ from aucstudio.gui.common.table import Row, SheetTable, in_columns
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
@@ -112,7 +113,7 @@ class CalibrationView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
         self._known: Found = {}
-        self._answer = self.answer(self._on_judged, self.sentence.setText)
+        self._answer = Answer(self, self._on_judged, self.sentence.setText)
         session.listen(self._forget, "table")
         self._make_controls()
         self._lay_out()
@@ -201,7 +202,7 @@ class CalibrationView(PageView):
         return [(run, one) for run, one in found if isinstance(one, JudgedMaps)]
 
     def _show_one(self, drawn: Sequence[tuple[ShownRun, JudgedMaps]]) -> None:
-        """Show the probabilities of the chosen run, or of the first; say how well they hold."""
+        """Show the probabilities of the selected run, or of the first, and their errors."""
         chosen = [pair for pair in drawn if pair[0].record.id == self.session.selected]
         run, one = (chosen or drawn)[0]
         names = run.record.experiment.data.positive, run.record.splits[0].model.negative
@@ -211,14 +212,14 @@ class CalibrationView(PageView):
     def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
         self.hint.setText("Calibrating…" if self.busy() else "No probabilities yet")
         reasons = [self._known.get((run.record, kind)) for run in runs]
-        told = next((reason for reason in reasons if isinstance(reason, str)), "")
+        text = next((reason for reason in reasons if isinstance(reason, str)), "")
         run = self.session.run(self.session.selected)
         why = self.why_empty(
             None if runs else run, "scores", "calibration follows when it has ended",
             "how accurate the probabilities are",
         )  # fmt: skip
         if runs:
-            why = f"{told[0].upper()}{told[1:]}." if told else "Calibrating…"
+            why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
         self.sentence.setText(why)
 
     def _on_row(self, run: str, kind: str) -> None:

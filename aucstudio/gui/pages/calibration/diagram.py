@@ -33,7 +33,7 @@ class ReliabilityPlot:
     whiskers : list of PlotCurveItem
         The intervals of its shares.
     before : list of PlotCurveItem
-        What the scores say as they stand.
+        The scores read as log-odds.
     """
 
     def __init__(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
-from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.actions import make_action
 from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.segments import Segments
@@ -19,70 +17,18 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import label, tell
 from aucstudio.gui.pages.compare import export
-from aucstudio.gui.pages.compare import words as saying
+from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
+from aucstudio.gui.pages.compare.shown_comparison import ShownComparison, compare_checked
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
-from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.session import Session
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.workers import Workers
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ShownComparison:
-    """A comparison with the runs it is of; the best one of the chosen measure first."""
-
-    looks: list[ShownRun]
-    found: Comparison
-    band: Band
-
-    def corrected(self, correction: str) -> ShownComparison:
-        """Return the same with p-values corrected otherwise."""
-        pairs = comparison.corrected(self.found.pairs, correction)
-        return dataclasses.replace(self, found=dataclasses.replace(self.found, pairs=pairs))
-
-    def places(self, session: Session) -> tuple[int | None, int | None]:
-        """Find the session's chosen and compared run."""
-        listed = [run.record.id for run in self.looks]
-        chosen, compared = session.selected, session.compared
-        return (
-            listed.index(chosen) if chosen in listed else None,
-            listed.index(compared) if compared in listed else None,
-        )
-
-    def pair(self, session: Session) -> int | None:
-        """Find the pair of the session's two runs."""
-        wanted = set(self.places(session))
-        places = enumerate(self.found.places())
-        return next((k for k, (i, j, _) in places if {i, j} == wanted), None)
-
-
-def compare_checked(
-    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Workers | None
-) -> ShownComparison:
-    """Compute the figures of all runs and test every pair; off the window's thread."""
-    figures = {}
-    for run in runs:
-        figures[run.record.id] = comparison.run_figures(run.look.name, run.record, band)
-        if post(0.0):
-            raise Stopped("comparing")
-    ranked = sorted(
-        runs, key=lambda run: figures[run.record.id].measured(measure).value, reverse=True
-    )
-    named_runs = [(run.look.name, run.record) for run in ranked]
-    pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
-    found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
-    return ShownComparison(ranked, found, band)
-
+from aucstudio.project.results.comparison import CORRECTION_NAMES
 
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
 _KEPT = 64
-
-Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
 
 
 class CompareView(PageView):
@@ -94,7 +40,6 @@ class CompareView(PageView):
     tables : TablesPage
     groups : GroupsPage
     shown : ShownComparison or None
-        What is on the page; None while there is nothing, or not yet.
     """
 
     listens_to: ClassVar = {
@@ -108,7 +53,7 @@ class CompareView(PageView):
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
         self._filled: object = None
-        self._answer = self.answer(self._show, self._on_failed, keep=_KEPT)
+        self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
         self._make_pages()
         session.listen(self.forget_answers, "table")
@@ -138,7 +83,7 @@ class CompareView(PageView):
             says="Correction for many pairs",
         )
         self.groups = GroupsPage(self.session, self.controls)
-        self.groups.said.connect(self._on_said)
+        self.groups.concluded.connect(self._on_groups)
         self.groups.show_controls(False)
         self.controls.addStretch(1)
         self.copy_tables = make_action(self, "copy_tables", "Copy tables", verb=self._on_copy)
@@ -146,10 +91,6 @@ class CompareView(PageView):
 
     def exports(self) -> Sequence[QAction]:
         return self.copy_tables, self.save_tables
-
-    def _offer_exports(self, offered: bool) -> None:
-        for action in self.exports():
-            action.setEnabled(offered)
 
     def _make_pages(self) -> None:
         self.picture, self.tables = PicturePage(), TablesPage()
@@ -165,7 +106,7 @@ class CompareView(PageView):
 
     @property
     def shows_groups(self) -> bool:
-        """Whether the chosen run is shown by the levels of a column."""
+        """Whether the selected run is shown by the levels of a column."""
         return self.show_switch.current == GROUPS
 
     def footnote(self) -> str:
@@ -175,11 +116,6 @@ class CompareView(PageView):
         if self.shows_groups:
             return self.groups.data()
         return {} if self.shown is None else self.picture.forest.data()
-
-    def busy(self) -> bool:
-        if self.shows_groups:
-            return self.groups.busy()
-        return super().busy() or self.session.is_band_moving
 
     # ------------------------------------------------------------- computing
 
@@ -207,17 +143,20 @@ class CompareView(PageView):
     # ------------------------------------------------------------- showing
 
     def _show_groups(self) -> None:
-        """Show the chosen run by the levels of a column."""
+        """Show the selected run by the levels of a column."""
         self._answer.drop()
         self.show_content(True)
         self.footnote_label.hide()
+        self._enable_exports(False)
         self.groups.refresh()
-        self._offer_exports(bool(self.groups.data()))
 
-    def _on_said(self, words: Any) -> None:
+    def _on_groups(self, words: Any) -> None:
         if self.shows_groups:
             self.sentence.setText(words)
-            self._offer_exports(bool(self.groups.data()))
+
+    def _enable_exports(self, enabled: bool) -> None:
+        for action in self.exports():
+            action.setEnabled(enabled)
 
     def _on_focus(self) -> None:
         if self.shows_groups:
@@ -225,106 +164,77 @@ class CompareView(PageView):
 
     def _show(self, computed: ShownComparison | None) -> None:
         correction = str(self.correction_combo.currentData())
-        self.shown = None if computed is None else computed.corrected(correction)
-        looks = self._looks()
-        filled = (computed, correction, tuple(looks), current_theme().name)
+        runs = self.session.checked_runs()
+        self.shown = shown = None if computed is None else computed.shown_as(correction, runs)
+        looks = None if shown is None else tuple(shown.looks)
+        filled = (computed, correction, looks, current_theme().name)
         if filled != self._filled:
             self._filled = filled
-            self._fill(looks)
-        self._mark()
-        self._tell()
-
-    def _fill(self, looks: list[RunLook]) -> None:
-        """Put what is shown into the picture and the tables."""
-        shown = self.shown
-        found = Comparison([], []) if shown is None else shown.found
-        band = self.session.plan.band if shown is None else shown.band
-        rows = "" if shown is None else saying.rows_words(shown.looks[0].record)
-        self.picture.show_comparison(found, looks, band, rows)
-        self.tables.show_comparison(found, looks, band)
-        self.show_content(bool(found.runs))
-        self._offer_exports(bool(found.runs))
-        tell(self.footnote_label, saying.footnote(found, band))
-        self.fit_page()
-
-    def _looks(self) -> list[RunLook]:
-        """Return how the shown runs look now.
-
-        A colour may have changed since they were compared.
-        """
-        looks = {run.record.id: run.look for run in self.session.checked_runs()}
-        return (
-            []
-            if self.shown is None
-            else [looks.get(run.record.id, run.look) for run in self.shown.looks]
-        )
+            self.show_content(shown is not None)
+            self._enable_exports(shown is not None)
+            if shown is not None:
+                self.picture.show_comparison(shown)
+                self.tables.show_comparison(shown)
+                tell(self.footnote_label, texts.footnote(shown.found, shown.band))
+            self.fit_page()
+        if shown is None:
+            self.sentence.setText(texts.what_next(self.session))
+        else:
+            self._mark(shown)
 
     def fit_page(self) -> None:
-        """Use the width there is."""
-        self.tables.fit(self.width())
+        """Use the available width."""
         if self.shown is not None:
-            self.picture.fit(self.shown.band)
+            self.tables.fit(self.width())
+            self.picture.fit()
 
-    def _mark(self) -> None:
-        """Mark the session's two runs, and their pair if it is one of these."""
-        shown = self.shown
-        chosen, compared = (None, None) if shown is None else shown.places(self.session)
+    def _mark(self, shown: ShownComparison) -> None:
+        """Mark the selected and the compared run and their pair, and state who is better."""
+        chosen, compared = shown.places(self.session)
+        place = shown.pair(self.session)
         self.picture.mark(chosen, compared)
-        self.tables.mark(chosen, None if shown is None else shown.pair(self.session))
-
-    def _tell(self) -> None:
-        shown = self.shown
-        if shown is None:
-            self.sentence.setText(saying.what_next(self.session))
-            return
-        found, measure = shown.found, saying.measure_words(shown.found.measure, shown.band)
+        self.tables.mark(chosen, place)
+        found = shown.found
         if not found.pairs:
-            self.sentence.setText(saying.one_run_words(found.runs[0], found.measure, measure))
+            words = texts.one_run_words(found.runs[0], found.measure, shown.measure)
+            self.sentence.setText(words)
             return
-        i, _, pair = list(found.places())[shown.pair(self.session) or 0]
-        record = shown.looks[i].record
+        i, _, pair = list(found.places())[place or 0]
+        record = shown.runs[i].record
         tests = sum(not other.refused for other in found.pairs)
-        said = saying.pair_sentence(pair, measure, saying.rows_words(record)).then(
-            saying.forecast_words(pair, record, tests),
-            saying.tally_words(found.pairs),
+        self.sentence.setText(
+            texts.pair_sentence(pair, shown.measure, texts.rows_words(record)).then(
+                texts.forecast_words(pair, record, tests), texts.tally_words(found.pairs)
+            )
         )
-        self.sentence.setText(said)
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_show(self) -> None:
         self.pages.setCurrentIndex([key for key, _words in _SHOWN].index(self.show_switch.current))
         groups = self.shows_groups
         self.controls.show(not groups, self.measure_combo, self.correction_combo)
-        if groups:
-            self.refresh()
-            return
-        self.groups.drop_questions()
-        self.groups.show_controls(False)
-        self._filled = None
+        if not groups:
+            self.groups.leave()
+            self._filled = None
         self.refresh()
-        self.fit_page()
 
     def _on_run(self, place: int, beside: bool) -> None:
         if self.shown is not None:
             verb = self.session.compare_with if beside else self.session.select
-            verb(self.shown.looks[place].record.id)
+            verb(self.shown.runs[place].record.id)
 
     def _on_pair(self, chosen: int, compared: int) -> None:
-        """Make two of the runs the pair that all views are about."""
+        """Select two runs as the selected and the compared one."""
         if self.shown is not None and chosen != compared:
-            runs = [self.shown.looks[k].record.id for k in (chosen, compared)]
+            runs = [self.shown.runs[k].record.id for k in (chosen, compared)]
             self.session.select(runs[0])
             self.session.compare_with(runs[1])
 
     def _on_copy(self) -> None:
-        if self.shows_groups:
-            export.copy_columns(self.session, self.groups.data())
-        elif self.shown is not None:
+        if self.shown is not None:
             export.copy_tables(self.session, self.shown.found)
 
     def _on_save(self) -> None:
-        if self.shows_groups:
-            export.save_columns(self, self.session, self.groups.data())
-        elif self.shown is not None:
+        if self.shown is not None:
             export.save_tables(self, self.session, self.shown.found)

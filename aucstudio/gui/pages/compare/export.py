@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
@@ -14,7 +12,6 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.results.page import (
-    TextTable,
     markdown_blocks,
     tables_as_csv,
     tables_as_latex,
@@ -36,41 +33,15 @@ def copy_tables(session: Session, found: Comparison) -> None:
 
 def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
     """Ask for a file, and write the tables into it."""
-    asked = "Save the comparison", "comparison.csv", _FORMATS
-    _save(parent, session, asked, lambda path: table_text(path, found))
-
-
-def copy_columns(session: Session, columns: Mapping[str, Sequence[object]]) -> None:
-    """Copy one table as text."""
-    QGuiApplication.clipboard().setText(_text_of(columns, "\t"))
-    session.told.emit("Table copied")
-
-
-def save_columns(
-    parent: QWidget, session: Session, columns: Mapping[str, Sequence[object]]
-) -> None:
-    """Ask for a file, and write one table into it."""
-    asked = "Save the subgroups", "subgroups.csv", "CSV (*.csv)"
-    _save(parent, session, asked, lambda _path: _text_of(columns, ","))
-
-
-def _save(
-    parent: QWidget, session: Session, asked: tuple[str, str, str], text: Callable[[Path], str]
-) -> None:
-    path = prompts.ask_save_path(parent, *asked)
+    path = prompts.ask_save_path(parent, "Save the comparison", "comparison.csv", _FORMATS)
     if path is None:
         return
     try:
-        write_atomically(Path(path), text(Path(path)))
+        write_atomically(Path(path), table_text(Path(path), found))
     except InputError as error:
         session.failed.emit(str(error), "")
     else:
         session.told.emit(f"Saved {path}")
-
-
-def _text_of(columns: Mapping[str, Sequence[object]], delimiter: str) -> str:
-    rows: Any = list(zip(*columns.values(), strict=True))
-    return tables_as_csv([TextTable(tuple(columns), rows)], delimiter)
 
 
 def table_text(path: Path, found: Comparison) -> str:

@@ -16,11 +16,11 @@ from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.tables import run_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
-from aucstudio.project.results.comparison import Comparison, RunFigures
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.results.comparison import RunFigures
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
 _AXES = 48  # pixels around the rows
@@ -65,34 +65,36 @@ class ForestPlot(QObject):
         self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=data_tip)
         self.whiskers: list[pg.PlotCurveItem] = []
         self._runs: Sequence[RunFigures] = ()
-        self._measure = ""
+        self._measure, self._band = "", (0.0, 1.0)
         self._framed: object = None
         for item in (*self.marks, self.splits, self.dots):
             self.plot.addItem(item, ignoreBounds=True)
         self.dots.setZValue(2)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
 
-    def show(self, found: Comparison, looks: Sequence[RunLook], band: Band, title: str) -> None:
+    def show(self, shown: ShownComparison) -> None:
         """Draw the runs of a comparison."""
-        self._runs, self._measure = found.runs, found.measure
+        found, looks = shown.found, shown.looks
+        self._runs, self._measure, self._band = found.runs, found.measure, shown.band
         self.area.setMinimumHeight(_AXES + _LEAST_ROW * min(len(looks), _MOST_ROWS) + 2)
         self.plot.setMinimumHeight(_AXES + _LEAST_ROW * len(looks))
         self.plot.setMaximumHeight(_AXES + _MOST_ROW * len(looks))
         self.area.setMaximumHeight(_AXES + _MOST_ROW * len(looks) + 2)
+        title = f"{shown.measure}, held out, with 95 % interval"
         self.plot.setLabel("bottom", title, color=current_theme().muted)
         self._draw_whiskers(looks)
         self._draw_dots(looks)
-        self._write([run_name(run, band) for run in found.runs])
-        framed = (found.measure, band, tuple(run.name for run in found.runs))
+        self.write_names()
+        framed = (found.measure, shown.band, tuple(run.name for run in found.runs))
         if framed != self._framed:
             self._framed = framed
-            self.frame()
+            self._frame()
 
     def wanted_height(self) -> int:
         """Return a comfortable row height."""
         return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
 
-    def frame(self) -> None:
+    def _frame(self) -> None:
         """Show all intervals and splits."""
         areas = [run.measured(self._measure) for run in self._runs]
         known = [x for area in areas for x in (area.value, area.low, area.high, *area.per_split)]
@@ -112,12 +114,8 @@ class ForestPlot(QObject):
             if row is not None:
                 item.setRect(-_FAR, row - 0.48, 2 * _FAR, 0.96)
 
-    def resized(self, band: Band) -> None:
-        """Write names and figures for another width."""
-        self._write([run_name(run, band) for run in self._runs])
-
     def data(self) -> dict[str, list[Any]]:
-        """Return the numbers: a line for each run's mean, with its interval, and for each split."""
+        """Return the mean of each run with its interval, and the value of each split."""
         lines: list[tuple[Any, ...]] = []
         for run in self._runs:
             area = run.measured(self._measure)
@@ -171,8 +169,9 @@ class ForestPlot(QObject):
             data=[f"{self._runs[k].name}, split {n}: {words.figure_words(x)}" for k, n, x in split],
         )
 
-    def _write(self, names: Sequence[str]) -> None:
-        """Write the names on the left and the figures on the right, as there is room."""
+    def write_names(self) -> None:
+        """Write the names on the left and the figures on the right, in the available room."""
+        names = [run_name(run, self._band) for run in self._runs]
         width, metrics = self.plot.width(), QFontMetrics(self.plot.font())
         measure = metrics.horizontalAdvance
         roomy = width >= _ROOM_FOR_INTERVALS
@@ -194,7 +193,7 @@ class ForestPlot(QObject):
             axis.setStyle(tickLength=0)
             axis.setGrid(False)
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_click(self, event: Any) -> None:
         if event.double():

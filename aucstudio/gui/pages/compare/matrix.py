@@ -14,11 +14,12 @@ from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index
 from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.tables import rank_cell, tally_cell
-from aucstudio.gui.pages.compare.words import pair_sentence
+from aucstudio.gui.pages.compare.words import pair_sentence, rows_words
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
-from aucstudio.project.results.comparison import Comparison, PairComparison
+from aucstudio.project.results.comparison import PairComparison
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
@@ -34,23 +35,22 @@ class PairMatrix(QAbstractTableModel):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._found = Comparison([], [])
         self._looks: Sequence[RunLook] = ()
-        self._said = "", ""
+        self._about = "", ""
         self._cells: dict[tuple[int, int], PairComparison] = {}
         self._standings: list[str] = []
 
-    def show_comparison(
-        self, found: Comparison, looks: Sequence[RunLook], measure: str, rows: str
-    ) -> None:
-        """Show another comparison; ``measure`` and ``rows`` are for what is said of a cell."""
+    def show_comparison(self, shown: ShownComparison) -> None:
+        """Show another comparison."""
         self.beginResetModel()
-        self._found, self._looks, self._said = found, looks, (measure, rows)
+        self._looks = shown.looks
+        self._about = shown.measure, rows_words(shown.runs[0].record)
         self._cells = {}
-        for i, j, pair in found.places():
+        for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
         self._standings = [
-            f"{tally_cell(standing)}\nrank {rank_cell(standing)}" for standing in found.standings()
+            f"{tally_cell(standing)}\nrank {rank_cell(standing)}"
+            for standing in shown.found.standings()
         ]
         self.endResetModel()
 
@@ -61,7 +61,7 @@ class PairMatrix(QAbstractTableModel):
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
 
     def lines(self, last: bool) -> Iterator[tuple[str, bool]]:
-        """Return every line of the pairs, or of the last column, and whether it is bold."""
+        """Yield every line of the pairs, or of the last column, and whether it is bold."""
         pairs = range(len(self._looks))
         for row, column in product(pairs, [len(self._looks)] if last else pairs):
             index = self.index(row, column)
@@ -83,7 +83,6 @@ class PairMatrix(QAbstractTableModel):
                 )
             return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
-            # A number stands for a name where columns are many.
             return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
         if role == _ROLE.ToolTipRole:
             return tip_text(self._looks[section].name)
@@ -103,7 +102,7 @@ class PairMatrix(QAbstractTableModel):
         return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
 
     def _pair_data(self, row: int, column: int, role: int) -> Any:
-        """Return what a cell shows of its pair; weight and sign say what the tint says."""
+        """Return what a cell shows of its pair; the tint repeats the weight and the sign."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
             if pair.refused:
@@ -113,9 +112,9 @@ class PairMatrix(QAbstractTableModel):
             difference = words.figure_words(pair.difference, "+")
             return f"{difference}\n{words.p_number(pair.p_corrected)}"
         if role == _ROLE.ToolTipRole:
-            return tip_text(pair_sentence(pair, *self._said).text)
+            return tip_text(pair_sentence(pair, *self._about).text)
         if role == _ROLE.AccessibleTextRole:
-            return pair_sentence(pair, *self._said).text
+            return pair_sentence(pair, *self._about).text
         if role == _ROLE.FontRole and pair.settled:
             font = QFont()
             font.setBold(True)
@@ -129,7 +128,7 @@ class PairMatrix(QAbstractTableModel):
 
 
 class MatrixTable(QTableView):
-    """The square on the page; one cell is chosen at a time."""
+    """The view of the matrix; one cell is selected."""
 
     def __init__(self, model: PairMatrix) -> None:
         super().__init__()
@@ -140,7 +139,7 @@ class MatrixTable(QTableView):
         self.setIconSize(MARKER)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+        self.setCornerWidget(QWidget())  # without it, the style draws a mark
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
@@ -151,7 +150,7 @@ class MatrixTable(QTableView):
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
-        """Fit every cell to its two lines, and the page's width where there is some."""
+        """Fit every cell to its two lines, and to the width of the page."""
         self.ensurePolished()
         font = self.font()
         plain = QFontMetrics(font)

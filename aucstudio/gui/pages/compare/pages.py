@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -14,11 +12,10 @@ from aucstudio.gui.common.widgets import label, named, quietly
 from aucstudio.gui.pages.compare import tables, words
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.matrix import MatrixTable, PairMatrix
-from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.project.results.comparison import UNCORRECTED, Comparison
-from aucstudio.project.runs.experiments.experiment import Band
 
-_FOREST_SHARE = 0.5  # of the page, at most, before a hand moves it
+_FOREST_SHARE = 0.5  # of the page, at most, until the user moves the splitter
 
 
 class PicturePage(QSplitter):
@@ -27,9 +24,9 @@ class PicturePage(QSplitter):
     Attributes
     ----------
     run_clicked : Signal(int, bool)
-        Place of a run, and whether it is to be the second one.
+        Position of a run, and whether it becomes the compared one.
     pair_clicked : Signal(int, int)
-        Places of two runs.
+        Positions of two runs.
     forest : ForestPlot
     matrix : PairMatrix
     table : MatrixTable
@@ -58,20 +55,18 @@ class PicturePage(QSplitter):
         self._moved = False
         self.splitterMoved.connect(self._on_moved)
 
-    def show_comparison(
-        self, found: Comparison, looks: Sequence[RunLook], band: Band, rows: str
-    ) -> None:
-        """Draw another comparison; ``rows`` says what the runs were scored on."""
-        measure = words.measure_words(found.measure, band)
-        self.forest.show(found, looks, band, f"{measure}, held out, with 95 % interval")
-        self.pairs_part.setVisible(bool(found.pairs))
-        if found.pairs:
-            name = words.p_name(found.pairs[0].correction)
+    def show_comparison(self, shown: ShownComparison) -> None:
+        """Draw another comparison."""
+        pairs = shown.found.pairs
+        self.forest.show(shown)
+        self.pairs_part.setVisible(bool(pairs))
+        if pairs:
+            name = words.p_name(pairs[0].correction)
             self.heading.setText(
                 f"Row minus column, {name} below; bold: significant, tinted as the better run"
             )
         with QSignalBlocker(self.table.selectionModel()):
-            self.matrix.show_comparison(found, looks, measure, rows)
+            self.matrix.show_comparison(shown)
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Mark the chosen and the compared run, and their pair."""
@@ -84,16 +79,15 @@ class PicturePage(QSplitter):
             self.table.scrollTo(self.table.currentIndex())
         self.table.viewport().update()
 
-    def fit(self, band: Band) -> None:
-        """Use the width there is."""
+    def fit(self) -> None:
+        """Use the available width."""
         self.table.fit()
-        self.forest.resized(band)
+        self.forest.write_names()
         if not self._moved:
             wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
             self.setSizes([wanted, self.height() - wanted])
 
     def _on_moved(self) -> None:
-        """Leave the parts as a hand has set them."""
         self._moved = True
 
     def _on_cell(self, index: QModelIndex) -> None:
@@ -107,7 +101,7 @@ class TablesPage(QWidget):
     Attributes
     ----------
     run_clicked : Signal(int, bool)
-        Place of a run, and False: a table chooses the first one only.
+        Position of a run, and False: a table selects the first run only.
     pair_clicked : Signal(int, int)
     runs_model, pairs_model : SheetModel
     runs_table, pairs_table : QTableView
@@ -138,10 +132,10 @@ class TablesPage(QWidget):
         layout.addStretch(0)
         self.setLayout(layout)
 
-    def show_comparison(self, found: Comparison, looks: Sequence[RunLook], band: Band) -> None:
+    def show_comparison(self, shown: ShownComparison) -> None:
         """Write another comparison."""
-        self._found = found
-        tables.fill(self.runs_table, tables.run_rows(found, looks, band))
+        self._found = found = shown.found
+        tables.fill(self.runs_table, tables.run_rows(shown))
         if found.pairs:
             self.pairs_table.sheet.heads = tables.pair_heads(found.pairs[0].correction)
         rows = [tables.pair_row(pair) for pair in found.pairs]
@@ -163,7 +157,7 @@ class TablesPage(QWidget):
         self.pairs_table.viewport().update()
 
     def fit(self, width: int) -> None:
-        """Leave out what there is no room for."""
+        """Hide columns without room."""
         pairs = self._found.pairs
         raw = bool(pairs) and pairs[0].correction == UNCORRECTED
         tables.hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)

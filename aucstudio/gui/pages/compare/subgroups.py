@@ -16,7 +16,7 @@ from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.widgets import named, quietly
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.table import Table
@@ -48,19 +48,19 @@ _TIPS = {
 Key = tuple[Any, ...]
 
 
-class GroupsPage(Asker, QSplitter):
+class GroupsPage(QSplitter):
     """Curves above, figures below; it works in the background.
 
     Attributes
     ----------
-    said : Signal(object)
-        What is to be said of it.
+    concluded : Signal(object)
+        The conclusion has changed.
     by_combo : ElidedCombo
     cuts_field : QLineEdit
     found : Subgroups or None
     """
 
-    said = Signal(object)
+    concluded = Signal(object)  # Statement or str
 
     def __init__(self, session: Session, row: ControlRow) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -69,7 +69,7 @@ class GroupsPage(Asker, QSplitter):
         self.found: Subgroups | None = None
         self._run: ShownRun | None = None
         self._columns: tuple[str, ...] = ()
-        self._answer = self.answer(self._on_found, self._on_failed)
+        self._answer = Answer[Subgroups](self, self._on_found, self._on_failed)
         self._make_controls(row)
         self.picture = RocSketch("groups_plot")
         self.plot = self.picture.plot
@@ -107,6 +107,11 @@ class GroupsPage(Asker, QSplitter):
         self._controls.show(shown, self.by_combo)
         self.cuts_field.setVisible(shown and self._is_number())
 
+    def leave(self) -> None:
+        """Hide the controls and cancel the computation."""
+        self._answer.drop()
+        self.show_controls(False)
+
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
@@ -141,7 +146,7 @@ class GroupsPage(Asker, QSplitter):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
-            self.said.emit(f"Results of {run.look.name} by {column}…")
+            self.concluded.emit(f"Results of {run.look.name} by {column}…")
 
     def _on_found(self, found: Subgroups) -> None:
         self.found = found
@@ -181,7 +186,7 @@ class GroupsPage(Asker, QSplitter):
         self._answer.drop()
         self._draw_curves(())
         self.table.show_rows([])
-        self.said.emit(words)
+        self.concluded.emit(words)
 
     def _draw(self) -> None:
         found, run = self.found, self._run
@@ -192,7 +197,7 @@ class GroupsPage(Asker, QSplitter):
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
         band, target = self.session.plan.band, self.session.focus.target
-        self.said.emit(statement(found, run.look.name, band, target))
+        self.concluded.emit(statement(found, run.look.name, band, target))
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen = self.table.currentIndex().row()
@@ -259,8 +264,8 @@ def _cell(value: float, low: float, high: float) -> str:
 
 def _left_out(found: Subgroups) -> str:
     """State how many levels have too few rows for the tests, where these speak."""
-    told = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
-    counts = [f"{n} of the {what}" for what, p, n in told if n and not math.isnan(p)]
+    text = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    counts = [f"{n} of the {what}" for what, p, n in text if n and not math.isnan(p)]
     return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
 
 

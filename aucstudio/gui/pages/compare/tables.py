@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from PySide6.QtWidgets import QTableView
 
 from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.words import MARK
-from aucstudio.gui.state.plan import RunLook
 from aucstudio.project import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,
-    Comparison,
     PairComparison,
     RunFigures,
     WinCount,
@@ -38,7 +36,7 @@ RUN_TIPS = {
     7: "Training AUC minus held-out AUC; a large gap suggests overfitting",
     8: "Mean time of one fit",
 }
-# What goes where the page is narrower than so many pixels; the copy and the file keep it.
+# Page widths in pixels below which columns are hidden; copies and files have all columns.
 _ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
@@ -54,7 +52,7 @@ PAIR_TIPS = {
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
-    """Show rows, and take no more height than they need; the same rows stay untouched."""
+    """Show rows that have changed, in a table no higher than they need."""
     if rows == table.sheet.rows:
         return
     table.show_rows(rows)
@@ -64,7 +62,7 @@ def fill(table: SheetTable, rows: list[Row]) -> None:
 
 
 def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, raw: bool) -> None:
-    """In a narrow page the names are worth more than what can be done without.
+    """Hide columns on a narrow page, so that names have room.
 
     Parameters
     ----------
@@ -72,9 +70,9 @@ def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, 
     width : int
         Of the page, in pixels.
     measure : str
-        The interval of the other one goes first.
+        The interval of the other measure is hidden first.
     raw : bool
-        Whether p-values are not corrected: one column tells it all then.
+        Whether p-values are not corrected; one column is enough then.
     """
     for head, room in _ROOM.items():
         runs.setColumnHidden(RUN_HEADS.index(head), width < room)
@@ -86,14 +84,14 @@ def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, 
 
 
 def pair_heads(correction: str) -> tuple[str, ...]:
-    """Return the heads of the pairs' table, the correction by its name."""
+    """Return the heads of the table of pairs, with the name of the correction."""
     return tuple(head.replace("Holm", CORRECTION_NAMES[correction]) for head in PAIR_HEADS)
 
 
-def run_rows(found: Comparison, looks: Sequence[RunLook], band: Band) -> list[Row]:
-    """Write the row of every run."""
-    rows = zip(found.runs, found.standings(), looks, strict=True)
-    return [Row(_run_cells(run, standing, band), look) for run, standing, look in rows]
+def run_rows(shown: ShownComparison) -> list[Row]:
+    """Return the row of every run."""
+    rows = zip(shown.found.runs, shown.found.standings(), shown.looks, strict=True)
+    return [Row(_run_cells(run, standing, shown.band), look) for run, standing, look in rows]
 
 
 def run_name(run: RunFigures, band: Band) -> str:
@@ -122,14 +120,14 @@ def tally_cell(standing: WinCount) -> str:
 
 
 def rank_cell(standing: WinCount) -> str:
-    """Write a mean rank, whole ones without decimals."""
+    """Write a mean rank, integers without decimals."""
     if math.isnan(standing.mean_rank):
         return "–"
     return f"{standing.mean_rank:.1f}".removesuffix(".0")
 
 
 def pair_row(pair: PairComparison) -> Row:
-    """Write the row of a pair."""
+    """Return the row of a pair."""
     cells = (
         pair.a,
         pair.b,

@@ -117,7 +117,7 @@ def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
 
 
 def tally_words(pairs: Sequence[PairComparison]) -> str:
-    """State how many pairs are settled."""
+    """State how many pairs differ significantly."""
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""

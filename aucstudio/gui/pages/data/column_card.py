@@ -67,9 +67,9 @@ class ColumnCard(QScrollArea):
     Signals
     -------
     role_chosen(str, str)
-        A column, and the role that a person gives it.
+        A column and its new role.
     parts_chosen(str, tuple)
-        A column of dates, and what is to be learnt of it.
+        A column of dates, and its date parts to use as features.
     """
 
     role_chosen = Signal(str, str)
@@ -129,7 +129,7 @@ class ColumnCard(QScrollArea):
     # ------------------------------------------------------------- showing
 
     def show_column(self, column: ColumnInfo | None) -> None:
-        """Show what is known of a column before it is summed up."""
+        """Show the facts of a column before its summary is computed."""
         before, self._column = self._column, column
         same = before is not None and column is not None and before.name == column.name
         self.inside.setVisible(column is not None)
@@ -225,8 +225,8 @@ def _figure(figures: Figures | None, attribute: str, layout: str) -> str:
         if attribute == "sd":
             return f"{_short(value)} {'h' if layout == dates.CLOCK else 'd'}"
         # Days within a few of each other differ in their times.
-        told = dates.spell(value, layout)
-        return told[-5:] if figures.high - figures.low < 1 and " " in told else told[:10]
+        text = dates.spell(value, layout)
+        return text[-5:] if figures.high - figures.low < 1 and " " in text else text[:10]
     return "–" if math.isnan(value) else _short(value).replace("-", "−")
 
 
@@ -241,5 +241,5 @@ def _short(value: float) -> str:
     """Write a number with up to four digits that count, as far as the width of a cell allows."""
     if 1e4 <= abs(value) < 1e6:
         return f"{value:,.0f}"
-    told = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
-    return next((text for text in told if len(text) <= _MOST_SIGNS), told[-1])
+    sentences = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
+    return next((text for text in sentences if len(text) <= _MOST_SIGNS), sentences[-1])

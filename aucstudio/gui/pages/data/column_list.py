@@ -24,7 +24,7 @@ from aucstudio.gui.common.table import TableModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import clearable, label, named, tell
 from aucstudio.gui.pages.data.row_query import stop_if_asked
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.timers import delayed, ticking
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
@@ -147,7 +147,7 @@ class OverviewModel(TableModel):
         return figure_words(float(self.areas.found[place])) if self.areas.done[place] else "…"
 
 
-class Overview(Asker, QWidget):
+class Overview(QWidget):
     """The list, searched and sorted, and the areas that are found for it.
 
     Attributes
@@ -157,7 +157,7 @@ class Overview(Asker, QWidget):
     Signals
     -------
     pointed(str)
-        A column was chosen by a person.
+        A column was selected by the user.
     """
 
     pointed = Signal(str)
@@ -168,8 +168,8 @@ class Overview(Asker, QWidget):
         self.areas: ColumnAreas | None = None
         self._asked: Arrangement | None = None
         self._wanted = ""  # the column that is to be marked
-        self._arranging = self.answer(self._on_arranged, self._on_failed)
-        self._finding = self.answer(lambda _done: self._on_areas(), self._on_failed)
+        self._arranging = Answer(self, self._on_arranged, self._on_failed)
+        self._finding = Answer[Any](self, lambda _done: self._on_areas(), self._on_failed)
         self.search = clearable(named(QLineEdit(), "data_columns_search", "Search columns"))
         self.search.setPlaceholderText("Search by name, role, kind or reason")
         self.model = OverviewModel(self)
@@ -215,7 +215,7 @@ class Overview(Asker, QWidget):
         self._ask(table=table)
 
     def find_areas(self) -> None:
-        """Go on finding areas, if some are not known and the list is seen."""
+        """Compute missing areas while the list is visible."""
         areas = self.areas
         if areas is not None and not areas.done.all() and not self._finding.busy:
             self._on_look()
@@ -224,7 +224,7 @@ class Overview(Asker, QWidget):
             self._finding.ask("areas", lambda post: areas.find(lambda k: post(k)))
 
     def rest(self) -> None:
-        """Stop finding areas: the list is not seen; those that are known are kept."""
+        """Stop computing areas; keep the finished ones."""
         self._look.stop()
         self._finding.forget()
 
@@ -254,9 +254,11 @@ class Overview(Asker, QWidget):
             self._asked = Arrangement(**changes)
         else:
             self._asked = dataclasses.replace(asked, **changes)
-        wish, areas = self._asked, self.areas
+        request, areas = self._asked, self.areas
         assert areas is not None
-        self._arranging.ask(wish, lambda post: arrange(wish, areas, lambda: stop_if_asked(post)))
+        self._arranging.ask(
+            request, lambda post: arrange(request, areas, lambda: stop_if_asked(post))
+        )
 
     def _on_failed(self, words: str) -> None:
         self._look.stop()
@@ -287,7 +289,7 @@ class Overview(Asker, QWidget):
         if self._asked is not None and self._asked.place == AREA:
             self._ask(known=self._asked.known + 1)
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_search(self) -> None:
         if self._asked is not None:

@@ -15,14 +15,15 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     explain_button,
 )
-from aucstudio.gui.pages.data import words as saying
+from aucstudio.gui.pages.data import words as texts
 from aucstudio.gui.pages.data.column_card import ColumnCard
 from aucstudio.gui.pages.data.column_list import Overview
-from aucstudio.gui.pages.data.export import Taking
+from aucstudio.gui.pages.data.export import RowExport
 from aucstudio.gui.pages.data.filters import Filters
-from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
-from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowWish, stop_if_asked
+from aucstudio.gui.pages.data.grid_pages import CorrelationPage, GapPage
+from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowFilter, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
@@ -33,11 +34,11 @@ from aucstudio.project.survey.summary import ColumnSummary, sum_up
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
 _SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}
-_LEAST_SHEET = 330  # pixels beside the card
+_LEAST_SHEET = 330  # pixels next to the card
 
 
 class DataView(PageView):
-    """The table itself; the row that is pointed at is that of the session's focus.
+    """The table; the selected row is that of the session's focus.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class DataView(PageView):
     found : Found or None
         The rows that are shown.
     column : str
-        The column that is pointed at.
+        The selected column.
     """
 
     listens_to: ClassVar = {
@@ -67,11 +68,11 @@ class DataView(PageView):
         self._finder = Finder()
         self._table: Table | None = None
         self._going: tuple[int, ...] = ()
-        self._finding = self.answer(self._on_found, self._on_unfound)
-        self._summing = self.answer(self._on_summary, self._on_no_summary)
+        self._finding = Answer(self, self._on_found, self._on_unfound)
+        self._summing = Answer(self, self._on_summary, self._on_no_summary)
         self.filters, self.card = Filters(), ColumnCard()
         self.sheet = RowsSheet(lambda: session.explains_rows)
-        self.taking = Taking(session, self.sheet)
+        self.taking = RowExport(session, self.sheet)
         self.save_button = self.taking.save_button
         self.overview = Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
@@ -134,10 +135,10 @@ class DataView(PageView):
         )
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
-            page.said.connect(self._tell)
+            page.concluded.connect(self._tell)
         self.correlation.clicked.connect(self.point_column)
 
-    # ------------------------------------------------------------- what the frame asks
+    # ------------------------------------------------------------- for the host
 
     @property
     def shows(self) -> str:
@@ -145,12 +146,8 @@ class DataView(PageView):
         return str(self.show_combo.currentData())
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        data = {GAPS: self.gaps.picture.data, CORRELATION: self.correlation.picture.data}
+        data = {GAPS: self.gaps.data, CORRELATION: self.correlation.data}
         return data.get(self.shows, self.card.spread.data)()
-
-    def busy(self) -> bool:
-        parts = self.overview, self.gaps, self.correlation, self.taking
-        return super().busy() or any(part.busy() for part in parts)
 
     def retheme(self) -> None:
         self.sheet.model_.retheme()
@@ -175,9 +172,9 @@ class DataView(PageView):
         self.fit_page()
         if table is None:
             return
-        asked = Asked.of(self.session, table, self.filters.wish)
+        asked = Asked.of(self.session, table, self.filters.row_filter)
         self.filters.offer(table, asked.has_chosen)
-        asked = Asked.of(self.session, table, self.filters.wish)
+        asked = Asked.of(self.session, table, self.filters.row_filter)
         self._offer_splits(asked)
         if asked != self._finding.key:
             finder = self._finder
@@ -198,7 +195,7 @@ class DataView(PageView):
             self._finder, self.found = Finder(), None
             self.taking.found = None
             self._summing.forget()
-            self.filters.put(RowWish())
+            self.filters.put(RowFilter())
             self.sheet.show_found(None)
             self.back_button.hide()
             self.column = ""
@@ -239,12 +236,12 @@ class DataView(PageView):
         self._show_found()
 
     def _show_found(self) -> None:
-        """Bring what is shown up to date with the rows, and the card with the column."""
+        """Update the visible view for the rows, and the card for the column."""
         found = self.found
         if found is None:
             return
         if self.shows == ROWS:
-            self._tell(saying.rows_sentence(found))
+            self._tell(texts.rows_sentence(found))
         elif self.shows == COLUMNS:
             self.overview.mark(self.column)
             self.overview.find_areas()
@@ -259,7 +256,7 @@ class DataView(PageView):
         self.sentence.setText(words)
 
     def fit_page(self) -> None:
-        """Show the card where there is room; beside the list of columns it always is."""
+        """Show the card if there is room, and always with the list of columns."""
         room = scaled(_LEAST_SHEET) + self.card.least_width() + self._sides.spacing()
         wide, columns = self.width() >= room, self.shows == COLUMNS
         has_table = self._table is not None
@@ -319,7 +316,7 @@ class DataView(PageView):
     def _tell_column(self) -> None:
         if self.shows == COLUMNS:
             summary = self.card.summary
-            self._tell("" if summary is None else saying.column_sentence(summary))
+            self._tell("" if summary is None else texts.column_sentence(summary))
 
     def _edit(self, *words: str, **changes: Any) -> None:
         try:
@@ -342,12 +339,12 @@ class DataView(PageView):
             self._go()
 
     def _go(self) -> None:
-        """Go to the rows that are asked for; a filter that hides them is taken away."""
+        """Go to the requested rows; remove a filter that hides them."""
         rows, self._going = self._going, ()
         if not rows or self.sheet.go_to(list(rows)):
             return
-        wish = self.filters.wish
-        if wish.text or wish.of_class is not None or wish.part != ALL:
+        row_filter = self.filters.row_filter
+        if row_filter.text or row_filter.of_class is not None or row_filter.part != ALL:
             self._going = rows
             self.session.told.emit("The filter was removed because it hid the row")
             self._unfilter()
@@ -355,9 +352,9 @@ class DataView(PageView):
 
     def _unfilter(self, part: str = ALL, chosen: tuple[int, ...] = ()) -> None:
         """Ask for a part of the rows and nothing else, in the order in which they are sorted."""
-        before = self.filters.wish
+        before = self.filters.row_filter
         order, down = before.order, before.descending
-        self.filters.put(RowWish(part=part, chosen=chosen, order=order, descending=down))
+        self.filters.put(RowFilter(part=part, chosen=chosen, order=order, descending=down))
 
     def _offer_explaining(self) -> None:
         self.explain_button.setVisible(self.shows == ROWS and self.session.explains_rows)
@@ -373,9 +370,6 @@ class DataView(PageView):
         self.session.point_at(row=row)
 
     def _on_focus(self) -> None:
-        if not self.isVisible():
-            self.mark_stale()
-            return
         self.refresh()
         row = self.session.focus.row
         if row is not None and row != self.sheet.place()[0]:

@@ -157,7 +157,7 @@ class ColumnRoc:
         self.plot.setVisible(curve is not None)
         if curve is None:
             return
-        # What differs by less than a pixel is not seen.
+        # Differences below a pixel are invisible.
         kept = np.unique(np.linspace(0, len(curve.fpr) - 1, 2_000).astype(np.intp))
         self.chance.setPen(pen(theme.grid, 1.0, (4.0, 4.0)))
         self.curve.setData(curve.fpr[kept], curve.tpr[kept], pen=pen(theme.accent, 2.0))

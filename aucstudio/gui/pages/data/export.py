@@ -12,7 +12,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import push_button
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.survey.export_rows import as_text, save_rows
 
@@ -20,8 +20,8 @@ _MOST_COPIED = 2_000_000  # cells
 _SAVE, _STOP = "Save ro&ws…", "Stop sa&ving"
 
 
-class Taking(Asker, QObject):
-    """Copies what is selected in a sheet, and saves what is shown; either can be stopped.
+class RowExport(QObject):
+    """Copies the selected cells and saves the shown rows; both can be stopped.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class Taking(Asker, QObject):
         super().__init__(sheet)
         self._session, self._sheet = session, sheet
         self.found: FoundRows | None = None
-        self._copying = self.answer(self._on_copied, lambda words: session.failed.emit(words, ""))
-        self._saving = self.answer(self._on_saved, self._on_unsaved, self._on_saving)
+        self._copying = Answer(self, self._on_copied, lambda words: session.failed.emit(words, ""))
+        self._saving = Answer(self, self._on_saved, self._on_unsaved, self._on_saving)
         tip = "All rows that are shown, as CSV"
         self.save_button = push_button("data_save_button", _SAVE, tip, self._on_save)
         sheet.copying.connect(self.copy)
@@ -46,8 +46,8 @@ class Taking(Asker, QObject):
         if not columns or not len(lines):
             return
         if len(columns) * len(lines) > _MOST_COPIED:
-            told = f"More than {_MOST_COPIED:,} cells are not copied at once: save the rows"
-            self._session.told.emit(told)
+            text = f"More than {_MOST_COPIED:,} cells are not copied at once: save the rows"
+            self._session.told.emit(text)
             return
         rows = self._sheet.model_.rows[lines]
         self._copying.forget()

@@ -19,7 +19,7 @@ from aucstudio.gui.common.widgets import (
     quietly,
     tell,
 )
-from aucstudio.gui.pages.data.row_query import RowWish
+from aucstudio.gui.pages.data.row_query import RowFilter
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.conditions import Condition
@@ -57,7 +57,7 @@ class Filters(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "data_filters", "Which rows are shown")
-        self.wish = RowWish()
+        self.row_filter = RowFilter()
         self.field = clearable(named(QLineEdit(), "data_filter_edit", "Conditions on cells"))
         self.field.setPlaceholderText("Filter rows, e.g. age >= 40; town = Bern; income missing")
         plain_tooltip(self.field, _TIP)
@@ -83,30 +83,30 @@ class Filters(QWidget):
         wanted += [("Without a label", "")] if table.unlabelled else []
         fill_combo(self.class_combo, wanted)
         for part in _PARTS:
-            here = part == ALL or (bool(self.wish.chosen) if part == CHOSEN else has_run)
+            here = part == ALL or (bool(self.row_filter.chosen) if part == CHOSEN else has_run)
             enable_item(self.part_combo, part, here)
-        wish = self.wish
-        if wish.of_class not in {data for _words, data in wanted}:
-            wish = dataclasses.replace(wish, of_class=None)
-        if not has_run and wish.part not in (ALL, CHOSEN):
-            wish = dataclasses.replace(wish, part=ALL)
-        self.put(wish)
+        row_filter = self.row_filter
+        if row_filter.of_class not in {data for _words, data in wanted}:
+            row_filter = dataclasses.replace(row_filter, of_class=None)
+        if not has_run and row_filter.part not in (ALL, CHOSEN):
+            row_filter = dataclasses.replace(row_filter, part=ALL)
+        self.put(row_filter)
 
-    def put(self, wish: RowWish) -> None:
+    def put(self, row_filter: RowFilter) -> None:
         """Show another query without emitting a signal."""
-        self.wish = wish
+        self.row_filter = row_filter
         self._typing.stop()
-        if self._typed() != wish.text:
-            quietly(self.field.setText, wish.text)
-        _choose(self.class_combo, wish.of_class)
-        enable_item(self.part_combo, CHOSEN, bool(wish.chosen))
-        _choose(self.part_combo, wish.part)
+        if self._typed() != row_filter.text:
+            quietly(self.field.setText, row_filter.text)
+        _choose(self.class_combo, row_filter.of_class)
+        enable_item(self.part_combo, CHOSEN, bool(row_filter.chosen))
+        _choose(self.part_combo, row_filter.part)
 
     def ask(self, **changes: object) -> None:
         """Change the query, and notify."""
-        wish = dataclasses.replace(self.wish, **changes)  # type: ignore[arg-type]
-        if wish != self.wish:
-            self.put(wish)
+        row_filter = dataclasses.replace(self.row_filter, **changes)  # type: ignore[arg-type]
+        if row_filter != self.row_filter:
+            self.put(row_filter)
             self.changed.emit()
 
     def narrow(self, condition: Condition) -> None:
@@ -119,7 +119,7 @@ class Filters(QWidget):
         self.count.setText(f"{shown:,} of {rows:,} rows")
 
     def show_problem(self, text: str) -> None:
-        """Show what is wrong with the conditions, or that nothing is."""
+        """Show the error in the conditions, if any."""
         tell(self.problem, text, "error")
         self.field.setProperty("invalid", bool(text))
         self.field.style().unpolish(self.field)

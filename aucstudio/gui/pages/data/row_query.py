@@ -34,8 +34,8 @@ def _decimals(values: NDArray[np.float64]) -> int | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class RowWish:
-    """What a person asks for; the names are those of :class:`Query`."""
+class RowFilter:
+    """The filter and order of the rows; the names are those of :class:`Query`."""
 
     text: str = ""
     of_class: str | None = None
@@ -57,18 +57,18 @@ class Asked:
         the number of its split.
     has_chosen : bool
         Whether the first of them is the chosen run, which parts of the table are about.
-    wish : RowWish
+    row_filter : RowFilter
     threshold : float
     """
 
     table: Table
     runs: tuple[tuple[RunRecord, str, int], ...]
     has_chosen: bool
-    wish: RowWish
+    row_filter: RowFilter
     threshold: float
 
     @classmethod
-    def of(cls, session: Session, table: Table, wish: RowWish) -> Asked:
+    def of(cls, session: Session, table: Table, row_filter: RowFilter) -> Asked:
         """Ask it of the study as it is."""
         chosen = session.run(session.selected)
         has_chosen = chosen is not None and is_of(table, chosen)
@@ -83,8 +83,8 @@ class Asked:
             (run.record, run.look.name, min(split, len(run.record.splits) - 1))
             for run in listed[:MOST_RUNS]
         )
-        threshold = session.focus.threshold if wish.part in (FALSE_ALARM, MISSED) else 0.0
-        return cls(table, runs, has_chosen, wish, threshold)
+        threshold = session.focus.threshold if row_filter.part in (FALSE_ALARM, MISSED) else 0.0
+        return cls(table, runs, has_chosen, row_filter, threshold)
 
 
 def is_of(table: Table, run: ShownRun) -> bool:
@@ -157,7 +157,7 @@ class Finder:
         InputError
             If a condition cannot be read, or scores of a run are damaged.
         """
-        table, wish = asked.table, asked.wish
+        table, row_filter = asked.table, asked.row_filter
 
         def stop() -> None:
             stop_if_asked(post)
@@ -167,13 +167,13 @@ class Finder:
         extras = _extras(asked, scored, columns)
         columns |= {extra.column.name: extra.column for extra in extras}
         query = Query(
-            read_conditions(wish.text, columns),
-            wish.of_class,
-            wish.part,
-            wish.chosen,
+            read_conditions(row_filter.text, columns),
+            row_filter.of_class,
+            row_filter.part,
+            row_filter.chosen,
             asked.threshold,
-            wish.order if wish.order in columns else None,
-            wish.descending,
+            row_filter.order if row_filter.order in columns else None,
+            row_filter.descending,
         )
         rows = find_rows(table, query, columns, scored[0] if asked.has_chosen else None, stop)
         classes = self.classes_of(table)
@@ -219,7 +219,7 @@ def _extras(
         while name in names:
             name += "_"
         names.add(name)
-        # Counts of missing and of different ones are not asked of what a run adds.
+        # Counts of missing and distinct values are not used for these columns.
         extras.append(RunColumn(Column.of_cells(name, values, 0, 0), part, say))
 
     for k, ((record, name, split), of_run) in enumerate(zip(asked.runs, scored, strict=True)):

@@ -22,7 +22,7 @@ from aucstudio.project.survey.row_scores import HELD_OUT, NEITHER
 GAP = "–"
 _LONGEST = 200  # characters of a cell
 _LETTERS = 28  # characters of a name
-# Plain numbers: Qt asks for every role of every cell, and comparing its own takes longer.
+# Integers: Qt requests every role of every cell, and comparing enums is slower.
 _SHOWN, _TIP, _SIDE, _INK = (
     int(role)
     for role in (
@@ -43,9 +43,9 @@ class RowsModel(QAbstractTableModel):
     Attributes
     ----------
     columns : tuple of Column
-        As they stand, the label and what runs add first.
+        In display order: the label, columns of runs, all others.
     rows : ndarray of int
-        The row of the table that stands in each line.
+        The row of the table in each line.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -92,7 +92,7 @@ class RowsModel(QAbstractTableModel):
         place -= self._first
         return self._extras[place] if 0 <= place < len(self._extras) else None
 
-    # ------------------------------------------------------------- what Qt asks
+    # ------------------------------------------------------------- Qt
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
         return 0 if parent.isValid() else len(self.rows)
@@ -194,7 +194,7 @@ def _facts(column: Column) -> str:
     missing = f" · {column.missing:,} missing" if column.missing else ""
     role = _ROLES.get(column.role, column.role)
     held = "date" if column.is_date else column.kind
-    # What a category or a label is written as goes without saying.
+    # What a category or a label is written as goes without texts.
     kind = "" if held == role or (held == "text" and role in _OF_TEXT) else f" · {held}"
     return f"{role}{kind}{missing}"
 

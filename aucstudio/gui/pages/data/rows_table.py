@@ -30,7 +30,7 @@ from aucstudio.project.survey.order import like_cell
 
 _LINE = 24
 _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels
-_FITTED, _SAMPLE = 60, 20  # columns whose width is that of what is seen of them, and lines of that
+_FITTED, _SAMPLE = 60, 20  # columns fitted to their first cells, and number of these cells
 _FLAGS = QItemSelectionModel.SelectionFlag
 
 
@@ -44,11 +44,11 @@ class RowsSheet(QTableView):
     Signals
     -------
     pointed(int, str)
-        A person points at a cell: the row of the table, and the column.
+        A cell was selected by the user: row of the table, and column.
     sorting(object, bool)
         Rows are to be sorted by a column, or as in the file (None); and whether downwards.
     narrowing(object)
-        Only rows for which a condition holds are asked for.
+        Add a condition to the filter.
     copying
         The selected cells are to be copied.
     explaining(int)
@@ -109,26 +109,26 @@ class RowsSheet(QTableView):
     # ------------------------------------------------------------- showing
 
     def show_found(self, found: FoundRows | None) -> None:
-        """Show other rows; the cell that is pointed at stays so while its row is among them."""
+        """Show other rows; keep the current cell if its row is among them."""
         row, column = self.place()
         self._by_hand = False
         self.model_.show_found(found)
-        wish = None if found is None else found.asked.wish
-        place = None if wish is None or wish.order is None else self.model_.column_of(wish.order)
-        order = Qt.SortOrder.DescendingOrder if wish and wish.descending else Qt.SortOrder(0)
+        rows = None if found is None else found.asked.row_filter
+        place = None if rows is None or rows.order is None else self.model_.column_of(rows.order)
+        order = Qt.SortOrder.DescendingOrder if rows and rows.descending else Qt.SortOrder(0)
         with QSignalBlocker(self.horizontalHeader()):
             self.horizontalHeader().setSortIndicator(-1 if place is None else place, order)
         self._fit()
         if row is not None:
             self.go_to([row], column)
-        sorted_by = None if wish is None else (wish.order, wish.descending)
+        sorted_by = None if rows is None else (rows.order, rows.descending)
         if place is not None and sorted_by != self._sorted_by:
             self.scrollToTop()  # who sorts wants to see the ends, wherever the row is now
         self._sorted_by = sorted_by
         self._by_hand = True
 
     def place(self) -> tuple[int | None, str]:
-        """Return the row and the column that are pointed at; None for none."""
+        """Return the current row, or None, and column."""
         index = self.currentIndex()
         if not index.isValid() or index.row() >= len(self.model_.rows):
             return None, ""
@@ -167,7 +167,7 @@ class RowsSheet(QTableView):
             width = min(scaled(_MOST), max(scaled(_LEAST), longest * letter + _AIR))
             self.setColumnWidth(place, width)
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def selected(self) -> tuple[list[Column], NDArray[np.intp]]:
         """Return the columns and the lines that hold selected cells."""

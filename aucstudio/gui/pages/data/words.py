@@ -38,7 +38,7 @@ _PARTS = {
 
 def rows_sentence(found: FoundRows) -> Statement:
     """State which rows are shown."""
-    asked, wish = found.asked, found.asked.wish
+    asked, row_filter = found.asked, found.asked.row_filter
     shown, total = len(found.rows), asked.table.rows
     if shown == total:
         head = f"All {counted(total, 'row')}"
@@ -52,21 +52,21 @@ def rows_sentence(found: FoundRows) -> Statement:
             f"{count:,} {name}" for count, name in zip(found.counts, names, strict=True)
         )
     parts = []
-    if wish.part != ALL:
+    if row_filter.part != ALL:
         record, name, split = asked.runs[0] if asked.has_chosen else (None, "", 0)
         several = record is not None and len(record.splits) > 1
         of_run = f"split {split + 1} of {name}" if several else name
-        parts.append(f"These rows are {_PARTS[wish.part].format(of_run)}.")
-    if wish.order is not None:
-        how = "downwards" if wish.descending else "upwards"
-        parts.append(f"Sorted by {wish.order}, {how}; rows without a value come last.")
+        parts.append(f"These rows are {_PARTS[row_filter.part].format(of_run)}.")
+    if row_filter.order is not None:
+        how = "downwards" if row_filter.descending else "upwards"
+        parts.append(f"Sorted by {row_filter.order}, {how}; rows without a value come last.")
     if asked.has_chosen or asked.runs:
         parts.append("Scores in grey are of rows that were trained on.")
     return Statement.of(f"{head}.", *parts)
 
 
 def area_sentence(summary: ColumnSummary) -> Statement:
-    """Describe how a column alone ranks the classes."""
+    """State the AUC of a column as a score."""
     if summary.area is None:
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
@@ -88,10 +88,10 @@ def area_sentence(summary: ColumnSummary) -> Statement:
 
 def column_sentence(summary: ColumnSummary) -> Statement:
     """Return the content of a column's card."""
-    said = area_sentence(summary)
-    if not said.headline:
+    text = area_sentence(summary)
+    if not text.headline:
         return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
-    return Statement(f"{summary.name}: {said.headline}", said.more)
+    return Statement(f"{summary.name}: {text.headline}", text.more)
 
 
 def spread_words(summary: ColumnSummary) -> str:

@@ -32,8 +32,8 @@ from aucstudio.gui.pages.differences.pair_selection import Pointing
 from aucstudio.gui.pages.differences.pairs import drawn_pairs, find_pairs, pair_columns
 from aucstudio.gui.pages.differences.run_planes import RunPlanes, own_normal
 from aucstudio.gui.pages.planes.controls import is_whole_plane
-from aucstudio.gui.pages.planes.plane_view import PlanePicture, PlaneView, Subject
-from aucstudio.gui.pages.planes.subject import is_curved, left_out_words
+from aucstudio.gui.pages.planes.plane_view import PlaneView
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved, left_out_words
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import ellipse
@@ -59,15 +59,14 @@ class DifferenceView(PlaneView):
         super().__init__(session, "difference_view", "Difference vectors")
         self._make_controls()
         self.cloud = CloudItems(self.plot)
-        self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
+        self.close_up = CloseUp(self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
-        self.run_planes = RunPlanes(self, self.plot, session, self.live_line, self._on_counted)
-        self.panel = PairPanel(self)
+        self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
+        self.panel = PairPanel()
         self.add_panel(self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
-        self._compared: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
 
@@ -141,7 +140,7 @@ class DifferenceView(PlaneView):
         self.pointing.step(1)
 
     def is_exact(self, subject: Subject) -> bool:
-        # A difference of rows tells nothing of a score that is not linear.
+        # Differences of rows do not determine a score that is not linear.
         linear = subject.run is None or subject.weights is not None
         return linear and super().is_exact(subject)
 
@@ -153,8 +152,8 @@ class DifferenceView(PlaneView):
 
     # ------------------------------------------------------------- computing
 
-    def compute(self, subject: Subject, picture: PlanePicture) -> object:
-        return find_pairs(subject, picture)
+    def compute(self, picture: PlanePicture) -> object:
+        return find_pairs(picture)
 
     def extent(self, picture: PlanePicture) -> Array:
         cloud = picture.extra.cloud
@@ -165,14 +164,11 @@ class DifferenceView(PlaneView):
         cloud = picture.extra.cloud
         return np.vstack([cloud.low, cloud.high, self.extent(picture)])
 
-    def busy(self) -> bool:
-        return super().busy() or self.close_up.busy()
-
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: PlanePicture) -> Statement:
-        pairs, colour = picture.extra, _colour(subject)
-        normal = _exact_normal(subject, picture)
+    def draw(self, picture: PlanePicture) -> Statement:
+        pairs, colour = picture.extra, _colour(picture.subject)
+        normal = _exact_normal(picture)
         if self.cloud.draw(pairs.cloud, pairs.penalised, colour, normal, pairs.dots_wrong):
             self.close_up.follow(pairs.cloud, picture.sample.positive)
         self.cloud.show_spread(self.spread_check.isChecked(), pairs.penalised is not None)
@@ -181,36 +177,32 @@ class DifferenceView(PlaneView):
         else:
             self.sides.show(pairs.misranked.share)
         self.marked.draw(pairs.cloud, pairs.support, colour)
-        self._compared = self.run_planes.draw(subject, picture, self.all_check.isChecked())
+        self.run_planes.draw(picture, self.all_check.isChecked())
         self._followed = None
-        return self._draw_errors(subject, picture)
+        return self._draw_errors(picture)
 
-    def _draw_errors(self, subject: Subject, picture: PlanePicture) -> Statement:
-        """Draw the misranked pairs, and count them in words."""
+    def _draw_errors(self, picture: PlanePicture) -> Statement:
+        """Draw and count the misranked pairs."""
         band = self.session.plan.band
         shown = self.errors_check.isChecked()
         self.marked.draw_errors(*drawn_pairs(picture.extra, band), shown)
-        self._verdict = list(words.verdict(subject, picture, band, shown))
-        return self._sentence()
+        self._verdict = list(words.verdict(picture, band, shown))
+        return self._sentence(picture)
 
     def _on_counted(self) -> None:
-        """Show what was counted of the compared run."""
-        if self.picture is not None and self.subject is not None:
-            every = self.all_check.isChecked()
-            self._compared = self.run_planes.draw(self.subject, self.picture, every)
-            self.sentence.setText(self._sentence())
+        """Show the errors of the compared run."""
+        if self.picture is not None:
+            self.sentence.setText(self._sentence(self.picture))
 
-    def describe(self, subject: Subject, picture: PlanePicture) -> str:
-        return words.caption(subject, picture, _exact_normal(subject, picture) is not None)
+    def describe(self, picture: PlanePicture) -> str:
+        return words.caption(picture, _exact_normal(picture) is not None)
 
-    def follow(self) -> None:
-        assert self.subject is not None
-        assert self.picture is not None
+    def follow(self, picture: PlanePicture) -> None:
         focus = self.session.focus.row, self.session.focus.pair
-        # A threshold that is dragged in another view changes nothing here.
+        # The threshold changes nothing here.
         if focus != self._followed:
             self._followed = focus
-            self.pointing.follow(self.subject, self.picture)
+            self.pointing.follow(picture)
             self.explain()
             self.fit_page()
 
@@ -220,20 +212,18 @@ class DifferenceView(PlaneView):
         self.plot.setMinimumHeight(_LEAST_PLOT if alone else _LEAST_BESIDE_PAIR)
         self.sentence.setVisible(alone or self.height() >= _LEAST_FOR_BOTH)
 
-    def entries(self, subject: Subject, picture: PlanePicture) -> list[Entry]:
+    def entries(self, picture: PlanePicture) -> list[Entry]:
         spread = []
         if self.spread_check.isChecked():
             penalised = picture.extra.penalised is not None
-            spread = self.cloud.spread_entries(penalised, _colour(subject))
+            spread = self.cloud.spread_entries(penalised, _colour(picture.subject))
         parts = self.run_planes, self.cloud, self.marked, self.pointing
         return [*(entry for part in parts for entry in part.entries()), *spread]
 
     def refresh_band(self) -> None:
-        """Show which errors lie in the FPR range; all else stays."""
-        if self.picture is None or self.subject is None or not self.isVisible():
-            self.mark_stale()
-        else:
-            self.sentence.setText(self._draw_errors(self.subject, self.picture))
+        """Show which errors lie in the FPR range."""
+        if self.picture is not None:
+            self.sentence.setText(self._draw_errors(self.picture))
             self.explain()
 
     def forget(self) -> None:
@@ -246,21 +236,21 @@ class DifferenceView(PlaneView):
         return live.line, live.margin, live.shaft, live.head
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
-        subject, picture = self.subject, self.picture
-        if subject is not None and subject.is_live and picture is not None:
-            normal = own_normal(subject, picture.plane)
+        picture = self.picture
+        if picture is not None and picture.subject.is_live:
+            normal = own_normal(picture)
         self.run_planes.move_live(live, normal)
-        if self.picture is not None:
-            self.sentence.setText(self._sentence())
+        if picture is not None:
+            self.sentence.setText(self._sentence(picture))
 
-    def _sentence(self) -> Statement:
+    def _sentence(self, picture: PlanePicture) -> Statement:
         live = words.live_words(self.session.live, self.session.plan.band)
-        if live and self.subject is not None and not self.live_line.isVisible():
-            return Statement.of(words.other_words(self.subject, self.session.live), live)
-        first = self.subject is not None and self.subject.run is None and bool(live)
-        # Before the first run has ended there is but one thing to say; later what moves is said
-        # first.
-        return Statement(live) if first else Statement.of(live, *self._verdict, *self._compared)
+        if live and not self.live_line.isVisible():
+            return Statement.of(words.other_words(picture.subject, self.session.live), live)
+        if live and picture.subject.run is None:
+            return Statement(live)
+        compared = self.run_planes.about_compared(picture.subject)
+        return Statement.of(live, *self._verdict, *compared)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         if self.picture is None:
@@ -268,12 +258,11 @@ class DifferenceView(PlaneView):
         return pair_columns(self.picture, self.session.plan.band)
 
 
-def _exact_normal(subject: Subject, picture: PlanePicture) -> Array | None:
-    """Return the normal of the boundary of misranked pairs, if the plane defines it."""
-    whole = picture.plane.kind == SCORE or is_whole_plane(subject.preparation)
-    if not whole or left_out_words(subject, ""):
-        return None
-    return own_normal(subject, picture.plane)
+def _exact_normal(picture: PlanePicture) -> Array | None:
+    """Return the normal of the boundary of misranked pairs, if it is a line in the plane."""
+    subject = picture.subject
+    exact = picture.plane.kind == SCORE or is_whole_plane(subject.preparation)
+    return own_normal(picture) if exact and not left_out_words(subject, "") else None
 
 
 def _colour(subject: Subject) -> QColor:

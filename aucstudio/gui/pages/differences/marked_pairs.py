@@ -33,7 +33,7 @@ class Kind:
 
 
 class MarkedPairs:
-    """Support pairs, misranked pairs, the pairs of one row, and the one pair pointed at."""
+    """Support pairs, misranked pairs, the pairs of one row, and the selected pair."""
 
     def __init__(self, plot: Plot) -> None:
         self._plot = plot
@@ -70,7 +70,7 @@ class MarkedPairs:
         self._gather()
 
     def draw_row(self, rows: Index) -> None:
-        """Draw the pairs of the row that is pointed at."""
+        """Draw the pairs of the selected row."""
         theme = current_theme()
         self._put(self.of_row, rows, None, faded(theme.accent, _alpha(rows, 200)))
         self._gather()
@@ -94,7 +94,7 @@ class MarkedPairs:
         kind.marks.setData(pos=self._cloud.differences(rows), pen=outline, brush=fill)
 
     def _gather(self) -> None:
-        """Collect everything that can be pointed at."""
+        """Collect the pairs that can be selected."""
         assert self._cloud is not None
         parts = [kind.rows for kind in self.kinds()]
         if self._cloud.rows is not None:
@@ -108,7 +108,7 @@ class MarkedPairs:
         return NO_PAIRS if found is None else self._rows[:, [found]]
 
     def forget(self) -> None:
-        """Clear the rows that can be pointed at."""
+        """Clear the rows."""
         self._rows, self._places = NO_PAIRS, np.empty((0, 2))
 
     def entries(self) -> list[Entry]:

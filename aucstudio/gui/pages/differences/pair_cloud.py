@@ -15,9 +15,8 @@ from aucstudio.engine.types import Array, Mask
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.answer import Answer
 from aucstudio.project.geometry.differences import (
     PAIRS_COUNTED,
     Density,
@@ -30,7 +29,7 @@ from aucstudio.project.geometry.differences import (
 _DEVIATIONS = (1.0, 2.0)
 _FEW = 400  # pairs whose dots may be large
 _SHADES = 256  # of each of the two colours
-_FULLEST = 140, 235  # of 255: what is wrong, and what is right
+_FULLEST = 140, 235  # of 255: opacity of misranked and of correctly ranked pairs
 
 
 class CloudItems:
@@ -84,7 +83,7 @@ class CloudItems:
         self.density.setVisible(cloud.density is not None)
         for curve in self.penalised:
             curve.setVisible(penalised is not None)
-        # The image is large: it is made anew only where something changed.
+        # The image is large and is drawn only after a change.
         shown = None if normal is None else normal.tolist()
         drawn = id(cloud), id(penalised), colour.name(), current_theme().name, shown
         is_new = drawn != self._drawn
@@ -174,7 +173,7 @@ def _shades(below: str, above: str) -> NDArray[np.uint8]:
 
 
 _PAUSE = 150  # ms; a range that is dragged is waited for
-_COARSE, _FINE = 4.5, 3.0  # pixels; wider cells are counted anew, in such
+_COARSE, _FINE = 4.5, 3.0  # pixels; cells wider than the first are recounted in cells of the second
 
 
 class CloseUp:
@@ -182,34 +181,27 @@ class CloseUp:
 
     Parameters
     ----------
-    parent : QObject
     plot : PlotWidget
     show : callable
         Draws a density in place of the last.
     """
 
-    def __init__(
-        self, page: PageView, plot: pg.PlotWidget, show: Callable[[Density], None]
-    ) -> None:
+    def __init__(self, plot: pg.PlotWidget, show: Callable[[Density], None]) -> None:
         self._box, self._show = plot.getViewBox(), show
         self._cloud: PairCloud | None = None
         self._positive: NDArray[np.bool_] | None = None
         self._shown: Density | None = None
         # Without a close-up the coarse cells stay, which are right too.
-        self._answer = page.answer(self._put, lambda _why: None)
-        self._soon = delayed(page, _PAUSE, self._count)
-        self._box.sigRangeChanged.connect(self._on_range)
+        self._answer = Answer(plot, self._put, lambda _why: None)
+        for changed in (self._box.sigRangeChanged, self._box.sigResized):
+            changed.connect(self._on_range)
 
     def follow(self, cloud: PairCloud | None, positive: NDArray[np.bool_] | None) -> None:
-        """Attend to a cloud whose whole density is drawn, or to none."""
+        """Refine the density of a cloud, or of none."""
         self._answer.forget()
         self._cloud, self._positive = cloud, positive
         self._shown = None if cloud is None else cloud.density
-        self._soon.start()
-
-    def busy(self) -> bool:
-        """Return whether pairs are being counted, or soon will be."""
-        return self._soon.isActive() and self._wanted() is not None
+        self._count()
 
     def _on_range(self, *_changed: Any) -> None:
         cloud, shown = self._cloud, self._shown
@@ -219,7 +211,7 @@ class CloseUp:
         if shown is not cloud.density and ((low < shown.low) | (high > shown.high)).any():
             # The close-up does not reach so far: coarse cells are better than none.
             self._put(cloud.density)
-        self._soon.start()
+        self._count()
 
     def _view(self) -> tuple[Array, Array]:
         ranges = np.array(self._box.viewRange())
@@ -239,6 +231,7 @@ class CloseUp:
     def _count(self) -> None:
         wanted, cloud, positive = self._wanted(), self._cloud, self._positive
         if wanted is None or cloud is None or positive is None:
+            self._answer.drop()
             return
         a, b = cloud.places[positive], cloud.places[~positive]
         low, high = wanted
@@ -249,7 +242,7 @@ class CloseUp:
             counts = difference_histogram(a, b, low, high, (across, up))
             return shaded(counts, low, high, (cloud.low, cloud.high))
 
-        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work)
+        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work, pause=_PAUSE)
 
     def _put(self, density: Density) -> None:
         self._shown = density

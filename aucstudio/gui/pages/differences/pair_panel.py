@@ -13,7 +13,7 @@ from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.widgets import data_button, label, named, push_button, tell
 from aucstudio.gui.pages.differences.words import margin_words, row_name
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.runs.experiments.experiment import DataReference
@@ -31,12 +31,12 @@ _TIPS = {
 
 
 class PairPanel(QWidget):
-    """The pair that is pointed at, column by column; the ones that decided come first.
+    """The selected pair, column by column; the most important columns come first.
 
     Attributes
     ----------
     stepped : Signal(int)
-        The next (+1) or the previous (−1) worst pair is asked for.
+        Select the next (+1) or the previous (−1) worst pair.
     closed, data_asked : Signal
     detail : PairDetail or None
     """
@@ -45,12 +45,12 @@ class PairPanel(QWidget):
     closed = Signal()
     data_asked = Signal()
 
-    def __init__(self, page: Asker) -> None:
+    def __init__(self) -> None:
         super().__init__()
         named(self, "pair_panel", "The two rows of a pair")
         self.detail: PairDetail | None = None
         self._classes, self._unit = ("", ""), "sd"
-        self._answer = page.answer(self._show, self._on_failed)
+        self._answer = Answer[PairDetail](self, self._show, self._on_failed)
         self.heading = label("", "title", name="pair_heading")
         self.told = label("", "muted", name="pair_words", wrap=True)
         heads = ("Column", "", "", "Difference (sd)", "To the lead")
@@ -126,7 +126,7 @@ class PairPanel(QWidget):
         heads = self.table.sheet.heads
         heads = (heads[0], *names, difference, heads[4])
         self.table.show_rows([_row(part) for part in detail.parts], heads)
-        # Whole rows: half a row looks like a fault, and an empty one like a gap.
+        # Complete rows only: half a row looks like an error.
         seen = min(len(detail.parts), _MOST_ROWS)
         head = self.table.horizontalHeader().sizeHint().height()
         self.table.setMaximumHeight(max(_LEAST, head + seen * _ROW + 2))

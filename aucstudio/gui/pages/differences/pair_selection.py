@@ -13,20 +13,18 @@ from aucstudio.gui.pages.differences.marked_pairs import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
 from aucstudio.gui.pages.differences.pairs import NO_PAIRS, PlacedPairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
-from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_pair
+from aucstudio.gui.pages.planes.subject import PlanePicture, is_pair
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import places_of
 
 
 class Pointing:
-    """What is pointed at in one plot, kept in step with the session's focus."""
+    """Selects pairs and rows in a plot, in sync with the focus of the session."""
 
     def __init__(self, plot: Plot, marked: MarkedPairs, panel: PairPanel, session: Session) -> None:
         self._plot, self._marked, self._panel, self._session = plot, marked, panel, session
         self._picture: PlanePicture | None = None
-        # The session points at rows of its table; those of a test file can only be hovered.
-        self._in_table = True
-        # The session's pair, if the subject has it: after a change of study it may be no pair.
+        # The pair of the focus, if the subject has it.
         self._pair: tuple[int, int] | None = None
         self._row_words = ""
         self.readout = Readout("pair_readout", "Pair at the pointer", plot)
@@ -37,15 +35,15 @@ class Pointing:
         plot.clicked.connect(self.click)
 
     def forget(self) -> None:
-        """Clear the picture that can be pointed at."""
+        """Clear the picture."""
         self.readout.show_nothing()
         self._picture = None
         self._marked.forget()
         self._panel.show_nothing()
 
-    def follow(self, subject: Subject, picture: PlanePicture) -> None:
-        """Mark the row and the pair that the session points at, and show the pair's rows."""
-        self._picture, self._in_table = picture, subject.in_table
+    def follow(self, picture: PlanePicture) -> None:
+        """Mark the row and the pair of the focus, and show the rows of the pair."""
+        self._picture, subject = picture, picture.subject
         pair = self._session.focus.pair
         self._pair = pair if is_pair(subject, pair) else None
         self.readout.show_nothing()
@@ -62,7 +60,7 @@ class Pointing:
         pairs: PlacedPairs = picture.extra
         row, self._row_words = self._session.focus.row, ""
         here = np.flatnonzero(picture.sample.numbers == (-1 if row is None else row))
-        if row is None or pairs.order is None or not self._in_table or not len(here):
+        if row is None or pairs.order is None or not picture.subject.in_table or not len(here):
             self._marked.draw_row(NO_PAIRS)
             return
         place = int(here[0])
@@ -72,7 +70,7 @@ class Pointing:
         self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} pairs misranked"
 
     def entries(self) -> list[Entry]:
-        """Explain the pairs of the row that is pointed at."""
+        """List the pairs of the selected row for the legend."""
         return [(self._row_words, self._marked.of_row.marks)] if self._row_words else []
 
     # ------------------------------------------------------------- the pointer
@@ -91,8 +89,8 @@ class Pointing:
             self.readout.show_nothing()
 
     def click(self, place: QPointF) -> None:
-        """Choose the pair at a place."""
-        if self._picture is not None and self._in_table:
+        """Select the pair at a place."""
+        if self._picture is not None and self._picture.subject.in_table:
             rows = self._marked.nearest(place)
             if rows.size:
                 self._choose(rows[:, 0])
@@ -105,8 +103,8 @@ class Pointing:
     # ------------------------------------------------------------- the keyboard
 
     def step(self, by: int) -> None:
-        """Choose the next (+1) or the previous (−1) of the worst pairs; at first the worst."""
-        if self._picture is None or not self._in_table:
+        """Select the next (+1) or previous (−1) of the worst pairs; first the worst."""
+        if self._picture is None or not self._picture.subject.in_table:
             return
         worst: Index = self._picture.extra.worst
         if not worst.size:
@@ -117,6 +115,6 @@ class Pointing:
         self._choose(worst[:, min(max(place, 0), worst.shape[1] - 1)])
 
     def _chosen(self, picture: PlanePicture) -> Index:
-        """Return the places of the pair that the session points at, if its rows are here."""
+        """Return the places of the selected pair, if its rows are in the picture."""
         pair = self._pair
         return NO_PAIRS if pair is None else places_of(picture.sample, np.array(pair)[:, None])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
+from aucstudio.gui.pages.planes.subject import PlanePicture
 from aucstudio.project.geometry.differences import (
     SUPPORT_DRAWN,
     PairCloud,
@@ -20,6 +20,7 @@ from aucstudio.project.geometry.differences import (
 )
 from aucstudio.project.geometry.directions import kernel_features
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+from aucstudio.project.runs.models.model import Model
 
 Band = tuple[float, float]
 
@@ -36,19 +37,19 @@ class PlacedPairs:
     ----------
     cloud : PairCloud
     frame : ndarray of shape (2, 2)
-        Corners of the rectangle that is shown at first.
+        Corners of the initial view.
     order : PairOrder or None
-        None before a run has ended.
+        None if rows have no scores.
     misranked : Misranked or None
-        The same.
+        None if rows have no scores.
     worst : ndarray of int, shape (2, k)
-        PlacedPairs of the lowest margins, the lowest first.
+        Pairs of the lowest margins, in ascending order.
     support : ndarray of int, shape (2, k)
-        Those support pairs that are drawn.
+        The support pairs that are drawn.
     penalised : ndarray of shape (2, 2) or None
-        Σ(I + λΣ)⁻¹ in the plane, for a method that has it.
+        Σ(I + λΣ)⁻¹ in the plane, for a method that uses it.
     dots_wrong : ndarray of bool or None
-        Which pairs that are drawn as dots are misranked, where rows have scores.
+        Which of the dots are misranked, if rows have scores.
     """
 
     cloud: PairCloud
@@ -61,9 +62,9 @@ class PlacedPairs:
     dots_wrong: Mask | None = None
 
 
-def find_pairs(subject: Subject, picture: PlanePicture) -> PlacedPairs:
-    """Gather what there is to know of a picture's pairs; not for the window's thread."""
-    sample = picture.sample
+def find_pairs(picture: PlanePicture) -> PlacedPairs:
+    """Rank the pairs of a picture; called on another thread."""
+    subject, sample = picture.subject, picture.sample
     cloud = pair_cloud(picture.places, sample.positive)
     frame = pair_frame(cloud, sample.positive)
     if sample.scores is None:
@@ -77,7 +78,7 @@ def find_pairs(subject: Subject, picture: PlanePicture) -> PlacedPairs:
     support, penalised = NO_PAIRS, None
     if subject.split is not None and not subject.held_out:
         support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
-        penalised = _penalised(subject, picture)
+        penalised = _penalised(subject.split.model, picture)
     return PlacedPairs(cloud, frame, order, found, worst, support, penalised, dots)
 
 
@@ -91,20 +92,18 @@ def _together(*lists: Index) -> Index:
     return np.unique(np.concatenate(lists, axis=1), axis=1)
 
 
-def _penalised(subject: Subject, picture: PlanePicture) -> Array | None:
-    assert subject.run is not None
-    assert subject.split is not None
+def _penalised(model: Model, picture: PlanePicture) -> Array | None:
     # Σ of the penalty is that of the training rows.
-    if "structure" not in subject.split.model.params:
+    if "structure" not in model.params:
         return None
     sample, plane = picture.sample, picture.plane
     values, positive, directions = sample.X, sample.positive, plane.directions
-    scorer = subject.split.model.scorer
+    scorer = model.scorer
     if isinstance(scorer, KernelScorer):
         if not isinstance(plane.across, KernelScorer):
             return None
         values, positive, directions = kernel_features(sample, scorer, plane.across)
-    penalty = float(subject.split.model.params["structure"])
+    penalty = float(model.params["structure"])
     return penalised_covariance(values, positive, directions, penalty)
 
 
@@ -128,7 +127,7 @@ def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
 def pair_columns(picture: PlanePicture, band: Band) -> dict[str, NDArray[np.generic]]:
     """Return the drawn pairs as columns: their rows, places and what they are.
 
-    Rows are counted from 1, the header left out.
+    Rows are counted from 1 without the header.
     """
     pairs: PlacedPairs = picture.extra
     kinds = [*drawn_pairs(pairs, band), pairs.support]

@@ -15,20 +15,19 @@ from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, split_of
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.directions import angle, carried
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
-from aucstudio.project.geometry.planes import Plane
 from aucstudio.project.runs.record import SplitResult
 
 
 class RunPlanes:
-    """The hyperplanes in one plot; each keeps its run's colour and dash.
+    """The hyperplanes in one plot, in the colours and dashes of their runs.
 
-    ``counted`` is called when the compared run's errors were counted beside the window.
+    ``counted`` is called when the errors of the compared run were counted in the background.
 
     Attributes
     ----------
@@ -38,7 +37,6 @@ class RunPlanes:
 
     def __init__(
         self,
-        page: Asker,
         plot: pg.PlotWidget,
         session: Session,
         live_line: pg.InfiniteLine,
@@ -52,27 +50,48 @@ class RunPlanes:
         self._explained: list[tuple[str, QPen]] = []
         self._found: Misranked | None = None
         self._counted = counted
-        self._answer = page.answer(self._on_counted)
+        self._answer = Answer(plot, self._on_counted)
 
-    def draw(self, subject: Subject, picture: PlanePicture, every: bool) -> list[str]:
-        """Draw the chosen run's, the compared one's and, if wanted, those of all checked runs.
-
-        Returns
-        -------
-        list of str
-            What there is to say of the compared one.
-        """
-        self._explained = []
+    def draw(self, picture: PlanePicture, every: bool) -> None:
+        """Draw the selected run, the compared run and, if ``every``, all checked runs."""
+        subject, self._explained = picture.subject, []
         self._take_away()
         if subject.run is None or subject.split is None:
-            return []
-        normal = own_normal(subject, picture.plane)
+            return
+        normal = own_normal(picture)
         if normal is not None:
             self._show(self.chosen, normal, subject.run, subject.split, 2.5)
-        told = self._draw_compared(subject, picture)
+        compared = self._compared_split(subject)
+        moved = None if compared is None else _carried(subject, compared[1])
+        normal = None if moved is None else picture.plane.normal(moved)
+        if compared is not None and normal is not None:
+            self._show(self.compared, normal, *compared, 2.0)
         if every:
-            self._draw_others(subject, picture)
-        return told
+            self._draw_others(picture)
+
+    def _compared_split(self, subject: Subject) -> tuple[ShownRun, SplitResult] | None:
+        other = self._session.run(self._session.compared)
+        is_other = other is not None and other.record.id != self._session.selected
+        if subject.split is None or other is None or not is_other or not other.record.splits:
+            return None
+        return other, other.record.splits[split_of(other, self._session)]
+
+    def about_compared(self, subject: Subject) -> list[str]:
+        """Return sentences about the compared run; its errors are counted in the background."""
+        compared = self._compared_split(subject)
+        if compared is None:
+            return []
+        other, split = compared
+        sentences = self._errors(other, split, subject)
+        moved = _carried(subject, split)
+        if split.coef is None:
+            return [*sentences, f"{other.look.name} is not linear and has no hyperplane here."]
+        if moved is None:
+            return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
+        if subject.weights is not None:
+            turned = angle(subject.weights, moved)
+            sentences.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
+        return sentences
 
     def _take_away(self) -> None:
         self.chosen.hide()
@@ -80,25 +99,6 @@ class RunPlanes:
         for line in self.others:
             self._plot.removeItem(line)
         self.others = []
-
-    def _draw_compared(self, subject: Subject, picture: PlanePicture) -> list[str]:
-        other = self._session.run(self._session.compared)
-        if other is None or not other.record.splits or other.record.id == self._session.selected:
-            return []
-        split = other.record.splits[split_of(other, self._session)]
-        told = self._errors(other, split, subject)
-        if split.coef is None:
-            return [*told, f"{other.look.name} is not linear and has no hyperplane here."]
-        moved = _carried(subject, split)
-        if moved is None:
-            return [*told, f"{other.look.name} uses features that {subject.name} does not."]
-        normal = picture.plane.normal(moved)
-        if normal is not None:
-            self._show(self.compared, normal, other, split, 2.0)
-        if subject.weights is not None:
-            turned = angle(subject.weights, moved)
-            told.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
-        return told
 
     def _show(
         self, items: HyperplaneItems, normal: Array, run: ShownRun, split: SplitResult, width: float
@@ -112,7 +112,7 @@ class RunPlanes:
             self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
-        """State how many of the pairs the compared run ranks wrongly, if it had the same rows."""
+        """State how many pairs the compared run ranks wrongly, if it has the same rows."""
         assert subject.split is not None
         part = "test" if subject.held_out else "train"
         rows, scores, positive = (f"{part}_{what}" for what in ("rows", "scores", "positive"))
@@ -131,13 +131,11 @@ class RunPlanes:
         self._found = found
         self._counted()
 
-    def _draw_others(self, subject: Subject, picture: PlanePicture) -> None:
+    def _draw_others(self, picture: PlanePicture) -> None:
         shown = {self._session.selected, self._session.compared}
         for run in self._session.checked_runs():
             split = run.record.splits[split_of(run, self._session)]
-            if run.record.id in shown or split.coef is None:
-                continue
-            moved = _carried(subject, split)
+            moved = None if run.record.id in shown else _carried(picture.subject, split)
             normal = None if moved is None else picture.plane.normal(moved)
             if normal is not None:
                 line = add_line(self._plot, 11)
@@ -147,7 +145,7 @@ class RunPlanes:
                 self._explained.append((run.look.name, run_pen(run.look, 1.5)))
 
     def move_live(self, live: LiveRun | None, normal: Array | None) -> None:
-        """Put the hyperplane of the run in progress where it is now, or take it away."""
+        """Draw the current hyperplane of the run in progress, or none."""
         if live is None or normal is None:
             self.live.hide()
             return
@@ -155,15 +153,16 @@ class RunPlanes:
         self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
     def entries(self) -> list[Entry]:
-        """Name the lines."""
+        """List the lines for the legend."""
         return list(self._explained)
 
 
-def own_normal(subject: Subject, plane: Plane) -> Array | None:
-    """Return the normal of the chosen run's own hyperplane in a plane, if it is a line there."""
-    if not plane.is_straight:
+def own_normal(picture: PlanePicture) -> Array | None:
+    """Return the normal of the hyperplane of the subject, if it is a line in the plane."""
+    if not picture.plane.is_straight:
         return np.array([1.0, 0.0])
-    return None if subject.weights is None else plane.normal(subject.weights)
+    weights = picture.subject.weights
+    return None if weights is None else picture.plane.normal(weights)
 
 
 def _line_name(look: RunLook) -> str:
@@ -171,7 +170,8 @@ def _line_name(look: RunLook) -> str:
 
 
 def _carried(subject: Subject, split: SplitResult) -> Array | None:
-    """Write the weights of a split on the features of the picture."""
-    assert split.coef is not None
+    """Return the weights of a linear split for the features of the picture."""
+    if split.coef is None:
+        return None
     moved = carried(split.coef, 0.0, split.model.preparation, subject.preparation)
     return None if moved is None else moved[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.gui.pages.differences.pairs import Band, PlacedPairs
+from aucstudio.gui.pages.differences.pairs import Band
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
@@ -15,26 +15,26 @@ from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import FEATURES, SCORE
 
 
-def caption(subject: Subject, picture: PlanePicture, exact: bool) -> str:
-    """Describe what a point is, and what the sides of the line mean."""
+def caption(picture: PlanePicture, exact: bool) -> str:
+    """Explain the points and the sides of the line."""
     cloud = picture.extra.cloud
     point = "Each dot is one pair: a positive row minus a negative row."
     if cloud.rows is None:
         point = "Each point is one pair, a positive row minus a negative row; stronger: more pairs."
     if not exact:
-        if subject.weights is None:
+        if picture.subject.weights is None:
             return point
         return f"{point} The arrow shows where the positive scores higher."
     side = "Right of the line" if picture.plane.kind == SCORE else "On the arrow's side of the line"
     return f"{point} {side} the positive scores higher: the pair is ranked right."
 
 
-def verdict(subject: Subject, picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
-    """Describe what the picture shows, sentence by sentence.
+def verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
+    """Yield the conclusion sentence by sentence.
 
-    ``drawn`` tells whether misranked pairs are drawn one by one.
+    ``drawn`` is whether misranked pairs are drawn one by one.
     """
-    pairs: PlacedPairs = picture.extra
+    subject, pairs = picture.subject, picture.extra
     rows = "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
     if pairs.order is None or pairs.misranked is None:
         count = len(picture.sample.positive)
@@ -84,7 +84,7 @@ def _share(share: float) -> str:
 
 
 def _in_band(order: PairOrder, found: Misranked, band: Band) -> Iterator[str]:
-    """Describe the share of errors in the FPR range; empty for the whole curve."""
+    """State the share of errors in the FPR range; empty for the full range."""
     if band == (0.0, 1.0) or not found.count:
         return
     inside = order.misranked(0, band)
@@ -135,7 +135,7 @@ def other_words(subject: Subject, live: LiveRun | None) -> str:
 
 
 def row_name(number: int) -> str:
-    """Name a row of the table as people count: from 1, the header left out."""
+    """Name a row of the table, counted from 1 without the header."""
     return f"row {number + 1:,}"
 
 

@@ -72,7 +72,7 @@ def _draw_one(item: QGraphicsPathItem, contour: Contour, line: QPen, fill: QColo
     item.setBrush(fill)
 
 
-MOST_SHARE = 0.5  # of the training rows; where more carry it, marking them tells nothing
+MOST_SHARE = 0.5  # of the training rows; more marks are not informative
 _MOST_PAIRS = 500
 
 
@@ -82,7 +82,7 @@ def support_places(split: SplitResult, table: Table, plane: Plane) -> tuple[Arra
     Returns
     -------
     (places, words) : ndarray of shape (k, 2), and what they are; or None
-        None where no rows stand out.
+        None if there are no support rows to mark.
     """
     n_train = len(split.train_rows)
     if split.support_pairs.shape[1]:

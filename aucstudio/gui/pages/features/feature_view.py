@@ -18,15 +18,20 @@ from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.features import words
 from aucstudio.gui.pages.features.boundaries import Boundaries, LiveContour
 from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions, support_places
-from aucstudio.gui.pages.features.rows import RowMarks, RowPanel, class_names, find_mistakes
-from aucstudio.gui.pages.features.score_maps import Mapper, Shading
+from aucstudio.gui.pages.features.rows import (
+    Mistakes,
+    RowMarks,
+    RowPanel,
+    class_names,
+    find_mistakes,
+)
+from aucstudio.gui.pages.features.score_maps import Mapper, Shading, Surface
 from aucstudio.gui.pages.planes.marks import add_marks
-from aucstudio.gui.pages.planes.plane_view import PlanePicture, PlaneView, Subject
-from aucstudio.gui.pages.planes.subject import left_out_words, split_of
+from aucstudio.gui.pages.planes.plane_view import PlaneView
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words, split_of
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.class_density import share_contours
-from aucstudio.project.geometry.planes import Plane
 from aucstudio.project.geometry.sampling import Sample, evenly
 
 POINTS_DRAWN = 2_000
@@ -43,17 +48,17 @@ class Overlay:
     Attributes
     ----------
     mean : ndarray of shape (d,)
-        Of the rows, which lines and maps are cut through.
+        Mean of the rows, through which lines and maps are cut.
     supports : (ndarray of shape (k, 2), str) or None
-        Places of the rows that the fit rests on, and what they are.
+        Places of the support rows of the fit, and their name.
     frame : ndarray of shape (2, 2)
-        Corners of what is shown at first: a few far-off rows must not crowd all others together.
+        Corners of the initial view, without distant rows.
     outside : int
-        How many rows lie outside it.
+        Number of rows outside it.
     regions : tuple of list of Contour
         Around shares of the positives and of the negatives; none for a class of few rows.
     ranked : ndarray
-        The negatives' scores, the highest first; empty where there are none.
+        Scores of the negatives in descending order; may be empty.
     """
 
     mean: Array
@@ -115,21 +120,18 @@ class FeatureView(PlaneView):
         )
         row.addStretch(0)
 
-    def busy(self) -> bool:
-        return super().busy() or self.mapper.busy()
-
     # ------------------------------------------------------------- computing
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
         chosen, numbers = super().wanted_features(subject), len(subject.preparation.numbers)
         if chosen is not None or subject.weights is None or numbers < 2:
             return chosen
-        # Levels put all rows into four places: they are seen only if they are asked for.
+        # Levels put all rows into four places: shown only on request.
         first, second = np.argsort(-np.abs(subject.weights[:numbers]), kind="stable")[:2]
         return int(first), int(second)
 
-    def compute(self, subject: Subject, picture: PlanePicture) -> object:
-        table, split = self.session.table, subject.split
+    def compute(self, picture: PlanePicture) -> object:
+        table, split = self.session.table, picture.subject.split
         supports = None
         if split is not None and table is not None:
             supports = support_places(split, table, picture.plane)
@@ -146,42 +148,38 @@ class FeatureView(PlaneView):
         frame: Array = picture.extra.frame
         return frame
 
-    def level(self, plane: Plane, weights: Array, intercept: float) -> float:
-        assert self.picture is not None
-        return plane.level(weights, intercept, self.picture.extra.mean)
+    def level(self, picture: PlanePicture, weights: Array, intercept: float) -> float:
+        return picture.plane.level(weights, intercept, picture.extra.mean)
 
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: PlanePicture) -> Statement:
+    def draw(self, picture: PlanePicture) -> Statement:
         single = self._is_single(picture)
         quietly(self.rows_check.setChecked, single)
-        self.marks.draw(subject, picture, POINTS_DRAWN if single else 0, FEW_OF_CLASS)
+        self.marks.draw(picture, POINTS_DRAWN if single else 0, FEW_OF_CLASS)
         self.shapes.draw(picture.extra.regions)
         supports = picture.extra.supports
         self.support_check.setVisible(supports is not None)
         shown = supports is not None and self.support_check.isChecked()
         places = supports[0] if shown else np.empty((0, 2))
         self.supports.setData(pos=places, pen=pen(current_theme().text, 1.2), brush=None)
-        self.shade_check.setVisible(subject.run is not None and picture.plane.is_straight)
-        self.boundaries.draw(subject, picture, picture.extra.mean)
-        self.mapper.show_surfaces(self._wanted_surfaces())
+        self.shade_check.setVisible(picture.subject.run is not None and picture.plane.is_straight)
+        self.boundaries.draw(picture)
+        self.mapper.show_surfaces(self._surfaces_to_map())
         for key in self.mapper.maps:
             self._on_map(key)
         return Statement()
 
-    def follow(self) -> None:
-        subject, picture = self.subject, self.picture
-        if subject is None or picture is None:
-            return
-        focus, band = self.session.focus, self.session.plan.band
+    def follow(self, picture: PlanePicture) -> None:
+        subject, focus, band = picture.subject, self.session.focus, self.session.plan.band
         found = find_mistakes(picture.sample, focus.threshold, band, picture.extra.ranked)
         self.marks.mark(found, focus.row if subject.in_table else None)
         if subject.run is not None:
-            self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
+            self.boundaries.draw_one(subject.run, picture)
             self._on_map(subject.run.record.id)
         self.explain()
-        self._show_row(subject, picture)
-        self.sentence.setText(Statement.of(*self._sentence(subject, picture)))
+        self._show_row(picture)
+        self.sentence.setText(Statement.of(*self._sentence(picture, found)))
 
     def _is_single(self, picture: PlanePicture) -> bool:
         """Return whether rows are drawn one by one."""
@@ -193,19 +191,19 @@ class FeatureView(PlaneView):
         self._rows_wanted = self.rows_check.isChecked()
         self.mark_stale()
 
-    def _wanted_surfaces(self) -> list[Any]:
-        """Return what must be mapped: a line needs no map unless it is shaded about."""
+    def _surfaces_to_map(self) -> list[Surface]:
+        """List the surfaces to map: a line needs a map only for its shading."""
         lines = {key for key, one in self.boundaries.drawn.items() if one.is_line}
         shaded = self.shade_check.isChecked()
         return [s for s in self.boundaries.surfaces if shaded or s.key not in lines]
 
     def _on_map(self, key: str) -> None:
         picture, found = self.picture, self.mapper.maps.get(key)
-        if picture is None or found is None or self.subject is None:
+        if picture is None or found is None:
             return
         self.boundaries.show_map(key, found)
-        scores = picture.sample.scores
-        if self.subject.run is None or key != self.subject.run.record.id or scores is None:
+        scores, run = picture.sample.scores, picture.subject.run
+        if run is None or key != run.record.id or scores is None:
             return
         if self.shade_check.isChecked():
             threshold = self.session.focus.threshold
@@ -213,7 +211,7 @@ class FeatureView(PlaneView):
             reach = float(np.quantile(np.abs(seen - threshold), _REACH))
             self.shading.show(found, threshold, reach or 1.0)
 
-    def entries(self, subject: Subject, picture: PlanePicture) -> list[Entry]:
+    def entries(self, picture: PlanePicture) -> list[Entry]:
         regions, supports = picture.extra.regions, picture.extra.supports
         return [
             *self.shapes.entries(self.marks.names, regions),
@@ -227,8 +225,8 @@ class FeatureView(PlaneView):
         if self.subject is not None and self.subject.in_table:
             self.session.point_at(row=row)
 
-    def _show_row(self, subject: Subject, picture: PlanePicture) -> None:
-        row, table = self.session.focus.row, self.session.table
+    def _show_row(self, picture: PlanePicture) -> None:
+        row, table, subject = self.session.focus.row, self.session.table, picture.subject
         if row is None or table is None or not (subject.in_table and 0 <= row < table.rows):
             self.panel.hide()
             return
@@ -243,22 +241,20 @@ class FeatureView(PlaneView):
         self.panel.explain_button.setVisible(self.session.explains_rows)
         self.panel.show_row(table, row, heading)
 
-    def _sentence(self, subject: Subject, picture: PlanePicture) -> list[str]:
-        sample, threshold = picture.sample, self.session.focus.threshold
+    def _sentence(self, picture: PlanePicture, found: Mistakes) -> list[str]:
+        subject, sample, threshold = picture.subject, picture.sample, self.session.focus.threshold
         if subject.run is None or sample.scores is None:
             rows = len(sample.positive)
             return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
-        found = find_mistakes(sample, threshold, self.session.plan.band, picture.extra.ranked)
         curved = any(not one.is_line for one in self.boundaries.drawn.values())
-        told = [
+        return [
             *words.verdict(subject.name, sample, found, subject.held_out, threshold == 0),
             self._compared_words(subject, sample),
             words.lost_words(found, self.session.plan.band),
             left_out_words(subject, "the boundary is that"),
-            words.held_words(subject, picture, curved or self.shading.image.isVisible()),
+            words.held_words(picture, curved or self.shade_check.isChecked()),
+            *words.remarks(picture, self.marks.drawn),
         ]
-        told += words.remarks(subject, picture, picture.extra.outside, self.marks.drawn)
-        return told
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
         """State how many of the rows the compared run has on the wrong side of its threshold."""
@@ -273,8 +269,8 @@ class FeatureView(PlaneView):
         wrong = int(((scores > 0) != sample.positive).sum())
         return f"{other.look.name} puts {wrong:,} of them on the wrong side of its own boundary."
 
-    def describe(self, subject: Subject, picture: PlanePicture) -> str:
-        return words.caption(subject, picture, self.marks.drawn)
+    def describe(self, picture: PlanePicture) -> str:
+        return words.caption(picture, self.marks.drawn)
 
     # ------------------------------------------------------------- the rest
 
@@ -291,16 +287,16 @@ class FeatureView(PlaneView):
         self.shading.hide()
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
-        if live is None or normal is not None or self.picture is None or self.subject is None:
+        if live is None or normal is not None or self.picture is None:
             self.live_contour.hide()
         else:
-            self.live_contour.follow(live, self.subject, self.picture, self.picture.extra.mean)
+            self.live_contour.follow(live, self.picture)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        if self.picture is None or self.subject is None:
+        if self.picture is None:
             return {}
         sample, places = self.picture.sample, self.picture.places
-        names = class_names(self.subject)
+        names = class_names(self.picture.subject)
         scores = sample.scores
         return {
             "row": sample.numbers + 1,

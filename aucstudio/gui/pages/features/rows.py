@@ -89,14 +89,14 @@ class RowMarks:
         return len(self._kept)
 
     def forget(self) -> None:
-        """Clear the rows that can be pointed at."""
+        """Clear the rows."""
         self.readout.show_nothing()
         self._picture = None
 
-    def draw(self, subject: Subject, picture: PlanePicture, most: int, few: int) -> None:
-        """Draw the rows by class, ``most`` of them; where 0, all of a class of ``few`` at most."""
-        self._picture, self.names = picture, class_names(subject)
-        self._row = "Row" if subject.in_table else "Test row"
+    def draw(self, picture: PlanePicture, most: int, few: int) -> None:
+        """Draw at most ``most`` rows; if 0, only those of a class of at most ``few`` rows."""
+        self._picture, self.names = picture, class_names(picture.subject)
+        self._row = "Row" if picture.subject.in_table else "Test row"
         own = picture.sample.positive
         self._kept = kept = thinned(own, most) if most else _small_classes(own, few)
         theme, positive = current_theme(), own[kept]

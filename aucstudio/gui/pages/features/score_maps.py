@@ -13,10 +13,8 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.scorers import Scorer
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.answer import Answer
 from aucstudio.project.geometry.score_map import CELLS, PlaneFrame, ScoreMap, Slice, score_map
-from aucstudio.project.work.job import Job
 
 _PAUSE = 40  # ms; a wheel turns in steps
 _FINEST_OTHERS = 4  # pixels; a line needs no more
@@ -25,16 +23,16 @@ _STRONGEST = 64  # of 255
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Surface:
-    """One run's score on the plane.
+    """The score of a run on the plane.
 
     Attributes
     ----------
     key : str
-        The run.
+        Id of the run.
     scorer : Scorer
     intercept : float
     part : Slice
-        The plane in the rows of this run's model.
+        The plane in the features of the model.
     """
 
     key: str
@@ -46,12 +44,12 @@ class Surface:
 class Mapper(QObject):
     """Computes score maps of the visible part of a plot; reports each finer map.
 
-    The first surface is done before the others at every fineness, and to the finest.
+    At every cell size the first surface is mapped first; only it is mapped to the finest.
 
     Attributes
     ----------
     maps : dict
-        The finest map yet of each run.
+        The finest map so far of each run.
     """
 
     def __init__(self, plot: pg.PlotWidget, mapped: Callable[[str], object]) -> None:
@@ -59,37 +57,32 @@ class Mapper(QObject):
         self._plot, self._mapped = plot, mapped
         self._surfaces: Sequence[Surface] = ()
         self.maps: dict[str, ScoreMap] = {}
-        self._work = Background(self, self._land, self._hear)
-        self._soon = delayed(self, _PAUSE, self._start)
-        plot.getViewBox().sigRangeChanged.connect(lambda *_: self._begin_anew())
+        self._answer = Answer[None](self, lambda _done: None, progress=self._on_map)
+        box = plot.getViewBox()
+        for changed in (box.sigRangeChanged, box.sigResized):
+            changed.connect(lambda *_: self._ask())
 
     def busy(self) -> bool:
-        """Return whether finer maps are still to come."""
-        return self._work.busy or self._soon.isActive()
+        """Return whether finer maps are still being computed."""
+        return self._answer.busy
 
     def show_surfaces(self, surfaces: Sequence[Surface]) -> None:
-        """Map these from now on; a map is kept if its surface is the very one."""
-        if [_identity(s) for s in surfaces] == [_identity(s) for s in self._surfaces]:
-            return
-        self._surfaces = surfaces
-        self.maps = {}
-        self._begin_anew()
+        """Set the surfaces to map; maps of the same surfaces are kept."""
+        if [_identity(s) for s in surfaces] != [_identity(s) for s in self._surfaces]:
+            self._surfaces, self.maps = surfaces, {}
+            self._ask()
 
     def frame(self) -> PlaneFrame:
-        """Return what is seen of the plot."""
+        """Return the visible part of the plot."""
         box = self._plot.getViewBox()
         x, y = box.viewRange()
         size = max(2, int(box.width())), max(2, int(box.height()))
         return PlaneFrame((x[0], x[1]), (y[0], y[1]), size)
 
-    def _begin_anew(self) -> None:
-        self._work.drop()
-        if self._surfaces:
-            self._soon.start()
-        else:
-            self._soon.stop()
-
-    def _start(self) -> None:
+    def _ask(self) -> None:
+        self._answer.forget()
+        if not self._surfaces:
+            return
         surfaces, frame = self._surfaces, self.frame()
 
         def work(post: Callable[[tuple[str, ScoreMap] | None], bool]) -> None:
@@ -104,16 +97,12 @@ class Mapper(QObject):
                         return
                     post((one.key, found))
 
-        self._work.start(surfaces, work)
+        self._answer.ask(object(), work, pause=_PAUSE)
 
-    def _hear(self, message: tuple[str, ScoreMap] | None) -> None:
+    def _on_map(self, message: tuple[str, ScoreMap] | None) -> None:
         if message is not None:
             self.maps[message[0]] = message[1]
             self._mapped(message[0])
-
-    def _land(self, _key: object, job: Job[object, None]) -> None:
-        if job.error is not None:
-            raise job.error
 
 
 def _identity(surface: Surface) -> tuple[object, ...]:
@@ -123,9 +112,9 @@ def _identity(surface: Surface) -> tuple[object, ...]:
 
 
 class Shading:
-    """The chosen run's score behind the rows, in the classes' colours.
+    """The score of the selected run behind the rows, in the colours of the classes.
 
-    The positives' above the threshold, the negatives' below, the fuller the further.
+    The colour changes at the threshold, and is stronger farther from it.
     """
 
     def __init__(self, plot: pg.PlotWidget) -> None:
@@ -135,7 +124,7 @@ class Shading:
         plot.addItem(self.image, ignoreBounds=True)
 
     def show(self, found: ScoreMap, threshold: float, reach: float) -> None:
-        """Show a map; at ``reach`` from the threshold the colour is at its fullest."""
+        """Show a map; at ``reach`` from the threshold the colour is strongest."""
         # A pixel is drawn about its corner of the grid.
         dx, dy = found.x[1] - found.x[0], found.y[1] - found.y[0]
         self.image.setImage(found.scores, autoLevels=False, lut=_colours())

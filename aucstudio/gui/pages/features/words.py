@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from aucstudio.gui.pages.features.rows import Mistakes
-from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
+from aucstudio.gui.pages.planes.subject import PlanePicture
 from aucstudio.project.geometry.planes import SCORE
 from aucstudio.project.geometry.sampling import Sample
 from aucstudio.project.runs.experiments.experiment import Band
 
 
-def caption(subject: Subject, picture: PlanePicture, drawn: int) -> str:
-    """Describe what a point or a region is, and what the lines of the runs mean."""
+def caption(picture: PlanePicture, drawn: int) -> str:
+    """Explain the points, the regions and the lines of the runs."""
     rows = len(picture.sample.positive)
-    said = "Each point is one row of the table."
+    text = "Each point is one row of the table."
     if any(picture.extra.regions):
-        said = (
+        text = (
             "Half of the rows of each class lie within its inner line, 90 % within the outer one."
         )
         if drawn:
-            said += f" {drawn:,} of {rows:,} rows are drawn as points."
-    if subject.run is None:
-        return said
-    return f"{said} Each run predicts positive beyond its own line."
+            text += f" {drawn:,} of {rows:,} rows are drawn as points."
+    if picture.subject.run is None:
+        return text
+    return f"{text} Each run predicts positive beyond its own line."
 
 
 def verdict(
     name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool
 ) -> tuple[str, str]:
-    """Count the rows on the wrong side of the threshold; ``own`` if it is the model's."""
+    """Count the rows on the wrong side of the threshold; ``own`` if it is that of the model."""
     rows, wrong = "held-out" if held_out else "training", found.wrong
     threshold = f"{'its' if own else 'this'} threshold"
     missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
@@ -44,7 +44,7 @@ def verdict(
 
 
 def lost_words(found: Mistakes, band: Band) -> str:
-    """Count the positives that the band loses; empty where there are none."""
+    """Count the positives below the FPR range; empty if there are none."""
     lost = int(found.lost.sum())
     if not lost:
         return ""
@@ -54,9 +54,9 @@ def lost_words(found: Mistakes, band: Band) -> str:
     )
 
 
-def held_words(subject: Subject, picture: PlanePicture, curved: bool) -> str:
-    """Describe what a boundary in the plane leaves out; empty where it is exact."""
-    plane, features = picture.plane, len(subject.preparation.feature_names)
+def held_words(picture: PlanePicture, curved: bool) -> str:
+    """State what a boundary in the plane ignores; empty if it is exact."""
+    plane, features = picture.plane, len(picture.subject.preparation.feature_names)
     if not plane.is_straight:
         return ""
     if features <= 2:
@@ -67,13 +67,13 @@ def held_words(subject: Subject, picture: PlanePicture, curved: bool) -> str:
     return f"{what}: all other features at their means."
 
 
-def remarks(subject: Subject, picture: PlanePicture, outside: int, drawn: int) -> list[str]:
-    """Describe what the picture leaves out or makes up."""
-    sample, words = picture.sample, []
+def remarks(picture: PlanePicture, drawn: int) -> list[str]:
+    """State what the picture omits or imputes."""
+    sample, outside, words = picture.sample, picture.extra.outside, []
     if sample.gaps:
         words.append(
             f"{_counted(sample.gaps, 'missing value')} drawn at the training "
-            f"{subject.preparation.choice.fill}."
+            f"{picture.subject.preparation.choice.fill}."
         )
     if outside:
         words.append(f"{_counted(outside, 'distant row')} outside the frame: zoom out.")

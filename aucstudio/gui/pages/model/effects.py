@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,8 @@ from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
+from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject, Post
+from aucstudio.gui.state.answer import Work
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
@@ -39,17 +39,17 @@ _COLUMN_LETTERS = 18
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoreCurves:
-    """What the picture shows.
+    """Score against one column.
 
     Attributes
     ----------
     spans : dict
-        How far each column moves the score, roughly.
+        Approximate effect of each column on the score.
     column : str
     curves : list of ScoreCurve
-        One a split.
+        One per split.
     deciles : ndarray
-        Of the column in the training rows of the split that is pointed at; empty for a category.
+        Of the column in the training rows of the selected split; empty for a category.
     """
 
     spans: dict[str, float]
@@ -58,8 +58,8 @@ class ScoreCurves:
     deciles: NDArray[np.float64]
 
 
-class ShapesPart(ModelPicture):
-    """The curve of the split that is pointed at, the others faintly behind it."""
+class ShapesPart(ModelPicture[ScoreCurves]):
+    """The curve of the selected split, with the others faintly behind it."""
 
     key: ClassVar = "curves"
     title: ClassVar = "Score curves"
@@ -69,15 +69,14 @@ class ShapesPart(ModelPicture):
         "changed. Only its shape has a meaning, not its level"
     )
     of_one_split: ClassVar = True
+    table_shows: ClassVar = "see how its score changes"
 
     def __init__(self) -> None:
         super().__init__(make_plot("model_curves_plot", "Column", "Score"))
-        self.found: ScoreCurves | None = None
-        self._of: tuple[Any, ...] = ()  # the fit whose curves are shown
-        self._answer = self.answer(self._on_found, self._show_none)
+        self._of: tuple[object, ...] = ()  # the fit whose columns are listed
         tip = "Columns with the largest effect come first"
         self.column_combo = self.row.choice(
-            "model_column_combo", "C&olumn", tip, verb=self._ask, elided=True
+            "model_column_combo", "C&olumn", tip, verb=self.ask, elided=True
         )
         self.column_combo.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -89,38 +88,39 @@ class ShapesPart(ModelPicture):
 
     # ------------------------------------------------------------- computing
 
-    def show_subject(self, subject: ModelSubject) -> None:
-        self.subject = subject
-        self._ask()
+    def ask(self) -> None:
+        subject, found = self.subject, self.found
+        same = found is not None and subject is not None and self._of == self._fit(subject)
+        if same and found is not None and found.column == self.column_combo.currentData():
+            self.redraw()
+        else:
+            super().ask()
 
-    def _ask(self) -> None:
-        subject = self.subject
-        if subject is None:
-            return
-        if subject.table is None:
-            self._show_none("Open the table of this run to see how its score changes.")
-            return
-        of_split = (subject.run.record.id, subject.run.record.created, subject.index)
-        column = self.column_combo.currentData() if self._of[:2] == of_split[:2] else None
-        found = self.found if self._of == of_split else None
-        if found is not None and found.column == column:
-            self._draw()
-            return
-        spans = {} if found is None else found.spans
-        record, index, table = subject.run.record, subject.index, subject.table
+    def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
+        column = self.column_combo.currentData() if self._of[:2] == subject.key else None
+        return *self._fit(subject), column
 
-        def work(post: Callable[[None], bool]) -> ScoreCurves:
+    def work(self, subject: ModelSubject) -> tuple[Work[ScoreCurves], str]:
+        record, index, table = subject.record, subject.index, subject.table
+        column = self.request_key(subject)[-1]
+        is_same = self.found is not None and self._of == self._fit(subject)
+        spans = self.found.spans if is_same and self.found is not None else {}
+        assert table is not None
+
+        def work(post: Post) -> ScoreCurves:
             return _shapes(record, index, table, spans, column, post)
 
-        if self._answer.ask((of_split, column), work):
-            self.told.emit(f"Computing how the score of {subject.name} changes…")
+        return work, f"Computing how the score of {subject.name} changes…"
+
+    @staticmethod
+    def _fit(subject: ModelSubject) -> tuple[object, ...]:
+        return *subject.key, subject.index
 
     def _on_found(self, found: ScoreCurves) -> None:
         assert self.subject is not None
-        record = self.subject.run.record
-        self.found, self._of = found, (record.id, record.created, self.subject.index)
+        self._of = self._fit(self.subject)
         self._fill_columns(found)
-        self._draw()
+        super()._on_found(found)
 
     def _fill_columns(self, found: ScoreCurves) -> None:
         """List the columns by their spans; the list stays where only the split is another one."""
@@ -132,16 +132,7 @@ class ShapesPart(ModelPicture):
 
     # ------------------------------------------------------------- drawing
 
-    def _show_none(self, sentence: str) -> None:
-        self._answer.drop()
-        self.found = None
-        self.plot.clear()
-        self.told.emit(sentence)
-
-    def _draw(self) -> None:
-        found, subject = self.found, self.subject
-        if found is None or subject is None:
-            return
+    def draw(self, subject: ModelSubject, found: ScoreCurves) -> None:
         self.plot.clear()
         own, theme = found.curves[subject.index], current_theme()
         look = subject.run.look
@@ -177,7 +168,7 @@ class ShapesPart(ModelPicture):
             drawn = pen(colour, width, run_dash(look.colour))
             self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
             return
-        # Levels have no order to draw a line along, and other splits may list them otherwise.
+        # Levels have no order, and other splits may list them in another one.
         place = {level: k for k, level in enumerate(own.levels[:_MOST_LEVELS])}
         at = [
             (place[level], y)
@@ -217,8 +208,8 @@ def _shapes(
     index: int,
     table: Table,
     spans: dict[str, float],
-    column: str | None,
-    post: Callable[[None], bool],
+    column: Any,
+    post: Post,
 ) -> ScoreCurves:
     def pulse(_what: str, _fraction: float) -> None:
         if post(None):
@@ -248,8 +239,8 @@ def _shapes(
 def _told(curve: ScoreCurve, value: float) -> str:
     if not curve.layout:
         return plain_number(value, 3)
-    told = dates.spell(value, curve.layout)
-    return told if np.ptp(curve.x) < 2 else told[:10]  # days, not their times
+    text = dates.spell(value, curve.layout)
+    return text if np.ptp(curve.x) < 2 else text[:10]  # days, not their times
 
 
 def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Statement:

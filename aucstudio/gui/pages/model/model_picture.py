@@ -1,42 +1,45 @@
-"""Base class of the views of the page Model."""
+"""Base classes of the pictures of the page Model."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from aucstudio.gui.common.control_row import ControlRow
 from aucstudio.gui.common.layouts import down, holding
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.whiskers import WhiskerChart
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.answer import Answer, Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]
+Post = Callable[[Any], bool]
+Found = TypeVar("Found")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ModelSubject:
-    """The run that the page is about.
+    """The run that the page shows.
 
     Attributes
     ----------
     run : ShownRun
     index : int
-        The split that is pointed at.
+        The selected split.
     table : Table or None
-        None where the table of the run is not open.
+        None if the table of the run is not open.
     band : (float, float)
     row : int or None
-        The row of the table that is pointed at.
+        The selected row of the table.
     """
 
     run: ShownRun
@@ -46,26 +49,43 @@ class ModelSubject:
     row: int | None = None
 
     @property
+    def record(self) -> RunRecord:
+        return self.run.record
+
+    @property
     def split(self) -> SplitResult:
-        return self.run.record.splits[self.index]
+        return self.record.splits[self.index]
 
     @property
     def name(self) -> str:
         return self.run.look.name
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What identifies the record."""
+        return self.record.id, self.record.created
 
-class ModelPicture(Asker, QWidget):
-    """One picture: its plot, its controls and its sentence.
+
+class ModelPicture(QWidget, Generic[Found]):
+    """One picture: its plot, its controls and its conclusion.
 
     Attributes
     ----------
     key, title, tip : str
-        Class attributes: its name in the chooser.
+        Class attributes: its name in the list of pictures.
     of_one_split : bool
-        Class attribute: whether it shows one split, so that there is one to choose.
+        Class attribute: whether it shows the selected split only.
+    table_shows : str
+        Class attribute: what the open table is needed for; empty if it is not needed.
+    keep : int
+        Class attribute: number of cached results.
+    pause : int
+        Class attribute: milliseconds without a change before work on a changed request starts.
     plot : PlotWidget
     row, bar : ControlRow, QWidget
         Its controls, for the row above the picture.
+    found : object or None
+        The result that is shown.
     """
 
     told = Signal(object)  # Statement or str
@@ -73,30 +93,163 @@ class ModelPicture(Asker, QWidget):
     title: ClassVar[str]
     tip: ClassVar[str]
     of_one_split: ClassVar[bool] = False
+    table_shows: ClassVar[str] = ""
+    keep: ClassVar[int] = 1
+    pause: ClassVar[int] = 0
 
     plot: Plot
 
     def __init__(self, shown: WhiskerChart | Plot) -> None:
         super().__init__()
         self.subject: ModelSubject | None = None
+        self.found: Found | None = None
+        self.shown = shown
         self.plot = shown.plot if isinstance(shown, WhiskerChart) else shown
         self.row = ControlRow()
         self.row.setContentsMargins(0, 0, 0, 0)
         self.bar = holding(self.row)
         self.setLayout(down(shown))
+        self._answer = Answer[Found](
+            self, self._on_found, self.show_none, self._on_progress, self.keep
+        )
+
+    # ------------------------------------------------------------- for subclasses
 
     def suits(self, run: ShownRun) -> bool:
-        """Return whether the picture means something for a run."""
-        raise TypeError(f"{type(self).__name__} does not say which runs it suits")
+        """Return whether the picture applies to a run."""
+        return True
 
-    def show_subject(self, subject: ModelSubject) -> None:
-        """Draw, now or when the numbers are there."""
-        raise TypeError(f"{type(self).__name__} does not say how it is drawn")
+    def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
+        """Return everything that the result depends on."""
+        return subject.key
+
+    def why_none(self, subject: ModelSubject) -> str:
+        """Explain why there is no picture; empty if there is one."""
+        if subject.table is None and self.table_shows:
+            return f"Open the table of this run to {self.table_shows}."
+        return ""
+
+    def work(self, subject: ModelSubject) -> tuple[Work[Found], str]:
+        """Return the computation of the result, and the sentence shown meanwhile."""
+        raise NotImplementedError
+
+    def draw(self, subject: ModelSubject, found: Found) -> None:
+        """Draw a result and emit its conclusion."""
+        raise NotImplementedError
 
     def data(self) -> Columns:
-        """Return the numbers behind the picture."""
+        """Return the numbers of the picture."""
         return {}
 
+    # ------------------------------------------------------------- showing
+
+    def show_subject(self, subject: ModelSubject) -> None:
+        """Draw the picture of a run, now or when its result is computed."""
+        self.subject = subject
+        self.ask()
+
+    def ask(self) -> None:
+        """Show the result for the current settings."""
+        subject = self.subject
+        if subject is None:
+            return
+        if why := self.why_none(subject):
+            self._answer.drop()
+            self.show_none(why)
+            return
+        key, last = self.request_key(subject), self._answer.key
+        work, sentence = self.work(subject)
+        if self._answer.ask(key, work, pause=0 if last is None else self.pause) and key != last:
+            self.show_none(sentence)
+
+    def redraw(self) -> None:
+        """Draw the result again."""
+        if self.subject is not None and self.found is not None:
+            self.draw(self.subject, self.found)
+
+    def show_none(self, sentence: str) -> None:
+        """Clear the picture and explain why."""
+        self.found = None
+        if not isinstance(self.shown, WhiskerChart):
+            self.plot.clear()
+        elif self.subject is not None:
+            self.shown.show_rows([], self.subject.run.look)
+        self.told.emit(sentence)
+
     def leave(self) -> None:
-        """Stop computations that are no longer shown."""
-        self.drop_questions()
+        """Cancel computations that are no longer shown."""
+        self._answer.drop()
+        self.subject = None
+
+    def _on_found(self, found: Found) -> None:
+        self.found = found
+        self.redraw()
+
+    def _on_progress(self, message: Any) -> None:
+        """Show a message of the computation."""
+
+
+class LongPicture(ModelPicture[Found]):
+    """A chart with a progress bar, and buttons to stop the computation and to continue it.
+
+    Attributes
+    ----------
+    unstarted : str
+        Class attribute: the sentence if it was stopped before there was a result.
+    """
+
+    unstarted: ClassVar[str]
+
+    def __init__(self, chart: WhiskerChart) -> None:
+        super().__init__(chart)
+        self.chart = chart
+
+    def make_progress(self, prefix: str, stop: tuple[str, str], again: tuple[str, str]) -> None:
+        """Add the progress bar and both buttons; each has an accessible name and a tip."""
+        self.bar_done = self.row.put(named(QProgressBar(), f"{prefix}_progress", "Progress"))
+        self.bar_done.setTextVisible(False)
+        self.bar_done.setFixedWidth(64)
+        self.stop_button, self.again_button = (
+            self.row.button(f"{prefix}_{name}_button", words, tip, verb)
+            for name, words, tip, verb in (
+                ("stop", "S&top", stop[1], self._answer.stop),
+                ("again", "&Go on", again[1], self._on_again),
+            )
+        )
+        self.stop_button.setAccessibleName(stop[0])
+        self.again_button.setAccessibleName(again[0])
+        self.show_progress()
+
+    def is_complete(self, found: Found) -> bool:
+        """Return whether nothing is left to compute."""
+        raise NotImplementedError
+
+    def ask(self) -> None:
+        super().ask()
+        self.show_progress()
+
+    def redraw(self) -> None:
+        self.show_progress()
+        super().redraw()
+
+    def show_none(self, sentence: str) -> None:
+        super().show_none(sentence or self.unstarted)
+        self.bar_done.setValue(0)
+        self.show_progress()
+        self.again_button.setVisible(not sentence)
+
+    def show_progress(self) -> None:
+        """Show the controls that apply now."""
+        busy = self._answer.busy
+        self.bar_done.setVisible(busy)
+        self.stop_button.setVisible(busy)
+        unfinished = self.found is not None and not self.is_complete(self.found)
+        self.again_button.setVisible(not busy and unfinished)
+
+    def _on_progress(self, message: Any) -> None:
+        self.bar_done.setValue(round(100 * message))
+
+    def _on_again(self) -> None:
+        if self.subject is not None:
+            self._answer.forget(self.request_key(self.subject))
+            self.ask()

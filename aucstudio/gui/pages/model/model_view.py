@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtWidgets import (
     QGraphicsItem,
@@ -38,7 +38,7 @@ class ModelView(PageView):
     follow_check : QCheckBox
     parts : list of ModelPicture
     part : ModelPicture
-        The one that is seen.
+        The visible one.
     """
 
     listens_to: ClassVar = {
@@ -53,7 +53,7 @@ class ModelView(PageView):
         super().__init__(session, "model_view", "Model")
         self.weights, self.row_part = WeightsPart(), RowPart()
         self.row_part.pointed.connect(lambda row: session.point_at(row=row))
-        self.parts: list[ModelPicture] = [
+        self.parts: list[ModelPicture[Any]] = [
             self.weights,
             MembersPart(),
             ImportancePart(),
@@ -90,14 +90,11 @@ class ModelView(PageView):
     def figure_data(self) -> Columns:
         return self.part.data() if self._flying or self._run() else {}
 
-    def busy(self) -> bool:
-        return self.part.busy()
-
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
         live, run = self.followed(), self._run()
-        self.weights.live_weights.leave()
+        self.weights.end_live()
         self._flying = live
         if live is not None:
             self._turn_to_flight(live)
@@ -120,7 +117,7 @@ class ModelView(PageView):
         self.part.show_subject(ModelSubject(run, index, table, band, row))
 
     def show_row(self) -> None:
-        """Turn to what moved the score of the row that is pointed at."""
+        """Show what moved the score of the selected row."""
         self._wanted = self.row_part.key
         self.refresh()
 
@@ -174,12 +171,12 @@ class ModelView(PageView):
         )
 
     def _offer_pictures(self, run: ShownRun) -> None:
-        """List the pictures that suit a run; what was chosen stays if it is among them."""
+        """List the pictures that apply to a run; keep the chosen one if it is among them."""
         suited = [part for part in self.parts if part.suits(run)]
         fill_combo(self.picture_combo, [(part.title, part.key) for part in suited])
         self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
 
-    def _turn_to(self, part: ModelPicture) -> None:
+    def _turn_to(self, part: ModelPicture[Any]) -> None:
         if part is not self.part:
             self.part.leave()
             self.part = part
@@ -195,7 +192,7 @@ class ModelView(PageView):
         self._wanted = str(self.picture_combo.itemData(index))
         self.refresh()
 
-    def _hear(self, part: ModelPicture, words: Statement | str) -> None:
+    def _hear(self, part: ModelPicture[Any], words: Statement | str) -> None:
         if part is not self.part or not (self._flying or self._run()):
             return
         self.sentence.setText(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -12,9 +11,8 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.background_picture import Question, WorkedOut
-from aucstudio.gui.pages.model.model_picture import Columns, ModelSubject
-from aucstudio.gui.state.session import ShownRun
+from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
+from aucstudio.gui.state.answer import Work
 from aucstudio.project.explain.one_row import (
     CSV_HEAD,
     Contribution,
@@ -34,32 +32,30 @@ _NO_ROW = "Choose a row: enter its number, or select one in Data, Scores or Pair
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Explained:
-    """A row taken apart, and where the run had it.
+    """Contributions to the score of a row.
 
     Attributes
     ----------
     detail : RowDetail
     place : str
-        Whether the model has seen the row, in one sentence.
+        Whether the model was trained on the row, in one sentence.
     """
 
     detail: RowDetail
     place: str
 
 
-Message = float | RowDetail
-
-
-class RowPart(WorkedOut[Explained]):
-    """Computes in the background; bars appear as soon as they are available."""
+class RowPart(LongPicture[Explained]):
+    """Contributions of columns to the score of one row; they appear as they are computed."""
 
     key: ClassVar = "row"
     title: ClassVar = "One row"
     tip: ClassVar = "How each column contributes to the score of the selected row"
     of_one_split: ClassVar = True
-    remembered: ClassVar = 16
+    table_shows: ClassVar = "explain its rows"
+    keep: ClassVar = 16
     unstarted: ClassVar = "Stopped before there was a result."
-    pointed = Signal(int)  # the number of a row was given
+    pointed = Signal(int)  # the number of a row was entered
 
     def __init__(self) -> None:
         super().__init__(WhiskerChart("model_row_plot", "", filled=True))
@@ -74,112 +70,89 @@ class RowPart(WorkedOut[Explained]):
         self.row_box.setGroupSeparatorShown(True)
         self.row_box.valueChanged.connect(self._on_number)
         tip = f"Off: only the {_SHOWN} columns with the largest contributions"
-        self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.draw)
-        self.make_working_controls(
+        self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.redraw)
+        self.make_progress(
             "model_row",
             ("Stop sampling", "Stop and keep the contributions so far"),
             ("Finish sampling", "Sample until the error is small"),
         )
-        self.show_state()
-
-    def suits(self, run: ShownRun) -> bool:
-        return True
 
     # ------------------------------------------------------------- computing
 
     def show_subject(self, subject: ModelSubject) -> None:
         if subject.row is None and subject.table is not None:
             subject = dataclasses.replace(subject, row=_worst_positive(subject))
-        self.subject = subject
-        table, row = subject.table, subject.row
-        self._show_number(subject)
-        if table is None:
-            self.show_none("Open the table of this run to explain its rows.")
-        elif row is None or row >= table.rows:
-            self.show_none(_NO_ROW)
-        else:
-            self._ask(subject)
-
-    def _show_number(self, subject: ModelSubject) -> None:
         table, row = subject.table, subject.row
         with QSignalBlocker(self.row_box):
-            # The number below the first says that there is none.
+            # The minimum, 0, means that no row is selected.
             self.row_box.setRange(0, 0 if table is None else table.rows)
             self.row_box.setSpecialValueText("No row")
             self.row_box.setValue(0 if row is None else row + 1)
         self.row_box.setEnabled(table is not None)
+        super().show_subject(subject)
 
     def _on_number(self, number: int) -> None:
         if number > 0:
             self.pointed.emit(number - 1)
 
-    def question(self, subject: ModelSubject) -> Question:
-        record = subject.run.record
+    def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
         assert subject.table is not None
-        return record.id, record.created, subject.index, subject.table.sha256, subject.row
+        return *subject.key, subject.index, subject.table.sha256, subject.row
 
-    def _ask(self, subject: ModelSubject) -> None:
-        key = self.question(subject)
-        if not self._answer.recall(key):
-            self.draw() if key == self._answer.key else self.begin(subject)
+    def why_none(self, subject: ModelSubject) -> str:
+        row, table = subject.row, subject.table
+        is_missing = table is not None and (row is None or row >= table.rows)
+        return _NO_ROW if is_missing else super().why_none(subject)
 
-    def begin(self, subject: ModelSubject) -> None:
-        table, record, index, row = subject.table, subject.run.record, subject.index, subject.row
+    def work(self, subject: ModelSubject) -> tuple[Work[Explained], str]:
+        table, record, index, row = subject.table, subject.record, subject.index, subject.row
         assert table is not None
         assert row is not None
 
-        def work(post: Callable[[Message], bool]) -> Explained:
+        def work(post: Post) -> Explained:
             split = record.splits[index]
 
             def listen(share: float, sofar: RowDetail | None) -> bool:
                 return post(share if sofar is None else sofar)
 
-            train = split.train_rows
             rows = record.experiment.data.with_scores(table)
             weights = split.train_weights
-            detail = explain_row(rows, split.model, row, train, weights=weights, listen=listen)
+            detail = explain_row(
+                rows, split.model, row, split.train_rows, weights=weights, listen=listen
+            )
             return Explained(detail, _place(record, index, row))
 
-        self.work_out(subject, work, f"Explaining the score of row {row + 1:,} separately…")
+        return work, f"Explaining the score of row {row + 1:,} separately…"
 
-    def _hear(self, message: Message) -> None:
+    def _on_progress(self, message: float | RowDetail) -> None:
         if isinstance(message, float):
-            self.bar_done.setValue(round(100 * message))
-            return
-        self.found = Explained(message, "")
-        self.draw()
+            super()._on_progress(message)
+        else:
+            self._on_found(Explained(message, ""))
 
     # ------------------------------------------------------------- drawing
 
-    def show_none(self, sentence: str) -> None:
-        self._answer.drop()
-        super().show_none(sentence)
+    def is_complete(self, found: Explained) -> bool:
+        return found.detail.found.complete
 
-    def is_complete(self) -> bool:
-        return self.found is None or self.found.detail.found.complete
-
-    def show_state(self) -> None:
-        super().show_state()
+    def show_progress(self) -> None:
+        super().show_progress()
         columns = 0 if self.found is None else len(self.found.detail.parts)
         self.all_check.setVisible(columns > _SHOWN)
 
-    def draw(self) -> None:
-        self.show_state()
-        if self.found is None or self.subject is None:
-            return
-        detail, subject = self.found.detail, self.subject
+    def draw(self, subject: ModelSubject, found: Explained) -> None:
+        detail = found.detail
         name = subject.split.model.positive
         self.plot.setLabel("bottom", f"Moves the score (to the right: towards {name})")
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=detail.exact) for part in detail.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
-        others = "the training rows"
+        words = headline(detail, detail.row + 1, "the training rows")
         if self._answer.busy:
-            words = headline(detail, detail.row + 1, others)
-            self.told.emit(Statement.of(words, "Still sampling: the error becomes smaller."))
-            return
-        told = filter(None, [self.found.place, *about(detail)])
-        self.told.emit(Statement.of(headline(detail, detail.row + 1, others), *told))
+            details = ["Still sampling: the error becomes smaller."]
+        else:
+            details = [found.place, *about(detail)]
+        self.told.emit(Statement.of(words, *details))
 
     def data(self) -> Columns:
         if self.found is None:
@@ -206,7 +179,7 @@ def _whisker(part: Contribution, *, exact: bool) -> Whisker:
 
 
 def _place(record: RunRecord, index: int, row: int) -> str:
-    """State whether the model has seen the row, and which one has not."""
+    """State whether the model was trained on the row, and which split held it out."""
     split = record.splits[index]
     several = len(record.splits) > 1
     which = f"Split {index + 1}" if several else f"The {record.experiment.method} run"

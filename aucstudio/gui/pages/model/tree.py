@@ -19,23 +19,25 @@ from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, mixed
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
+from aucstudio.gui.state.answer import Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.explain.trees import Node, plain_number, read_tree
 
-_KEPT = 16  # trees of an ensemble that come back at once
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
 _MOST_LEAVES = 400  # drawn at once
 _TINT = 0.14
 
 
-class TreePart(ModelPicture):
-    """The tree of the split that is pointed at, to as many levels as fit or are asked for."""
+class TreePart(ModelPicture[Node]):
+    """A tree of the selected split, to the chosen level or to as many levels as fit."""
 
     key: ClassVar = "tree"
     title: ClassVar = "Tree"
     tip: ClassVar = "Splits of a tree and the rows in each leaf"
     of_one_split: ClassVar = True
+    table_shows: ClassVar = "see the rows in each leaf"
+    keep: ClassVar = 16
 
     def __init__(self) -> None:
         super().__init__(make_plot("model_tree_plot", "", ""))
@@ -43,17 +45,15 @@ class TreePart(ModelPicture):
         self.plot.hideAxis("left")
         self.plot.hideAxis("bottom")
         self.plot.invertY(True)
-        self.root: Node | None = None
         self.placed: Placed | None = None
-        self._answer = self.answer(self._on_found, self.told.emit, keep=_KEPT)
-        self._again = delayed(self, 50, self._draw)
+        self._again = delayed(self, 50, self.redraw)
         self.tree_box = whole_box("model_tree_box", "Tree", 0, 99)
         self.tree_box.setKeyboardTracking(False)
-        self.tree_box.valueChanged.connect(self._ask)
+        self.tree_box.valueChanged.connect(self.ask)
         self.row.put(self.tree_box, "Tr&ee", "Which tree of the ensemble")
         self.levels_box = whole_box("model_levels_box", "Levels", 0, 99)
         self.levels_box.setSpecialValueText("as fit")
-        self.levels_box.valueChanged.connect(self._draw)
+        self.levels_box.valueChanged.connect(self.redraw)
         self.row.put(self.levels_box, "Le&vels", "Number of levels drawn")
 
     def suits(self, run: ShownRun) -> bool:
@@ -62,74 +62,56 @@ class TreePart(ModelPicture):
     # ------------------------------------------------------------- computing
 
     def show_subject(self, subject: ModelSubject) -> None:
-        self.subject = subject
-        scorer = subject.split.model.scorer
-        assert isinstance(scorer, EnsembleScorer)
-        several = len(scorer.roots) > 1
-        self.row.show(several, self.tree_box)
+        count = len(_scorer(subject).roots)
+        self.row.show(count > 1, self.tree_box)
         with QSignalBlocker(self.tree_box):
-            self.tree_box.setRange(1, len(scorer.roots))
-            self.tree_box.setSuffix(f" of {len(scorer.roots)}")
-        self._ask()
+            self.tree_box.setRange(1, count)
+            self.tree_box.setSuffix(f" of {count}")
+        super().show_subject(subject)
 
-    def _ask(self) -> None:
-        subject = self.subject
-        if subject is None:
-            return
+    def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
+        return *subject.key, subject.index, self.tree_box.value()
+
+    def work(self, subject: ModelSubject) -> tuple[Work[Node], str]:
         table, split, tree = subject.table, subject.split, self.tree_box.value() - 1
-        if table is None:
-            self._answer.drop()
-            self.root = self.placed = None
-            self.plot.clear()
-            self.told.emit("Open the table of this run to see the rows in each leaf.")
-            return
-        asked = (subject.run.record.id, subject.run.record.created, subject.index, tree)
+        assert table is not None
 
-        def work(_post: Callable[[None], bool]) -> Node:
-            scorer, preparation = split.model.scorer, split.model.preparation
-            assert isinstance(scorer, EnsembleScorer)
+        def work(_post: object) -> Node:
+            preparation, layouts = split.model.preparation, split.model.schema.layouts
             rows = preparation.apply(table, split.train_rows)
-            layouts = split.model.schema.layouts
-            return read_tree(scorer, tree, preparation, rows, split.train_positive, layouts)
+            positive = split.train_positive
+            return read_tree(_scorer(subject), tree, preparation, rows, positive, layouts)
 
-        if self._answer.ask(asked, work):
-            self.told.emit("Sending the training rows through the tree…")
-
-    def _on_found(self, root: Node) -> None:
-        self.root = root
-        self._draw()
+        return work, "Sending the training rows through the tree…"
 
     # ------------------------------------------------------------- drawing
 
-    def levels_that_fit(self) -> int:
-        """Return how many levels can be read in the space there is."""
-        assert self.root is not None
-        deepest = max(1, int(self.plot.width()) // _COLUMN - 1)
+    def draw(self, subject: ModelSubject, found: Node) -> None:
         slots = max(4, int(self.plot.height()) // _SLOT)
-        levels = 1
-        while levels < deepest and ends_at(self.root, levels + 1) <= slots:
-            levels += 1
-        return levels
-
-    def _draw(self) -> None:
-        if self.root is None or self.subject is None:
-            return
-        levels = self.levels_box.value() or self.levels_that_fit()
-        while levels > 1 and ends_at(self.root, levels) > _MOST_LEAVES:
+        levels = self.levels_box.value() or self._levels_that_fit(found, slots)
+        while levels > 1 and ends_at(found, levels) > _MOST_LEAVES:
             levels -= 1
-        self.placed = place(self.root, levels)
+        self.placed = place(found, levels)
         self.plot.clear()
         self._draw_branches(self.placed)
-        leaves = ends_at(self.root, levels)
+        leaves = ends_at(found, levels)
         depth = max(placed.x for placed in self.placed.walk())
         room = max(80, int(self.plot.width() / (depth + 1.05)) - 12)
         for placed in self.placed.walk():
             self._draw_node(placed, room)
-        seen = min(leaves, max(4, int(self.plot.height()) // _SLOT))
         across = -0.05, depth + 1.0
-        self.plot.set_whole(across, (-0.6, seen - 0.4), reach=(across, (-0.6, leaves - 0.4)))
+        seen = (-0.6, min(leaves, slots) - 0.4)
+        self.plot.set_whole(across, seen, reach=(across, (-0.6, leaves - 0.4)))
         self.plot.show_whole()
-        self.told.emit(_sentence(self.subject, self.root, levels))
+        self.told.emit(_sentence(subject, found, levels))
+
+    def _levels_that_fit(self, root: Node, slots: int) -> int:
+        """Return how many levels are readable in the available space."""
+        deepest = max(1, int(self.plot.width()) // _COLUMN - 1)
+        levels = 1
+        while levels < deepest and ends_at(root, levels + 1) <= slots:
+            levels += 1
+        return levels
 
     def _draw_branches(self, placed: Placed) -> None:
         ends = [
@@ -141,7 +123,7 @@ class TreePart(ModelPicture):
         y = [v for _, py, _, cy in ends for v in (py, cy, cy, cy)]
         line = pen(current_theme().neutral, 1.2)
         self.plot.addItem(pg.PlotDataItem(x, y, pen=line, connect="pairs"))
-        # Said once, at the root; it is the same everywhere.
+        # Written at the root only.
         for child, words, side in zip(placed.children, ("yes", "no"), (1, 0), strict=False):
             answer = pg.TextItem(words, color=current_theme().muted, anchor=(0, side))
             answer.setPos(placed.x, child.y)
@@ -154,13 +136,15 @@ class TreePart(ModelPicture):
         width = QFontMetrics(self.font()).horizontalAdvance
         words = f"{_fitted(first, room, width)}\n{m:,} of {m + n:,} positive"
         end = not placed.children
-        side = theme.positive if m * self._negatives() > n * self._positives() else theme.negative
+        assert self.found is not None
+        is_positive = m * self.found.negatives > n * self.found.positives
+        side = theme.positive if is_positive else theme.negative
         item = pg.TextItem(
             words,
             color=theme.text,
             anchor=(0, 0.5),
             border=pen(side if end else theme.neutral, 1.0),
-            # Not see-through: a branch must not show under its end.
+            # Opaque: a branch must not show through its end.
             fill=mixed(theme.card, side, _TINT) if end else theme.card,
         )
         plain_tooltip(item, full)
@@ -169,14 +153,13 @@ class TreePart(ModelPicture):
         self.plot.addItem(item)
 
     def _words(self, placed: Placed) -> tuple[str, str]:
-        """Return a node's first line, and what it says when it is pointed at."""
+        """Return the first line of a node, and its tooltip."""
         node = placed.node
         if placed.folded:
             return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves below it"
         if node.is_leaf:
             assert self.subject is not None
-            scorer = self.subject.split.model.scorer
-            assert isinstance(scorer, EnsembleScorer)
+            scorer = _scorer(self.subject)
             if len(scorer.roots) > 1:
                 words = f"adds {plain_number(node.value, 3)}"
             else:
@@ -188,20 +171,14 @@ class TreePart(ModelPicture):
             f"{node.condition}?\nyes: up, no: down; missing counts as {gaps}",
         )
 
-    def _positives(self) -> int:
-        return self.root.positives if self.root else 0
-
-    def _negatives(self) -> int:
-        return self.root.negatives if self.root else 0
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._again.start()
 
     def data(self) -> Columns:
-        if self.root is None:
+        if self.found is None:
             return {}
-        nodes = all_nodes(self.root)
+        nodes = all_nodes(self.found)
         return {
             "node": [node.index for node in nodes],
             "depth": [node.depth for node in nodes],
@@ -212,6 +189,12 @@ class TreePart(ModelPicture):
             "negatives": [node.negatives for node in nodes],
             "value": [node.value for node in nodes],
         }
+
+
+def _scorer(subject: ModelSubject) -> EnsembleScorer:
+    scorer = subject.split.model.scorer
+    assert isinstance(scorer, EnsembleScorer)
+    return scorer
 
 
 def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
@@ -229,23 +212,23 @@ def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     leaves = [node for node in nodes if node.is_leaf]
     best = max(leaves, key=lambda node: node.value)
     deep = max(node.depth for node in nodes)
-    said = [
+    sentences = [
         f"The tree has {len(leaves):,} leaves and up to {deep} splits on a path, the first being "
         f"{root.condition}; a yes goes up.",
         f"Its best leaf has {best.positives:,} of {root.positives:,} positives and "
         f"{best.negatives:,} of {root.negatives:,} negatives of the training rows.",
     ]
     if levels < deep:
-        said.append(f"{levels} of {deep} levels are drawn.")
+        sentences.append(f"{levels} of {deep} levels are drawn.")
     small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
     if small:
-        said.append(f"{small:,} leaves have fewer than five rows.")
-    return Statement.of(*said)
+        sentences.append(f"{small:,} leaves have fewer than five rows.")
+    return Statement.of(*sentences)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placed:
-    """A node as it is drawn; ``folded`` where what is under it is not."""
+    """A node with its position; ``folded`` if its children are not drawn."""
 
     node: Node
     x: float

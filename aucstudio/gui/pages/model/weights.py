@@ -22,62 +22,18 @@ from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.runs.progress import Look
 
 MOST_ROWS = 60
-# Rows that changed places with every look could not be read; as the weights come to rest, so do
-# the rows.
-_SORTED_AGAIN = 2.0  # times as long into the fit
-
-
-class LiveWeights:
-    """Moves the dots of a chart along with the weights of the run in progress."""
-
-    def __init__(self, chart: WhiskerChart) -> None:
-        self._found: Coefficients | None = None
-        self._chart = chart
-        self._look: Look | None = None
-        self._learnt: Preparation | None = None
-        self._order: NDArray[np.intp] = np.empty(0, dtype=np.intp)
-        self._sorts_at = 0.0
-
-    def leave(self) -> None:
-        """Discard the drawing, so that the next one starts afresh."""
-        self._found = self._look = self._learnt = None
-
-    def follow(self, live: LiveRun) -> Coefficients | None:
-        """Draw the current weights and return them; None if there are no new ones."""
-        look, learnt = live.picture, live.preparation
-        if look is None or learnt is None or look is self._look:
-            return None
-        assert isinstance(look.scorer, LinearScorer)
-        weights = look.scorer.weights
-        if not np.isfinite(weights).all():
-            return None
-        self._look = look
-        if self._found is None or learnt is not self._learnt or look.seconds >= self._sorts_at:
-            self._learnt, self._sorts_at = learnt, _SORTED_AGAIN * look.seconds
-            self._order = np.argsort(-np.abs(weights), kind="stable")
-            self._found = gather_weights([(learnt, weights)])
-            rows = zip(self._found.names[:MOST_ROWS], weights[self._order].tolist(), strict=False)
-            self._chart.show_rows(
-                [Whisker(name, value, np.nan, np.nan, name) for name, value in rows], live.look
-            )
-        else:
-            now = weights[self._order]
-            self._found = dataclasses.replace(self._found, weights=now[None])
-            self._chart.move_dots(now[:MOST_ROWS])
-        return self._found
+# Rows that change places at every step cannot be read.
+_SORTED_AGAIN = 2.0  # rows are sorted again when the fit has taken so many times as long
 
 
 def is_linear(live: LiveRun) -> bool:
-    """Return whether the run in progress has weights to show at this moment."""
+    """Return whether the run in progress has weights now."""
     look = live.picture
     return look is not None and live.preparation is not None and look.scorer.kind == "linear"
 
 
-class WeightsPart(ModelPicture):
-    """Dots are means over the splits, whiskers run from the least to the largest.
-
-    Of a run in progress, the dots are the weights as they stand.
-    """
+class WeightsPart(ModelPicture[Coefficients]):
+    """Dots are means over the splits, or current weights of a run in progress; whiskers, ranges."""
 
     key: ClassVar = "coefficients"
     title: ClassVar = "Coefficients"
@@ -91,20 +47,23 @@ class WeightsPart(ModelPicture):
             "model_weights_plot", "Weight for one standard deviation, or for a level"
         )
         super().__init__(self.chart)
-        self.live_weights = LiveWeights(self.chart)
-        self.found: Coefficients | None = None
         self._first_split = 0
+        self._look: Look | None = None
+        self._order: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+        self._sorts_at = 0.0
+        self._prepared: Preparation | None = None
 
     def suits(self, run: ShownRun) -> bool:
         return all(split.coef is not None for split in run.record.splits)
 
-    def show_subject(self, subject: ModelSubject) -> None:
-        self.live_weights.leave()
-        self.subject = subject
-        self.found = found = coefficients(subject.run.record.splits)
+    def ask(self) -> None:
+        self.end_live()
+        found = None if self.subject is None else coefficients(self.subject.record.splits)
         self._first_split = 0
-        if found is None:
-            return
+        if found is not None:
+            self._on_found(found)
+
+    def draw(self, subject: ModelSubject, found: Coefficients) -> None:
         self.plot.setLabel("bottom", f"Weight for {found.step}, or for a level")
         low, high = np.nanmin(found.weights, axis=0), np.nanmax(found.weights, axis=0)
         if len(found.weights) == 1:
@@ -113,12 +72,31 @@ class WeightsPart(ModelPicture):
         self.chart.show_rows(Whiskers(found.names, found.mean, low, high, tip), subject.run.look)
         self.told.emit(_sentence(subject, found))
 
+    def end_live(self) -> None:
+        """Forget the run in progress."""
+        self._look = self._prepared = None
+
     def show_live(self, live: LiveRun) -> None:
         """Draw the weights of the run in progress, unless they are drawn already."""
-        found = self.live_weights.follow(live)
-        if found is not None:
-            self.found, self._first_split = found, live.split
-            self.told.emit(_live_sentence(live, found))
+        look, prepared = live.picture, live.preparation
+        if look is None or prepared is None or look is self._look:
+            return
+        assert isinstance(look.scorer, LinearScorer)
+        weights = look.scorer.weights
+        if not np.isfinite(weights).all():
+            return
+        self._look, self._first_split = look, live.split
+        if prepared is not self._prepared or look.seconds >= self._sorts_at or not self.found:
+            self._prepared, self._sorts_at = prepared, _SORTED_AGAIN * look.seconds
+            self._order = np.argsort(-np.abs(weights), kind="stable")
+            self.found = gather_weights([(prepared, weights)])
+            rows = zip(self.found.names[:MOST_ROWS], weights[self._order].tolist(), strict=False)
+            self.chart.show_rows([Whisker(n, x, np.nan, np.nan, n) for n, x in rows], live.look)
+        else:
+            now = weights[self._order]
+            self.found = dataclasses.replace(self.found, weights=now[None])
+            self.chart.move_dots(now[:MOST_ROWS])
+        self.told.emit(_live_sentence(live, self.found))
 
     def data(self) -> Columns:
         found = self.found
@@ -169,12 +147,12 @@ def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     words = f"{live.look.name} {verb}{split}: current weights."
     if not found.mean.any():
         return Statement(words, "All weights are still 0.")
-    said = Statement(words, _strongest(found, "so far"))
+    text = Statement(words, _strongest(found, "so far"))
     count = len(found.names)
     if count > MOST_ROWS:
         drawn = f"Of {count:,} weights the {MOST_ROWS} that were largest recently are drawn."
-        return said.then(drawn)
-    return said
+        return text.then(drawn)
+    return text
 
 
 def _strongest(found: Coefficients, where: str) -> str:

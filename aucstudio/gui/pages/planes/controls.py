@@ -8,16 +8,16 @@ from typing import ClassVar
 from aucstudio.gui.common.choices import fill_names
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.gui.pages.planes.subject import Subject
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane
 
 
 class PlaneControls(PageView):
-    """A page with a plane to choose; the split is what the whole session points at.
+    """A page with a choice of plane, features, split and rows.
 
-    A subclass gives the prefix of its controls' names.
+    A subclass declares the prefix of the names of its controls.
     """
 
     planes: ClassVar = {
@@ -32,6 +32,7 @@ class PlaneControls(PageView):
         super().__init__(session, name, title)
         self._wanted: tuple[str, str] | None = None
         self._chosen_for: str | None = None
+        self.picture: PlanePicture | None = None
         self._make_plane_controls()
 
     def _make_plane_controls(self) -> None:
@@ -64,7 +65,7 @@ class PlaneControls(PageView):
         self.rows_combo = row.choice(*self.rows_choice, held_out, self.mark_stale)
 
     def _on_plane(self) -> None:
-        # What is chosen for one table means little on another.
+        # The choice holds for this table only.
         self._chosen_for = self._table_key()
         self.mark_stale()
 
@@ -72,11 +73,11 @@ class PlaneControls(PageView):
         return "" if self.session.table is None else self.session.table.sha256
 
     def is_exact(self, subject: Subject) -> bool:
-        """Return whether the plane of two features leaves nothing out."""
+        """Return whether the plane of two features is exact."""
         return is_whole_plane(subject.preparation)
 
     def _turn_to_default(self, subject: Subject) -> None:
-        """Show the features themselves where there are just two, unless a plane was chosen."""
+        """Show the features themselves if there are exactly two, unless a plane was chosen."""
         if self._chosen_for != self._table_key():
             kind = FEATURES if self.is_exact(subject) else next(iter(self.planes))
             quietly(self.plane_combo.setCurrentIndex, self.plane_combo.findData(kind))
@@ -87,17 +88,13 @@ class PlaneControls(PageView):
 
     def _on_feature(self, axis: int) -> None:
         x, y = self.x_feature.currentText(), self.y_feature.currentText()
-        shown = self.shown_plane()
-        if x == y and shown is not None and shown.features is not None:
-            # The same feature twice is no plane: the two change places.
+        shown = None if self.picture is None else self.picture.plane.features
+        if x == y and shown is not None:
+            # The same feature twice is not a plane: the two are exchanged.
             other = self.y_feature if axis == 0 else self.x_feature
-            quietly(other.setCurrentIndex, shown.features[axis])
+            quietly(other.setCurrentIndex, shown[axis])
         self._wanted = self.x_feature.currentText(), self.y_feature.currentText()
         self.mark_stale()
-
-    def shown_plane(self) -> Plane | None:
-        """Return the plane that is seen at this moment."""
-        raise TypeError(f"{type(self).__name__} has no plane")
 
     def _fill_controls(self, subject: Subject | None) -> None:
         if subject is not None:
@@ -115,7 +112,7 @@ class PlaneControls(PageView):
         self.split_combo.offer(splits, self.session.focus.split)
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
-        """Return the features that were chosen, if the subject has them; if it has two, these."""
+        """Return the chosen features if the subject has them, or its only two."""
         names = subject.preparation.feature_names
         if self._wanted is None or not set(self._wanted) <= set(names):
             return (0, 1) if is_whole_plane(subject.preparation) else None
@@ -131,5 +128,5 @@ class PlaneControls(PageView):
 
 
 def is_whole_plane(preparation: Preparation) -> bool:
-    """Return whether two numbers are all the features, so that their plane leaves nothing out."""
+    """Return whether the features are exactly two numbers."""
     return len(preparation.numbers) == 2 == len(preparation.feature_names)

@@ -23,26 +23,26 @@ from aucstudio.project.runs.record import SplitResult
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Subject:
-    """What a picture is about: a split of the chosen run, or the run in progress without one.
+    """A split of the selected run, or the run in progress.
 
     Attributes
     ----------
     key : tuple
-        Equal keys mean the same rows.
+        Identifies the rows.
     name : str
     preparation : Preparation
     weights : ndarray or None
         Of a linear scorer.
     sample : callable
-        Prepares the rows; not for the window's thread.
+        Prepares the rows, on another thread.
     run : ShownRun or None
     split : SplitResult or None
     held_out : bool
-        Whether the rows are those that the run was tested on, not those it was trained on.
+        Whether the rows are the held-out ones, not the training rows.
     in_table : bool
-        Whether the rows are those of the session's table, not of a test file.
+        Whether the rows are those of the open table, not of a test file.
     is_live : bool
-        Whether rows have the scores of the run in progress, as they are at this moment.
+        Whether rows have the current scores of the run in progress.
     scorer : Scorer or None
     """
 
@@ -65,6 +65,7 @@ class PlanePicture:
 
     Attributes
     ----------
+    subject : Subject
     sample : Sample
     plane : Plane
     places : ndarray of shape (N, 2)
@@ -72,19 +73,18 @@ class PlanePicture:
         What the page adds.
     """
 
+    subject: Subject
     sample: Sample
     plane: Plane
     places: Array
     extra: Any = None
 
 
-def find_subject(
-    session: Session, held_out: Callable[[ShownRun], bool], follow: bool = False
-) -> Subject | str:
-    """Return the subject of a session, or the sentence that says why there is none.
+def find_subject(session: Session, held_out: bool, follow: bool = False) -> Subject | str:
+    """Return the subject to show, or the sentence that explains why there is none.
 
-    ``held_out``: whether the rows that a run was tested on are shown; ``follow``: whether a run in
-    progress whose scores are no line in the picture of another run is shown itself.
+    ``held_out`` decides whether the held-out rows of a run are shown; ``follow`` whether a run in
+    progress with a non-linear scorer is shown itself.
     """
     run, live = session.run(session.selected), session.live
     if session.table is None:
@@ -99,7 +99,7 @@ def find_subject(
     if run is not None and run.record.splits:
         if run.record.experiment.data.sha256 != session.table.sha256:
             return f"{run.look.name} was trained on another table; its rows are not here."
-        return _finished_subject(run, session, session.table, held_out(run))
+        return _finished_subject(run, session, session.table, held_out)
     if live is not None and live.preparation is not None:
         return _live_subject(live, session.table, live.preparation)
     if run is not None:
@@ -109,7 +109,7 @@ def find_subject(
 
 
 def left_out_words(subject: Subject, what: str) -> str:
-    """State that scores are of other fits than the one that is drawn; empty where they are not."""
+    """State that the scores come from other fits than the one drawn; else return ""."""
     run = subject.run
     if run is None or run.record.experiment.validation.scheme != "leave-pair-out":
         return ""
@@ -121,12 +121,12 @@ def left_out_words(subject: Subject, what: str) -> str:
 
 
 def split_of(run: ShownRun, session: Session) -> int:
-    """Return the split of a run that is pointed at, or its last one if it has not so many."""
+    """Return the selected split of a run, or its last one."""
     return min(max(session.focus.split, 0), len(run.record.splits) - 1)
 
 
 def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
-    """Return whether two row numbers are a positive and a negative that a fit was given."""
+    """Return whether two row numbers are a positive and a negative row of the split."""
     if pair is None or subject.split is None or not subject.in_table:
         return False
     classes = [_class_of(subject.split, row) for row in pair]
@@ -134,7 +134,7 @@ def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
 
 
 def _class_of(split: SplitResult, row: int) -> bool | None:
-    """Return whether a row is a positive; None where the split has no such row."""
+    """Return whether a row is positive; None if the split does not have it."""
     for rows, positive in (
         (split.train_rows, split.train_positive),
         (split.test_rows, split.test_positive),
@@ -146,7 +146,7 @@ def _class_of(split: SplitResult, row: int) -> bool | None:
 
 
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
-    """Return the key of the subject that a run in progress is."""
+    """Return the key of a run in progress as a subject."""
     return () if live is None else (live.experiment.id, live.split)
 
 
@@ -174,7 +174,7 @@ def _finished_subject(run: ShownRun, session: Session, table: Table, held_out: b
 
 
 def _test_table(run: ShownRun, split: SplitResult) -> Table:
-    """Read the test file of a run, which must still hold the rows that it was tested on."""
+    """Read the test file of a run, which must be unchanged."""
     table = read_test_table(run.record.experiment)
     assert table is not None
     rows = np.flatnonzero(table.labelled())
@@ -189,7 +189,7 @@ def _test_table(run: ShownRun, split: SplitResult) -> Table:
 
 
 def is_curved(live: LiveRun | None) -> bool:
-    """Return whether a run in progress has a look at a scorer that is no line in any plane."""
+    """Return whether a run in progress has a non-linear scorer to show."""
     if live is None or live.picture is None or live.preparation is None:
         return False
     return not isinstance(live.picture.scorer, LinearScorer)

@@ -89,8 +89,8 @@ class RocControls:
         )
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)
-        self._bands = _choice(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
-        self._areas = _choice(self.show_menu, "&Partial area as", "area", AREAS)
+        self._bands = choice_menu(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
+        self._areas = choice_menu(self.show_menu, "&Partial area as", "area", AREAS)
         self.inset_action = make_action(
             self.show_menu,
             "inset_action",
@@ -157,10 +157,10 @@ class RocControls:
         )
 
 
-def _choice(
+def choice_menu(
     menu: QMenu, title: str, name: str, kinds: Mapping[str, tuple[str, str]]
 ) -> QActionGroup:
-    """Make a submenu of which one thing is chosen; at first the first."""
+    """Add a submenu of exclusive actions by key, with texts and tooltips; check the first."""
     part = menu.addMenu(title)
     part.setToolTipsVisible(True)
     group = QActionGroup(menu)
@@ -177,11 +177,11 @@ def _chosen(group: QActionGroup) -> str:
     return str(action.data())
 
 
-_EDITS = ("train_in_range_action",)  # of the plan, not of what is shown
+_EDITS = ("train_in_range_action",)  # edits the plan, not the view
 
 
 def remember_choices(choices: RocControls) -> None:
-    """Choose what was chosen last, and keep what is chosen from now on."""
+    """Restore the choices, and store them when they change."""
     kept = preferences().now.roc
     for name, combo in (
         ("face", choices.face_combo),

@@ -46,7 +46,7 @@ class RangeControl:
         with QSignalBlocker(choices.band_low), QSignalBlocker(choices.band_high):
             choices.band_low.setValue(band[0])
             choices.band_high.setValue(band[1])
-        # A band being dragged may differ by rounding; moving it then would fight the hand.
+        # A dragged range may differ by rounding; moving it would disturb the drag.
         if np.abs(np.subtract(item.band(), band)).max() > _ROUNDING:
             item.show_band(band)
 
@@ -55,13 +55,13 @@ class RangeControl:
         self.zoom(not self._zoomed)
 
     def zoom(self, to_band: bool) -> None:
-        """Show the range alone, or the whole curve."""
+        """Show the range only, or the full curve."""
         self._zoomed = to_band
         self._choices.zoom_button.setText("&Zoom out" if to_band else "&Zoom in")
         if to_band:
             self._canvas.show_part(*self.places())
         else:
-            self._canvas.show_whole()
+            self._canvas.plot.show_whole()
 
     def heights(self) -> tuple[float, float]:
         """Return the lowest and the highest TPR of the drawn curves within the range."""
@@ -79,13 +79,13 @@ class RangeControl:
         return across, _stretch(place(up, bottom), place(up, top))
 
     def _on_drag(self) -> None:
-        """Take on what is dragged, at round rates unless Alt is held."""
+        """Set the dragged range, at round rates unless Alt is held."""
         band, old = self._canvas.band_item.band(), self._session.plan.band
         is_free = QApplication.keyboardModifiers() & Qt.KeyboardModifier.AltModifier
         self._session.set_band(*curves.fit_band(*(band if is_free else self._round(band)), old))
 
     def _round(self, band: Band) -> Band:
-        """Round the edges that have moved; a range moved as a whole keeps its width."""
+        """Round the edges that have moved; a range that is dragged keeps its width."""
         old = self._session.plan.band
         moved = [abs(new - was) > _ROUNDING for new, was in zip(band, old, strict=True)]
         low, high = (

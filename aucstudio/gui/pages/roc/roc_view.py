@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -22,11 +23,11 @@ from aucstudio.gui.pages.roc.picture.canvas import Canvas
 from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.picture.inset import Magnified
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
-from aucstudio.gui.pages.roc.picture.lines import Flight, Lines
+from aucstudio.gui.pages.roc.picture.lines import Lines, LiveLine
 from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.range_control import RangeControl, TrainingRange
 from aucstudio.gui.pages.roc.words import readouts, sentences
-from aucstudio.gui.pages.roc.words.sentences import Saying
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 
@@ -48,15 +49,16 @@ class RocView(PageView):
     layers : Layers
         What can be drawn over the curves.
     readout : Readout
-        What is at the pointer, or what a person drags.
+        Description of the point at the pointer, or of a drag.
     """
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "band": "refresh_band",
-        "band_rested": "_tell",
-        "focus": "_tell_layers",
-        "plan": "_tell",
+        "band": "_show_band",
+        "band_rested": "_show_conclusion",
+        "focus": "_show_layers",
+        "stakes": "_show_layers",
+        "plan": "_show_conclusion",
     }
 
     shows_threshold: ClassVar = True
@@ -69,12 +71,13 @@ class RocView(PageView):
         self.pictures = (self.plot,)
         self.axes = self.choices.face_combo, self.choices.axis_combo
         self.lines = Lines(self.plot)
-        self.flight = Flight(self.canvas.live_item)
-        self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
-        self.saying = Saying(self, self._tell)
+        self.flight = LiveLine(self.canvas.live_item)
+        self.confidence = bands.ConfidenceBands(self.plot, self._show_band)
         self.training_range = TrainingRange(session, self.choices.train_action)
-        self._curves = self.answer(lambda _done: self.mark_stale())
-        self._told = Statement()
+        self._curves = Answer[None](self, lambda _done: self.mark_stale())
+        self._comparing = Answer(self, self._on_compared)
+        self._compared: object = None  # the runs that the conclusion is about
+        self._conclusion = self._comparison = Statement()
         self._cramped = False
         self._rows: list[LegendRow] = []
         self._notes: list[str] = []
@@ -86,7 +89,7 @@ class RocView(PageView):
             self.plot,
             session,
             self.choices.show_menu,
-            self._tell_layers,
+            partial(self.update_part, self._show_layers),
             lambda place: self.canvas.crowd(place, self.lines),
         )
         self.body.setSpacing(16)
@@ -94,7 +97,7 @@ class RocView(PageView):
         self.body.addWidget(self.layers.side)
         self._connect()
         remember_choices(self.choices)
-        self.canvas.dress()
+        self.canvas.apply_theme()
         self._show_axes([])
 
     # ------------------------------------------------------------- making
@@ -104,9 +107,10 @@ class RocView(PageView):
         choices, canvas = self.choices, self.canvas
         for combo in (choices.face_combo, choices.axis_combo, choices.curve_combo):
             combo.currentIndexChanged.connect(self.mark_stale)
-        choices.on_area(self.refresh_band)
-        choices.on_confidence(self.refresh_band)
-        choices.inset_action.toggled.connect(self.refresh_band)
+        show_band = partial(self.update_part, self._show_band)
+        choices.on_area(show_band)
+        choices.on_confidence(show_band)
+        choices.inset_action.toggled.connect(lambda _on: show_band())
         canvas.box.sigRangeChanged.connect(self._on_range)
         canvas.box.sigResized.connect(self._on_resized)
         self.plot.hovered.connect(self._on_hover)
@@ -120,16 +124,10 @@ class RocView(PageView):
         return readouts.line_columns(self._face(), self.lines.drawn)
 
     def footnote(self) -> str:
-        """State for which ranges runs were trained that have a mark.
-
-        The legend may have no room.
-        """
+        """State the ranges for which the marked runs were trained; the legend may be hidden."""
         band, runs = self.session.plan.band, self.lines.runs()
         words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
         return f"{readouts.ELSEWHERE} {words[0]}" if words else ""
-
-    def busy(self) -> bool:
-        return super().busy() or self.layers.busy
 
     # ------------------------------------------------------------- showing
 
@@ -139,11 +137,11 @@ class RocView(PageView):
         if waiting:
             key = tuple(record.id for record in waiting)
             if self._curves.ask(key, lambda _post: curves.make_ready(waiting)):
-                self._tell()
+                self._show_conclusion()
                 return
-        self._fit_controls(runs)
-        self.canvas.dress()
-        self.layers.dress()
+        self.choices.fit(any(len(run.record.splits) > 1 for run in runs))
+        self.canvas.apply_theme()
+        self.layers.apply_theme()
         self._show_axes(runs)
         axes = self.canvas.along, self.canvas.up
         self.lines.draw(runs, self._face(), self.choices.every, axes, self.session.selected)
@@ -151,20 +149,13 @@ class RocView(PageView):
         self._show_live()
         self._show_band()
 
-    def refresh_band(self) -> None:
-        """Show the FPR range and the areas in it; the curves stay."""
-        if self.isVisible():
-            self._show_band()
-        else:
-            self.mark_stale()
-
     def refresh_live(self) -> None:
         if self.flight.is_behind(self.session.live):
             self._show_live()
             self._show_rows()
             self.keep_still()
         if not self.lines.drawn:
-            self._tell()
+            self._show_conclusion()
 
     def moving(self) -> Container[QGraphicsItem]:
         return self.canvas.live_item, self.canvas.legend
@@ -172,14 +163,11 @@ class RocView(PageView):
     def _face(self) -> Face:
         return FACES[self.choices.face]
 
-    def _fit_controls(self, runs: list[ShownRun]) -> None:
-        self.choices.fit(any(len(run.record.splits) > 1 for run in runs))
-
     def let_controls_shrink(self) -> None:
-        """Leave the lists their width: what has no room is left out whole."""
+        """Keep the width of the lists: a list without room is hidden."""
 
     def _show_axes(self, runs: list[ShownRun]) -> None:
-        """Use the chosen axes while the runs need them; whole where they are others."""
+        """Set the axes for the runs; show them from end to end if they have changed."""
         known = [c for run in runs for c in curves.run_curves(run.record).curves]
         positives = max((curve.rows[0] for curve in known), default=500)
         negatives = max((curve.rows[1] for curve in known), default=500)
@@ -198,8 +186,8 @@ class RocView(PageView):
         self._show_confidence()
         self._show_inset(band)
         self._fill_legend()
-        self._tell_layers()
-        self._tell()
+        self._show_layers()
+        self._show_conclusion()
 
     def _shade(self, band: tuple[float, float]) -> None:
         drawn = next(self.lines.of(self.session.selected), None)
@@ -211,7 +199,7 @@ class RocView(PageView):
         self.canvas.thin(self.lines.window(), self.lines.pixels())
 
     def _show_confidence(self) -> None:
-        """Draw the bands of all runs where they are few, else of the chosen one."""
+        """Draw the confidence bands of a few runs, or that of the selected run."""
         runs = self.lines.runs() if self._face().key == "roc" else []
         if len(runs) > bands.MOST_RUNS:
             runs = [run for run in runs if run.record.id == self.session.selected]
@@ -236,28 +224,37 @@ class RocView(PageView):
         axes, seen = (self.canvas.along, self.canvas.up), (self.lines.window(), self.lines.pixels())
         self.flight.show(self.session.live, self._face(), axes, *seen)
 
-    def _tell(self) -> None:
+    def _show_conclusion(self) -> None:
         runs = self.session.checked_runs()
         empty = "" if runs else sentences.what_next(self.session)
         face = self._face()
-        # What to do next stands in the empty picture, or below one that is not empty.
         is_bare = bool(empty) and self.flight.curve is None
-        if empty:
-            told = Statement("" if is_bare else empty)
+        if empty:  # the next step is written into an empty picture, else below it
+            self._conclusion = Statement("" if is_bare else empty)
         elif self._curves.busy:
-            told = Statement("Drawing the curves…")
+            self._conclusion = Statement("Drawing the curves…")
         elif face.key == "roc":
-            told = self.saying.words(
-                runs, self.session.plan.band, moving=self.session.is_band_moving
-            )
+            self._compare(runs)
+            self._conclusion = self._comparison
         else:
-            told = sentences.face_sentence(face, runs)
-        self._told = told
-        self._say()
+            self._conclusion = sentences.face_sentence(face, runs)
+        self._show_sentence()
         self.training_range.show()
         self.canvas.hint.setText(empty)
         self.canvas.plot.setAccessibleDescription(empty)
         self.canvas.hint.setVisible(is_bare)
+
+    def _compare(self, runs: list[ShownRun]) -> None:
+        """Compare the runs; the last comparison of the same runs stays until the new one."""
+        about, band = tuple((run.record, run.look.name) for run in runs), self.session.plan.band
+        if about != self._compared:
+            self._compared, self._comparison = about, Statement("Comparing the runs…")
+        if not self.session.is_band_moving and (about, band) != self._comparing.key:
+            self._comparing.ask((about, band), lambda _post: sentences.roc_sentence(runs, band))
+
+    def _on_compared(self, comparison: Statement) -> None:
+        self._comparison = comparison
+        self._show_conclusion()
 
     def _fill_legend(self) -> None:
         face, band, runs = self._face(), self.session.plan.band, self.lines.runs()
@@ -273,7 +270,7 @@ class RocView(PageView):
         self.layers.isometrics.labels.place()
 
     def _show_rows(self) -> None:
-        """Show the finished runs in the legend, and the run in progress after them."""
+        """List the finished runs and the run in progress in the legend."""
         rows, legend = list(self._rows), self.canvas.legend
         live = self.flight.row(self._face(), self.session.plan.band, self.choices.area)
         size = legend.boundingRect().size()
@@ -284,7 +281,7 @@ class RocView(PageView):
     # ------------------------------------------------------------- layers
 
     def scene(self) -> Scene:
-        """Return the content of the picture, for the layers."""
+        """Return the current content of the picture, for the layers."""
         runs, session = self.lines.runs(), self.session
         by_id = {run.record.id: run for run in runs}
         return Scene(
@@ -300,23 +297,19 @@ class RocView(PageView):
             self._face().key,
         )
 
-    def _tell_layers(self) -> None:
-        if self.isVisible():
-            self.layers.show(self.scene())
-            self._say()
-        else:
-            self.mark_stale()
+    def _show_layers(self) -> None:
+        self.layers.show(self.scene())
+        self._show_sentence()
 
-    def _say(self) -> None:
+    def _show_sentence(self) -> None:
         cramped = _CRAMPED if self._cramped else ""
-        self.sentence.setText(self._told.then(self.layers.words, cramped))
+        self.sentence.setText(self._conclusion.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
-        # The first step may be the only one.
         self.lines.thin(moving=self._stands_still.isActive())
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
-        # Cards and labels find their place again when the picture stands still.
+        # Cards and labels are placed again when the range has stopped changing.
         self._stands_still.start()
 
     def _on_resized(self) -> None:
@@ -327,7 +320,7 @@ class RocView(PageView):
         self.lines.smooth()
         self._show_inset(self.session.plan.band)
         self._place_cards()
-        self._tell_layers()
+        self.update_part(self._show_layers)
 
     # ------------------------------------------------------------- pointing
 
@@ -338,10 +331,7 @@ class RocView(PageView):
             self.point_at(place.x(), place.y())
 
     def point_at(self, x: float, y: float) -> None:
-        """Read out the point of a curve nearest to a place of the plot.
-
-        While something is dragged it is that which is read out.
-        """
+        """Describe the point of a curve nearest to a position, unless something is dragged."""
         self._pointer = QPointF(x, y)
         if self._is_dragging:
             return
@@ -362,7 +352,7 @@ class RocView(PageView):
         self.readout.show_at(self.plot, self._pointer, words)
 
     def _read_band(self) -> None:
-        """Read out the FPR range that is dragged, and what it is worth to the chosen run."""
+        """Describe the dragged FPR range, and the partial area of the selected run in it."""
         self._is_dragging = True
         drawn = next(self.lines.of(self.session.selected), None)
         run = None if drawn is None else drawn.run
@@ -370,7 +360,7 @@ class RocView(PageView):
         self._read(readouts.band_words(run, self.session.plan.band, self.choices.area))
 
     def _read_operating_point(self) -> None:
-        """Read out the operating point that is dragged."""
+        """Describe the dragged operating point."""
         self._is_dragging = True
         self.canvas.mark(None)
         if self.layers.point.point is not None:
@@ -381,6 +371,6 @@ class RocView(PageView):
         self.clear_readout()
 
     def clear_readout(self) -> None:
-        """Read out nothing."""
+        """Hide the description."""
         self.canvas.mark(None)
         self.readout.show_nothing()

@@ -48,7 +48,7 @@ class HeightAxis(NumberAxis):
 
 FEW_ROWS = 60  # in a class: each then also has a mark of its own
 _FILL, _WRONG_FILL = 56, 150
-_FLOOR = 0.7  # rows, where a logarithmic axis begins: one row stands out above it
+_FLOOR = 0.7  # rows, the start of a logarithmic axis: below one row
 _RUGS = ((0.0, 0.03), (0.035, 0.065))  # positives and negatives, as shares of the height
 
 
@@ -59,7 +59,7 @@ class HeightScale:
     Attributes
     ----------
     floor : float
-        Where the bars stand.
+        The base of the bars.
     logarithmic : bool
         Heights are logarithms of counts; else densities within the class.
     """
@@ -93,7 +93,7 @@ class ScorePlot:
     band_item : LinearRegionItem
         Scores between the thresholds of the FPR range's ends.
     row_line : InfiniteLine
-        The row that is pointed at.
+        The selected row.
     legend : Legend
     """
 
@@ -192,7 +192,7 @@ class ScorePlot:
         lines = zip(names, (item.opts["pen"] for item in self.curves), strict=True)
         self.legend.explain([*lines, ("wrong side", self._full)])
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
         self._full.setBrush(theme.muted)

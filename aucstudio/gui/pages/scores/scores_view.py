@@ -35,7 +35,7 @@ from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.threshold_choice import counts_at
 from aucstudio.project.runs.record import SplitResult
 
-_WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
+_WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot
 _AIR = 14  # for the scroll bar
 _LEAST_ROWS = 180  # pixels
 _DECIMALS = 4
@@ -58,9 +58,9 @@ class ScoresView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "plan": "mark_stale",
-        "focus": "_on_focus",
-        "stakes": "_on_focus",
-        "band": "refresh_band",
+        "focus": "show_focus",
+        "stakes": "show_focus",
+        "band": "show_band",
     }
 
     shows_threshold: ClassVar = True
@@ -70,8 +70,8 @@ class ScoresView(PageView):
         self.distribution: ScoreDistribution | None = None
         self._names = ("", "")
         self._dressed: tuple[str, ...] = ()
-        self._subject: tuple[object, ...] = ()
-        self._decided = False
+        self._drawn: tuple[object, ...] = ()  # the run and split, or live run and scorer
+        self._finished: tuple[ShownRun, int, SplitResult] | None = None
         self._band_ends = (-math.inf, math.inf)
         self._make_controls()
         self.picture = ScorePlot("scores_plot")
@@ -84,7 +84,7 @@ class ScoresView(PageView):
         self.worst = WorstRows()
         self._lay_out()
         self._connect()
-        self.picture.dress()
+        self.picture.apply_theme()
 
     # ------------------------------------------------------------- making
 
@@ -141,70 +141,60 @@ class ScoresView(PageView):
 
     def refresh(self) -> None:
         live, run = self.followed(), self.session.run(self.session.selected)
-        self.picture.dress()
+        self.picture.apply_theme()
+        self._finished = None
         if live is not None:
             self._show_live(live)
         elif run is not None and run.record.splits:
             self._show_run(run)
         else:
-            self._show_nothing(run)
+            self._drawn, self.distribution = (), None
+            self._show_parts()
+            self.show_content(False)
+            soon, aim = "its scores appear after the first steps", "how both classes score"
+            self.sentence.setText(self.why_empty(run, "scores", soon, aim))
 
     def refresh_live(self) -> None:
         live = self.followed()
-        picture = () if live is None else (live, live.picture)
-        was_live = bool(self._subject) and isinstance(self._subject[0], LiveRun)
-        if (live is not None or was_live) and picture != self._subject:
+        drawn = () if live is None else (live, live.picture)
+        was_live = bool(self._drawn) and isinstance(self._drawn[0], LiveRun)
+        if (live is not None or was_live) and drawn != self._drawn:
             self.refresh()
-
-    def refresh_band(self) -> None:
-        """Shade the scores of the FPR range; all else stays."""
-        if self.isVisible() and self._split() is not None:
-            self._show_band()
-            self._tell(self._counts())
-        else:
-            self.mark_stale()
 
     def can_follow(self, live: LiveRun) -> bool:
         return live.picture is not None
 
-    def _split(self) -> SplitResult | None:
-        """Return the split that is drawn; None where none, or no longer the right one, is."""
-        run, focus = self.session.run(self.session.selected), self.session.focus
-        if run is None or not run.record.splits or self.followed() is not None:
-            return None
-        k = min(focus.split, len(run.record.splits) - 1)
-        return run.record.splits[k] if self._subject == (run.record.id, k) else None
-
     def _show_run(self, run: ShownRun) -> None:
         splits = run.record.splits
         k = min(self.session.focus.split, len(splits) - 1)
-        self.split_combo.offer(len(splits), k)
         split = splits[k]
+        self._finished = run, k, split
+        self.split_combo.offer(len(splits), k)
         self._names = (run.record.experiment.data.positive, split.model.negative)
-        if self._subject != (run.record.id, k):
-            self._subject = (run.record.id, k)
+        if self._drawn != (run.record.id, k):
+            self._drawn = (run.record.id, k)
             self._draw(ScoreDistribution.of(split.test_positive, split.test_scores))
             self.plot.show_whole()
         self._name_classes()
-        self._show_parts(True)
+        self._show_parts()
         from_file = run.record.experiment.validation.scheme == "file"
         table = self.session.table
         known = table is not None and table.sha256 == run.record.experiment.data.sha256
         self.worst.show_split(split, table if known and not from_file else None)
-        self._show_band()
-        self._show_focus()
+        self.show_band()
+        self.show_focus()
 
     def _show_live(self, live: LiveRun) -> None:
         picture = live.picture
         assert picture is not None
-        self._subject = (live, picture)
+        self._drawn = (live, picture)
         table = self.session.table
         positive = live.experiment.data.positive
         others = [] if table is None else [name for name in table.classes if name != positive]
         self._names = (positive, others[0] if len(others) == 1 else "the rest")
         self._draw(ScoreDistribution.of(picture.positive, picture.scores))
         self._name_classes()
-        self._show_parts(False)
+        self._show_parts()
         rows = len(picture.positive)
         self.sentence.setText(
             Statement(
@@ -213,37 +203,26 @@ class ScoresView(PageView):
             )
         )
 
-    def _show_nothing(self, run: ShownRun | None) -> None:
-        self._subject, self.distribution = (), None
-        self._show_parts(False)
-        self.show_content(False)
-        self.sentence.setText(
-            self.why_empty(
-                run, "scores", "its scores appear after the first steps", "how both classes score"
-            )
-        )
-
-    def _show_parts(self, decided: bool) -> None:
-        """Show what belongs to a finished run, or only the distributions."""
+    def _show_parts(self) -> None:
+        """Show the threshold and figures of a finished run, or only the distributions."""
         self.show_content(True)
-        self._decided = decided
         self.fit_page()
-        self.picture.show_parts(decided)
+        self.picture.show_parts(self._finished is not None)
 
     def fit_page(self) -> None:
-        """Show the figures beside the plot where both have room; the sentence has the counts."""
-        is_wide, decided = self.width() >= _WIDE, self._decided
-        self.side.setVisible(decided and is_wide)
-        self.controls.show(decided and self.split_combo.count() > 1, self.split_combo)
-        # Among the figures there is a threshold.
-        self.controls.show(decided and not is_wide, self.threshold_box, self.own_button)
+        """Show the figures next to the plot on a wide page; the conclusion has the counts."""
+        is_wide, finished = self.width() >= _WIDE, self._finished is not None
+        self.side.setVisible(finished and is_wide)
+        self.controls.show(finished and self.split_combo.count() > 1, self.split_combo)
+        # The figures include the threshold.
+        self.controls.show(finished and not is_wide, self.threshold_box, self.own_button)
 
     def _draw(self, distribution: ScoreDistribution) -> None:
         self.distribution = distribution
         self.picture.show(distribution)
         span = float(distribution.edges[-1] - distribution.edges[0])
         with QSignalBlocker(self.threshold_box):
-            # Fewer decimals would round the value, which nobody asked for.
+            # Fewer decimals would round the value.
             self.threshold_box.setDecimals(max(_DECIMALS, 3 - math.floor(math.log10(span))))
             self.threshold_box.setSingleStep(float(f"{span / 100:.0e}"))
 
@@ -257,65 +236,62 @@ class ScoresView(PageView):
         """Move the threshold, in every view."""
         self.session.set_threshold(threshold=value)
 
-    def _on_focus(self) -> None:
-        if self.isVisible() and self._split() is not None:
-            self._show_focus()
-        else:
-            self.mark_stale()
-
-    def _show_focus(self) -> None:
-        run, split = self.session.run(self.session.selected), self._split()
-        if run is None or split is None:
+    def show_focus(self) -> None:
+        """Show the threshold, its counts and the selected row."""
+        if self._finished is None:
             return
-        focus = self.session.focus
+        (run, k, split), focus = self._finished, self.session.focus
+        if min(focus.split, len(run.record.splits) - 1) != k:
+            self.mark_stale()
+            return
         quietly(self.threshold_box.setValue, focus.threshold)
         self.own_button.setEnabled(focus.threshold != 0.0)
         self.picture.show_threshold(focus.threshold)
-        counts = self._counts()
-        k = min(focus.split, len(run.record.splits) - 1)
-        self.chooser.show_chosen(Chosen.of_focus(self.session, run, k, counts))
+        self.chooser.show_chosen(Chosen.of_focus(self.session, run, k, self._counts(split)))
         self._show_row(split, focus.row)
-        self._tell(counts)
+        self._show_sentence()
 
     def _show_row(self, split: SplitResult, row: int | None) -> None:
-        # The rows of a test file are not those that other views point at.
+        # Rows of a test file are not rows of the table.
         at_hand = row is not None and self.worst.has_table
         place = np.flatnonzero(split.test_rows == row) if at_hand else np.empty(0, np.intp)
         score = float(split.test_scores[place[0]]) if len(place) else None
         self.picture.show_row(score, "" if row is None else f"row {row + 1:,}")
         self.worst.show_row(row)
 
-    def _counts(self) -> Confusion:
+    def _counts(self, split: SplitResult) -> Confusion:
         assert self.distribution is not None
         threshold = self.session.focus.threshold
-        split = self._split()
-        if split is not None and not Scores.of(split).independent:
-            return counts_at(curve_of(split), threshold)
-        return self.distribution.confusion(threshold)
+        if Scores.of(split).independent:
+            return self.distribution.confusion(threshold)
+        return counts_at(curve_of(split), threshold)
 
-    def _band_scores(self) -> tuple[float, float]:
-        """Return the thresholds of the FPR range's ends, the lower one first."""
+    def show_band(self) -> None:
+        """Shade the scores of the FPR range."""
+        if self._finished is not None:
+            self._band_ends = self._band_scores(self._finished[2])
+            self.picture.show_band(*self._band_ends)
+            self._show_sentence()
+
+    def _band_scores(self, split: SplitResult) -> tuple[float, float]:
+        """Return the thresholds at the ends of the FPR range, the lower one first."""
         assert self.distribution is not None
         low, high = self.session.plan.band
-        split = self._split()
-        if split is not None and split.test_weights is not None:
+        if split.test_weights is not None:
             curve = curve_of(split)
             bottom, top = (roc.ThresholdRule("fpr", fpr=rate).place(curve) for rate in (high, low))
-            return bottom if high < 1 else -math.inf, top if low > 0 else math.inf
-        negatives = self.distribution.negatives
-        bottom = roc.fpr_threshold(negatives, high) if high < 1 else -math.inf
-        return bottom, roc.fpr_threshold(negatives, low) if low > 0 else math.inf
+        else:
+            negatives = self.distribution.negatives
+            bottom, top = (roc.fpr_threshold(negatives, rate) for rate in (high, low))
+        return bottom if high < 1 else -math.inf, top if low > 0 else math.inf
 
-    def _show_band(self) -> None:
-        self._band_ends = self._band_scores()
-        self.picture.show_band(*self._band_ends)
-
-    def _tell(self, counts: Confusion) -> None:
-        run, band = self.session.run(self.session.selected), self.session.plan.band
-        if run is not None:
-            threshold = self.session.focus.threshold
-            told = threshold_sentence(run.look.name, threshold, counts, self._names)
-            self.sentence.setText(told.then(band_sentence(band, self._band_ends)))
+    def _show_sentence(self) -> None:
+        if self._finished is not None:
+            run, _, split = self._finished
+            threshold, counts = self.session.focus.threshold, self._counts(split)
+            sentence = threshold_sentence(run.look.name, threshold, counts, self._names)
+            band = band_sentence(self.session.plan.band, self._band_ends)
+            self.sentence.setText(sentence.then(band))
 
     def _name_classes(self) -> None:
         dressed = (*self._names, current_theme().name)

@@ -31,7 +31,7 @@ def threshold_sentence(
 
 
 def band_sentence(band: Band, scores: tuple[float, float]) -> str:
-    """Describe the scores of an FPR range; empty for the whole curve."""
+    """State the scores of an FPR range; empty for the full range."""
     low, high = _bounds(*scores)
     if low and high:
         place = f"between {low} and {high}"
@@ -62,7 +62,7 @@ def number(value: float) -> str:
 def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
     """Return every held-out score of every split: run, split, class, score, row from 1.
 
-    Where the table of the run is there and a column names its rows, what it says stands beside.
+    The identifier of each row is added if the table of the run is open and has one.
     """
     from_file = run.record.experiment.validation.scheme == "file"
     row = "test_file_row" if from_file else "row"

@@ -78,9 +78,9 @@ class WorstRows(QWidget):
     pointed : Signal(int)
         A row of the list was chosen: its number in the table.
     data_asked : Signal(int)
-        A row is to be seen among all others.
+        Show a row on the page Data.
     explaining : Signal(int)
-        What moved the score of a row is to be seen.
+        Explain the score of a row.
     worst : Worst or None
     """
 

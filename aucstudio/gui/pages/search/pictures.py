@@ -24,7 +24,7 @@ from aucstudio.project.runs.tuning import METRICS, PAUC, Search
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchAxes:
-    """What a picture needs beside the standing.
+    """What a picture needs besides the ranked candidates.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Profile(TitledPlot):
         fills = [QBrush(shade) for shade in shades]
         far = np.zeros(len(known), dtype=int) if alone else 1 - np.isin(known, high)
         level = standing.ranks[known] > 0
-        # Judged less often than others is hollow: such a mean cannot be compared yet.
+        # A candidate tested on fewer folds is hollow: its mean is not comparable yet.
         self.means.setData(
             pos=self._places[known],
             pen=[pens[k] for k in far],
@@ -179,15 +179,15 @@ class HeatMap(TitledPlot):
     Attributes
     ----------
     cells : BarGraphItem
-        The judged cells.
+        The tested cells.
     values : ndarray of shape (n_across, n_up)
-        Their means; NaN where a cell was not judged.
+        Their means; NaN for a cell that was not tested.
     hatch, best : PlotCurveItem
-        Cells that were not judged, and the outline of the best.
+        Cells that were not tested, and the outline of the best.
     ring : ScatterPlotItem
         In the chosen cell.
     scale : QGraphicsRectItem
-        Colours of low to high, beside the cells; the right axis has their numbers.
+        Colour scale next to the cells; the right axis has its numbers.
     """
 
     def __init__(self) -> None:

@@ -62,7 +62,7 @@ class Setting:
 
     @property
     def is_decades(self) -> bool:
-        """Whether powers of ten are what was tried."""
+        """Whether all values are powers of ten."""
         if not self.declared.log or not self.is_numeric:
             return False
         return all(value > 0 and math.log10(value).is_integer() for value in self.values)
@@ -150,13 +150,13 @@ class CandidateStanding:
     ----------
     search : Search
     counts : ndarray of int
-        Folds that each candidate was judged on.
+        Number of folds that each candidate was tested on.
     means, errors : ndarray of float
         Over these folds; standard errors are NaN below two.
     ranks : ndarray of int
         1 for the best; 0 where a candidate was judged less often than others.
     top : int or None
-        The best, or who leads until one was judged on every fold.
+        The best, or the leader until one was tested on every fold.
     """
 
     search: Search

@@ -50,7 +50,7 @@ class SearchView(PageView):
     Attributes
     ----------
     profile, heat : Profile, HeatMap
-        One of the two is seen: cells for a whole grid of two settings, else points.
+        One of the two is visible: cells for a full grid of two settings, else points.
     subject : SearchedRun or None
     standing : Standing or None
     readout, hover : PlainLabel, Readout
@@ -103,7 +103,7 @@ class SearchView(PageView):
         self.axes = (self.along_combo,)
         self.readout = named(PlainLabel(), "search_readout", "Candidate")
         self.readout.setProperty("role", "muted")
-        # What it says changes all the time; the window must not.
+        # The text changes often and must not resize the window.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hover = Readout("search_hover", "Candidate at the pointer", self)
         self.use_button = push_button(
@@ -150,7 +150,7 @@ class SearchView(PageView):
         return live.search is not None
 
     def _followed(self) -> SearchedRun | None:
-        """Return the run in progress if it searches settings and is to be seen."""
+        """Return the run in progress if it searches settings and is followed."""
         live = self.followed()
         if live is None or live.search is None:
             return None
@@ -249,7 +249,7 @@ class SearchView(PageView):
 
     def _mark(self) -> None:
         """Mark the chosen candidate in the picture and the table."""
-        # The table moves to what a person picked, not to what happens to lead.
+        # The table scrolls to a selected candidate, not to the current leader.
         self.table.mark(self.chosen, follow=self._picked is not None)
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
@@ -262,7 +262,7 @@ class SearchView(PageView):
         return candidate_words(self._settings, self.standing.search.candidates[candidate])
 
     def _read(self, candidate: int | None) -> None:
-        """Read out a candidate; what is least needed comes last, where a narrow page cuts it."""
+        """Describe a candidate; a narrow page elides the end, which is least important."""
         words = self._candidate_words(candidate)
         self.readout.setText(words)
         plain_tooltip(self.readout, words)
@@ -293,7 +293,7 @@ class SearchView(PageView):
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)
         self.table.show_sheet(sheet, 1 + len(self._settings))
 
-    # ------------------------------------------------------------- the person
+    # ------------------------------------------------------------- user actions
 
     def _on_split(self) -> None:
         self._picked = None
@@ -314,7 +314,7 @@ class SearchView(PageView):
             return
         plan, experiment = self.session.plan, self.subject.experiment
         candidate = self.standing.search.candidates[self.chosen]
-        # The candidate was judged beside the run's other settings: they go with it.
+        # The candidate was tested with the other settings of the run.
         settings = linked_settings({**experiment.params, **candidate}, plan.band)
         params = {**plan.params, experiment.method: settings}
         self.session.edit(

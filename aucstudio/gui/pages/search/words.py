@@ -37,7 +37,7 @@ def _area_words(standing: CandidateStanding, k: int) -> str:
 def readout_words(
     settings: Sequence[Setting], standing: CandidateStanding, k: int, unit: str
 ) -> str:
-    """Write what is known of a candidate."""
+    """Describe the results of a candidate."""
     words, count = candidate_words(settings, standing.search.candidates[k]), int(standing.counts[k])
     problem = standing.search.problems.get(k)
     if problem or not count:

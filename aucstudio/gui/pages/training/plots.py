@@ -52,7 +52,7 @@ class StageRegions:
         self._box.sigResized.connect(self._fit_names)
 
     def show(self, stages: Sequence[Stage], end: float) -> None:
-        """Show these stages, the last until ``end``; nothing where there is one alone."""
+        """Show stages, the last until ``end``; nothing if there is only one."""
         stages = stages if len(stages) > 1 else ()
         shown = tuple(stages), current_theme().name
         if shown == self._shown:
@@ -101,7 +101,7 @@ class StageRegions:
 
 
 class _Region(pg.LinearRegionItem):
-    """A region that is in view where the whole picture is, and has no height of its own."""
+    """A region that counts for the horizontal range only."""
 
     def dataBounds(self, axis: int, **_share: object) -> tuple[float, float] | None:
         return self.getRegion() if axis == 0 else None
@@ -109,7 +109,7 @@ class _Region(pg.LinearRegionItem):
 
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]
-_AXIS_WIDTH, _TITLE_WIDTH = 64, 32  # pixels: of an axis at least, of what is beside its numbers
+_AXIS_WIDTH, _TITLE_WIDTH = 64, 32  # pixels: minimum of an axis, and of its title
 _FEW_DECADES = 2.0
 _TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
 _HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
@@ -142,7 +142,7 @@ class TrainingPlots(QVBoxLayout):
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
         self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
-        # One legend for both, above whichever of them is the upper one that is seen.
+        # One legend for both, above the upper visible plot.
         self._legends = Legend(self.upper), Legend(self.lower)
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
         self._train = pg.PlotDataItem()
@@ -171,13 +171,13 @@ class TrainingPlots(QVBoxLayout):
         self._named = self._listed = None
 
     def show_all(self) -> None:
-        """Go back to the whole picture."""
+        """Show the full extent."""
         self.unsettle()
         for plot in self.both():
             plot.show_whole()
 
     def unsettle(self) -> None:
-        """Update the ranges to what has changed beside the run in progress."""
+        """Update the ranges after a change of the finished runs."""
         for box in self._boxes:
             box.unsettle()
 
@@ -316,7 +316,7 @@ class _LeftAxis(NumberAxis):
 
 
 class _PowerAxis(_LeftAxis):
-    """An axis that writes every power of ten as such where it is logarithmic."""
+    """An axis that labels powers of ten if it is logarithmic."""
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
         low, high = self.range
@@ -325,7 +325,7 @@ class _PowerAxis(_LeftAxis):
 
 
 def _power_label(value: float, *, few: bool) -> str:
-    """Write a power of ten, and where there are few of them what is between."""
+    """Write a power of ten; if there are few, also 2 and 5 times it."""
     words = power_words(value)
     leading = words.partition("·")[0]
     if leading == "1":
@@ -334,7 +334,7 @@ def _power_label(value: float, *, few: bool) -> str:
 
 
 class _StepAxis(NumberAxis):
-    """A horizontal axis that has no ticks between whole numbers where it counts iterations."""
+    """A horizontal axis with whole-number ticks if it counts iterations."""
 
     is_whole = True
 

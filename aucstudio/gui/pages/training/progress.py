@@ -134,7 +134,7 @@ def run_courses(run: ShownRun) -> list[Course]:
 
 
 def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
-    """List what is yet to be computed before the areas of these runs can be drawn at once."""
+    """List the scores whose areas are not computed yet."""
     looks = [s.trajectory for run in runs for s in run.record.splits if s.trajectory is not None]
     return [part for look in looks for part in (look.held, look.train) if not part.is_ready]
 
@@ -225,7 +225,7 @@ _AREA_COLUMNS = ("train_auc", "valid_auc", "train_pauc", "valid_pauc")
 
 
 def course_table(courses: Sequence[Course], band: Band) -> Mapping[str, NDArray[Any]]:
-    """Return one row a step or look of each course; NaN where one of the two says nothing.
+    """Return one row per step or evaluation of each fit; NaN where one has no value.
 
     Splits count from 1. A step and a look at the same iteration are one row.
     """

@@ -35,7 +35,7 @@ class CourseLine:
     is_strong : bool
         Whether it is drawn over others.
     dots : bool
-        Whether each point has a dot: each stands for a measurement.
+        Whether each point, a measurement, has a dot.
     is_main : bool
         Whether the pointer finds it.
     """
@@ -89,9 +89,9 @@ class CourseLines:
 
     def _style(self, item: pg.PlotDataItem, line: CourseLine) -> None:
         """Style an item like its line in one step, to redraw it only once."""
-        # A line that is thinned is made anew whenever the view moves.
+        # A thinned line is computed again whenever the view moves.
         many = len(line.x) > _MANY
-        # A line through one point would not be seen.
+        # A line through one point is invisible.
         dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
         symbol = run_symbol(line.course.look.colour) if dotted else None
         style = line.depth, many, symbol, line.pen, line.is_main

@@ -41,6 +41,7 @@ from aucstudio.gui.pages.training.words import (
     run_sentence,
     step_words,
 )
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -69,7 +70,7 @@ class TrainingView(PageView):
         **PageView.listens_to,
         "plan": "mark_stale",
         "focus": "mark_stale",
-        "band_rested": "refresh_band",
+        "band_rested": "_draw",
     }
 
     def __init__(self, session: Session) -> None:
@@ -80,7 +81,7 @@ class TrainingView(PageView):
         self._known = LiveAreas()
         self._subject: object = None
         self._drawn = False, False, True
-        self._ready = self.answer(lambda _done: self._draw())
+        self._ready = Answer[None](self, lambda _done: self._draw())
         self._wished = DISTANCE
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
         self._behind = False
@@ -156,13 +157,6 @@ class TrainingView(PageView):
             self._ready.forget()
         self._draw()
 
-    def refresh_band(self) -> None:
-        """Show the partial areas in the present FPR range; the rest stays."""
-        if self.isVisible():
-            self._draw()
-        else:
-            self.mark_stale()
-
     def refresh_live(self) -> None:
         """Show the fit in progress, at once if it is another one or that was not done just now."""
         is_same, self._flying = self.session.live is self._flying, self.session.live
@@ -200,10 +194,10 @@ class TrainingView(PageView):
         self._live = live_course(live, self._known) if live is not None and seen else None
 
     def _draw(self) -> None:
-        """Draw the courses that are seen, and say what they show."""
+        """Draw the fits and state what they show."""
         proven = self._is_proven()
         self.offer_gap(proven)
-        axis, what, band = self.axis(), self.what(), self.band()
+        axis, what, band = self._choices()
         self.key.setText(_KEY.format(_ABOVE[what]))
         done = self._seen()
         steps, areas = self._is_drawn()
@@ -212,7 +206,7 @@ class TrainingView(PageView):
         lines = [pair for pair in done if steps and len(pair[0].iteration)]
         plots.draw_steps(lines, axis, what, live=False)
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
-        plots.draw_areas([] if self.busy() else ready, axis, band, live=False)
+        plots.draw_areas([] if self._ready.busy else ready, axis, band, live=False)
         self._drawn = steps, areas, proven
         plots.unsettle()
         self._draw_live()
@@ -227,7 +221,7 @@ class TrainingView(PageView):
 
     def _draw_live(self) -> None:
         """Draw the fit in progress over the others, which stay as they are."""
-        axis, what, band = self.axis(), self.what(), self.band()
+        axis, what, band = self._choices()
         steps, areas, _ = self._drawn
         live = [] if self._live is None else [(self._live, True)]
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
@@ -241,7 +235,7 @@ class TrainingView(PageView):
     def _is_drawn(self) -> tuple[bool, bool]:
         """Return whether there are lines for the upper plot, and for the lower one.
 
-        Methods of one step have dots beside the lines of others; alone they have no picture.
+        Methods solved in one step are dots next to the lines of others; alone they have no plot.
         """
         seen = self._all_seen()
         moving = any(not course.is_one_step for course in seen)
@@ -251,10 +245,10 @@ class TrainingView(PageView):
     def _seen(self) -> list[tuple[Course, bool]]:
         """List the finished courses to draw, each with whether it is a strong one.
 
-        Splits that are not pointed at stand back while a fit is in progress: each frame would
+        Other splits are hidden while a fit is in progress: each frame would
         paint them again.
         """
-        one = self.is_one_split() or self._live is not None
+        one = self.split_combo.is_one or self._live is not None
         pairs = []
         for course in self._courses:
             strong = course.split == min(self.session.focus.split, course.splits - 1)
@@ -267,7 +261,7 @@ class TrainingView(PageView):
         return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
 
     def _is_proven(self) -> bool:
-        """Return whether what the words are about proves a gap to its optimum, or may do so yet."""
+        """Return whether the described fit has a dual gap, or may still have one."""
         course = self._strong_course()
         return course is None or not len(course.iteration) or course.is_proven
 
@@ -280,7 +274,11 @@ class TrainingView(PageView):
         return mine[0] if mine else None
 
     def _tell(self) -> None:
-        live, run, band = self.session.live, self.session.run(self.session.selected), self.band()
+        live, run, band = (
+            self.session.live,
+            self.session.run(self.session.selected),
+            self._choices()[2],
+        )
         course = self._strong_course()
         self.hint.setText("Nothing trained yet")
         if live is not None and course is not None and course.is_live:
@@ -290,7 +288,7 @@ class TrainingView(PageView):
                 self.hint.setText("Trained in one step: there is no progress to draw")
             split = run.record.splits[course.split]
             parts = [run_sentence(run), before_words(split)]
-            if not self.busy():
+            if not self._ready.busy:
                 parts.append(area_sentence(split, course, band))
                 parts.insert(0, headline(run, split, course, band))
             self.sentence.setText(Statement.of(*parts))
@@ -316,7 +314,7 @@ class TrainingView(PageView):
             self._read(*found)
 
     def _under(self, plot: Plot, place: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
-        """Find what is under a place of a plot; the live line first."""
+        """Find the point at a position of a plot, of the run in progress first."""
         for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
             found = lines.nearest(place) if lines.plot is plot else None
             if found is not None:
@@ -330,9 +328,9 @@ class TrainingView(PageView):
         if lines in self.plots_.upper_lines:
             words = step_words(course, k)
         else:
-            words = look_words(course, k, self.band())
-        told = f"{shortened(course.look.name)}{split}   {words}"
-        self.readout.show_at(lines.plot, lines.place(line, k), told)
+            words = look_words(course, k, self._choices()[2])
+        text = f"{shortened(course.look.name)}{split}   {words}"
+        self.readout.show_at(lines.plot, lines.place(line, k), text)
 
     def _clear_readout(self) -> None:
         for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):
@@ -353,21 +351,14 @@ class TrainingView(PageView):
 
     # ------------------------------------------------------------- controls
 
-    def axis(self) -> str:
-        """Return the horizontal axis."""
-        return str(self.x_combo.currentData())
+    def _choices(self) -> tuple[str, str, Band | None]:
+        """Return the horizontal axis, what the upper plot shows, and the range of the area.
 
-    def what(self) -> str:
-        """Return what the upper plot shows."""
-        return str(self.upper_combo.currentData())
-
-    def band(self) -> Band | None:
-        """Return the FPR range whose partial area is shown, or None for the whole area."""
-        return self.session.plan.band if self.lower_combo.currentData() == PAUC else None
-
-    def is_one_split(self) -> bool:
-        """Return whether only the split pointed at is shown."""
-        return self.split_combo.is_one
+        The range is None for the AUC.
+        """
+        axis, what = (str(combo.currentData()) for combo in (self.x_combo, self.upper_combo))
+        is_partial = self.lower_combo.currentData() == PAUC
+        return axis, what, self.session.plan.band if is_partial else None
 
     def fill_splits(self) -> None:
         """Offer the splits of the chosen run, where there are several."""
@@ -377,13 +368,13 @@ class TrainingView(PageView):
         self.controls.show(count > 1, self.split_combo)
 
     def offer_gap(self, proven: bool) -> None:
-        """Offer the gap where one is proven; elsewhere the objective is all there is to show."""
+        """Offer the gap if a fit has one, else only the objective."""
         self.upper_combo.setEnabled(proven)
         wanted = self._wished if proven else OBJECTIVE
         quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
 
     def _on_upper(self) -> None:
-        self._wished = self.what()
+        self._wished = str(self.upper_combo.currentData())
         self._on_choice()
 
     def _on_choice(self) -> None:
@@ -391,6 +382,6 @@ class TrainingView(PageView):
         self.mark_stale()
 
     def _on_split(self) -> None:
-        if self.is_one_split():
+        if self.split_combo.is_one:
             self.session.point_at(split=self.split_combo.currentData())
         self._on_choice()

@@ -40,7 +40,7 @@ class VerifyPanel(QWidget):
     Attributes
     ----------
     button : QPushButton
-        Begins, or cancels what was begun.
+        Starts or cancels the verification.
     """
 
     def __init__(self, session: Session) -> None:
@@ -74,7 +74,7 @@ class VerifyPanel(QWidget):
         return self._answer.busy
 
     def show_run(self, record: RunRecord | None, split: int) -> None:
-        """Show what is known of a run, if there is one."""
+        """Show the verification of a run, if any."""
         known = record is not None and bool(record.splits)
         self._shown = (record, split) if record is not None and known else None
         self._refresh()
@@ -131,8 +131,8 @@ class VerifyPanel(QWidget):
         self._answer.ask((record.id, split), work)
         self._refresh()
 
-    def _on_told(self, told: tuple[str, float]) -> None:
-        stage, share = told
+    def _on_told(self, text: tuple[str, float]) -> None:
+        stage, share = text
         self.stage.setText(stage)
         self.bar.setValue(round(100 * share))
 

@@ -20,7 +20,7 @@ from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, SplitResult
 from aucstudio.project.words import figure_words, power_words, seconds_words
 
-_MEASURED = 0.05  # seconds: stages are told no more often than that
+_MEASURED = 0.05  # seconds: shorter stages are not reported
 _SEEN = 5e-4  # a difference that three decimals show
 
 
@@ -47,7 +47,7 @@ def _state(run: ShownRun) -> str:
         return "was made of finished runs; nothing was trained"
     if all(split.n_iter is None for split in splits):
         return "was solved in one step"
-    # Without a dual gap nothing proves that the optimum is near.
+    # Without a dual gap there is no proof of optimality.
     proven = all(split.gap is not None for split in splits)
     return "has converged" if proven else "was trained to its end"
 
@@ -70,7 +70,7 @@ def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
 def run_sentence(run: ShownRun) -> str:
     """Describe how a run's training went.
 
-    Steps, objective, dual gap, time, and whether it ended.
+    Steps, objective, dual gap, time, and convergence.
     """
     splits = run.record.splits
     if len(splits) == 1 and splits[0].n_iter is None:
@@ -99,7 +99,7 @@ def _step_words(split: SplitResult) -> str:
 
 
 def _early(run: ShownRun) -> str:
-    """State which fits ended before their dual gap was as small as it should be."""
+    """State which fits stopped before reaching the tolerance."""
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if not early:
@@ -140,14 +140,14 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
         return f"{which}training {name} ends at {figure_words(train[-1])}.".capitalize()
     ends = f"ends at {figure_words(held[-1])} (training {figure_words(train[-1])})"
     best = int(np.argmax(held))
-    told = ""
+    text = ""
     if held[best] - held[-1] >= _SEEN:
         peak = f"{figure_words(held[best])} at iteration {looks.iteration[best]:,}"
         if _is_settled(split, best, band):
             ends = f"peaked with {peak} and {ends}"
         else:
-            told = f"; its best, {peak}, is not significantly different"
-    sentence = f"{which}held-out {name} {ends}{told}{_sample_words(split)}."
+            text = f"; its best, {peak}, is not significantly different"
+    sentence = f"{which}held-out {name} {ends}{text}{_sample_words(split)}."
     return sentence[0].upper() + sentence[1:]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,7 +19,7 @@ from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.axes import draw
 from aucstudio.gui.pages.roc.picture.scene import Axis
-from aucstudio.gui.state.answer import Asker
+from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
@@ -32,9 +31,10 @@ KINDS = {
     "simultaneous": ("Simultaneous", "Holds the whole true curve with 95 %, by the bootstrap"),
     "kolmogorov": ("Simultaneous, exact", "Kolmogorov bounds: wider, valid for any sample size"),
 }
-MOST_RUNS = 3  # more bands over each other say nothing
+MOST_RUNS = 3  # more overlapping bands are unreadable
 
 _ALPHA = 40
+_KEPT = 32
 _LOW_END = 60  # points between half a negative and 1, for logarithmic axes
 
 
@@ -48,70 +48,64 @@ class Bounds:
     words: str
 
 
-_known: WeakKeyDictionary[RunRecord, dict[str, Bounds]] = WeakKeyDictionary()
-
-
 class ConfidenceBands:
     """The bands in the picture.
 
     Parameters
     ----------
-    parent : QObject
-        Lives as long as the bands are computed.
-    box : ViewBox
-        They are drawn in it.
-    landed : callable
-        Called when bands have come.
+    plot : PlotWidget
+    computed : callable
+        Called when bands were computed in the background.
+
+    Attributes
+    ----------
+    items : list of QGraphicsPathItem
+    found : sequence of Bounds or None
+        The bands of the runs, None until they are computed.
+    words : str
+        What the drawn bands mean.
     """
 
-    def __init__(self, page: Asker, box: Any, landed: Callable[[], object]) -> None:
-        self._box = box
-        self._items: list[QGraphicsPathItem] = []
-        self._answer = page.answer(lambda _done: landed())
+    def __init__(self, plot: pg.PlotWidget, computed: Callable[[], object]) -> None:
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self._computed = computed
+        self.items: list[QGraphicsPathItem] = []
+        self.found: Sequence[Bounds] | None = None
+        self._answer = Answer(plot, self._on_found, keep=_KEPT)
         self.words = ""
 
     def show(self, runs: Sequence[ShownRun], kind: str, along: Axis, up: Axis) -> None:
-        """Draw the bands of some runs, once they are there."""
-        missing = [r.record for r in runs if kind not in _known.get(r.record, {})]
-        wanted = (kind, tuple(run.record.id for run in runs))
-        self.words = ""
-        self._clear()
-        if kind == NONE or not missing:
-            self._answer.forget()
-        else:
-            self._answer.ask(wanted, lambda post: _bound_all(missing, kind, post))
-        if kind != NONE and runs and not self._answer.busy:
-            self._draw(runs, kind, along, up)
-
-    def _clear(self) -> None:
-        for item in self._items:
+        """Draw the bands of some runs when they are computed."""
+        for item in self.items:
             self._box.removeItem(item)
-        self._items = []
-
-    def _draw(self, runs: Sequence[ShownRun], kind: str, along: Axis, up: Axis) -> None:
-        self._clear()
-        for run in runs:
-            bounds = _known.get(run.record, {}).get(kind)
-            if bounds is None:
-                continue
+        self.items, self.words = [], ""
+        key = kind, tuple(run.record for run in runs)
+        if kind == NONE or not runs:
+            self._answer.drop()
+            return
+        if key != self._answer.key:
+            self.found = None
+            self._answer.ask(key, lambda post: [bounds_of(record, kind, post) for record in key[1]])
+            return  # drawn when it is computed, which may be now
+        for run, bounds in zip(runs, self.found or (), strict=False):
             self.words = bounds.words
-            if not len(bounds.fpr):
-                continue
-            lower = draw(bounds.fpr, bounds.low, along, up)
-            upper = draw(bounds.fpr, bounds.high, along, up)
-            outline = [np.r_[a, b[::-1]] for a, b in zip(lower, upper, strict=True)]
-            item = QGraphicsPathItem(pg.arrayToQPath(*outline))
-            item.setPen(Qt.PenStyle.NoPen)
-            item.setBrush(faded(run_colour(current_theme(), run.look.colour), _ALPHA))
-            item.setZValue(-4)
-            self._box.addItem(item, ignoreBounds=True)
-            self._items.append(item)
+            if len(bounds.fpr):
+                self._add(run, bounds, along, up)
 
+    def _on_found(self, found: Sequence[Bounds]) -> None:
+        self.found = found
+        self._computed()
 
-def _bound_all(records: Sequence[RunRecord], kind: str, post: Callable[[Any], bool]) -> bool:
-    for record in records:
-        _known.setdefault(record, {})[kind] = bounds_of(record, kind, post)
-    return True
+    def _add(self, run: ShownRun, bounds: Bounds, along: Axis, up: Axis) -> None:
+        lower = draw(bounds.fpr, bounds.low, along, up)
+        upper = draw(bounds.fpr, bounds.high, along, up)
+        outline = [np.r_[a, b[::-1]] for a, b in zip(lower, upper, strict=True)]
+        item = QGraphicsPathItem(pg.arrayToQPath(*outline))
+        item.setPen(Qt.PenStyle.NoPen)
+        item.setBrush(faded(run_colour(current_theme(), run.look.colour), _ALPHA))
+        item.setZValue(-4)
+        self._box.addItem(item, ignoreBounds=True)
+        self.items.append(item)
 
 
 def bounds_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,7 +21,6 @@ from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.picture.scene import Scene, bent, line_places
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.operating_points import (
     amount_words,
     data_prior,
@@ -30,7 +30,7 @@ from aucstudio.project.results.operating_points import (
 )
 from aucstudio.project.results.summary import ranking
 
-_REST_MILLISECONDS = 250  # of the sliders, before resampling begins
+_PAUSE = 250  # milliseconds that the sliders rest before resampling starts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CostLayer(QObject):
     ----------
     enabled : bool
     panel : CostPanel
-        To be shown beside the plot while the layer is on.
+        Shown next to the plot while the layer is on.
     best : Best or None
     words : str
         What it adds to the sentence.
@@ -81,9 +81,7 @@ class CostLayer(QObject):
         self._session = session
         self._point: FocusedPoint | None = None
         self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
-        self._weighed: tuple[object, ...] = ()
         self._answer = Answer(self, self._show_interval, self.panel.sure.setText)
-        self._soon = delayed(self, _REST_MILLISECONDS, self._resample)
         self.hull = pg.PlotCurveItem(antialias=True)
         self.line = pg.PlotCurveItem(antialias=True)
         self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
@@ -91,7 +89,7 @@ class CostLayer(QObject):
             item.setZValue(40 + depth)
             plot.addItem(item, ignoreBounds=True)
         self.panel.best_asked.connect(self.go_to_best)
-        self.dress()
+        self.apply_theme()
 
     def show(self, scene: Scene) -> None:
         self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
@@ -103,14 +101,12 @@ class CostLayer(QObject):
         if self._point is not None:
             self._show_point(scene, self._point)
         else:
-            self._soon.stop()
             self._answer.drop()
-            self._weighed = ()
 
     @property
     def busy(self) -> bool:
         """Whether the best threshold is still being resampled."""
-        return self._answer.busy or self._soon.isActive()
+        return self._answer.busy
 
     def prior(self) -> float:
         """Return the prior in force."""
@@ -137,12 +133,7 @@ class CostLayer(QObject):
             f"{best.fpr:.3g} and TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} per "
             f"10,000 cases; the operating point costs {amount_words(here)}."
         )
-        weighed = (point.run.record, point.split, prior, miss)
-        if weighed != self._weighed:
-            self._weighed = weighed
-            self.panel.sure.setText(f"{self._threshold_words()}: resampling…")
-            self._answer.drop()
-            self._soon.start()
+        self._resample(point, prior, miss)
 
     def _draw(self, scene: Scene, point: FocusedPoint, best: Best) -> None:
         prior, miss = self.prior(), self._session.stakes.miss
@@ -153,7 +144,7 @@ class CostLayer(QObject):
             scene.x.forward(np.array([best.fpr])), scene.y.forward(np.array([best.tpr]))
         )
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         theme = current_theme()
         self.hull.setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
         self.line.setPen(pen(theme.text, 1.5, (10.0, 4.0)))
@@ -178,20 +169,19 @@ class CostLayer(QObject):
         of = f"Split {point.split + 1}: best" if point and point.trace.splits > 1 else "Best"
         return f"{of} threshold {_number(self.best_threshold(), digits)}"
 
-    def _resample(self) -> None:
-        point = self._point
-        if point is None:
+    def _resample(self, point: FocusedPoint, prior: float, miss: float) -> None:
+        key = (point.run.record, point.split, prior, miss)
+        if key == self._answer.key:
             return
         split = point.run.record.splits[point.split]
-        prior, miss = self.prior(), self._session.stakes.miss
-        costs = 1.0, miss, prior
         draws = draws_for(len(split.test_rows))
-        self._answer.ask(
-            self._weighed,
-            lambda post: cost_threshold_interval(
-                ranking(split), *costs, draws=draws, progress=post
-            ),
-        )
+
+        def work(post: Callable[[float], bool]) -> Interval:
+            costs = 1.0, miss, prior
+            return cost_threshold_interval(ranking(split), *costs, draws=draws, progress=post)
+
+        self.panel.sure.setText(f"{self._threshold_words()}: resampling…")
+        self._answer.ask(key, work, pause=_PAUSE)
 
     def _show_interval(self, found: Interval) -> None:
         digits = _digits(found.high - found.low)

@@ -16,13 +16,15 @@ from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.scene import Scene, trace_of
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.words import figure_words, interval_words, p_words
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads
-_REST_MILLISECONDS = 150  # of a dragged band, before the test begins
+_PAUSE = 150  # milliseconds that a dragged range rests before the test starts
+_CHOOSE_A_SECOND = (
+    "To shade a difference, choose Compare with this run for a second run in the list."
+)
 _SAMPLES = 400  # places across the window at which the region is drawn
 
 
@@ -32,7 +34,7 @@ class DifferenceLayer(QObject):
     Attributes
     ----------
     changed : Signal
-        The tests have landed; ``words`` is another.
+        The test was computed; ``words`` has its result.
     enabled : bool
     words : str
         What it adds to the sentence.
@@ -50,11 +52,8 @@ class DifferenceLayer(QObject):
         self._box: Any = plot.getPlotItem().getViewBox()
         self._session = session
         self._pair: tuple[ShownRun, ShownRun] | None = None
-        self._band: Band = (0.0, 1.0)
-        self._tested: tuple[object, ...] = ()
         self._drawn: tuple[object, ...] = ()
-        self._answer = Answer(self, self._say, self._say)
-        self._soon = delayed(self, _REST_MILLISECONDS, self._test)
+        self._answer = Answer(self, self._show_result, self._show_result)
         self.fills = QGraphicsPathItem(), QGraphicsPathItem()
         self.hatch = pg.PlotCurveItem(connect="pairs")
         for item in (*self.fills, self.hatch):
@@ -65,8 +64,8 @@ class DifferenceLayer(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the tests are still under way."""
-        return self._answer.busy or self._soon.isActive()
+        """Whether the test is still being computed."""
+        return self._answer.busy
 
     def show(self, scene: Scene) -> None:
         traces = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
@@ -77,29 +76,13 @@ class DifferenceLayer(QObject):
         for item in (*self.fills, self.hatch):
             item.setVisible(self._pair is not None)
         if self._pair is None or traces[0] is None or traces[1] is None:
-            self._rest()
+            self._answer.drop()
+            needs_run = self.enabled and self._session.compared is None
+            self.words = _CHOOSE_A_SECOND if needs_run else ""
             return
         self._draw(scene, traces[0], traces[1])
-        self.dress()
-        self._band = scene.band
-        tested = (*(run.record for run in self._pair), self._band)
-        if tested != self._tested:
-            self._tested = tested
-            self.words = ""
-            self._answer.drop()
-            self._soon.start()
-
-    def _rest(self) -> None:
-        """Draw and test nothing."""
-        asked = self.enabled and self._session.compared is None
-        self.words = (
-            "To shade a difference, choose Compare with this run for a second run in the list."
-            if asked
-            else ""
-        )
-        self._tested = ()
-        self._soon.stop()
-        self._answer.drop()
+        self.apply_theme()
+        self._test(self._pair, scene.band)
 
     def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
         drawn = (a, b, scene.x, scene.y, scene.window)
@@ -120,7 +103,7 @@ class DifferenceLayer(QObject):
         kept = ends[1] > ends[0]
         self.hatch.setData(np.repeat(at[kept], 2), np.column_stack(ends)[kept].ravel())
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         if self._pair is None:
             return
         theme = current_theme()
@@ -131,20 +114,19 @@ class DifferenceLayer(QObject):
 
     # ------------------------------------------------------------- the tests
 
-    def _test(self) -> None:
-        pair, band = self._pair, self._band
-        if pair is None:
-            return
+    def _test(self, pair: tuple[ShownRun, ShownRun], band: Band) -> None:
         named = tuple((run.look.name, run.record) for run in pair)
-        splits = len(pair[0].record.splits)
+        if self._answer.key == (named, band):
+            return
 
         def work(_post: object) -> str:
             whole, part = (compare_runs(named, band, of)[0] for of in (AUC, PAUC))
-            return difference_words(whole, part, band, splits)
+            return difference_words(whole, part, band, len(pair[0].record.splits))
 
-        self._answer.ask((named, band), work)
+        self.words = ""
+        self._answer.ask((named, band), work, pause=_PAUSE)
 
-    def _say(self, words: str) -> None:
+    def _show_result(self, words: str) -> None:
         self.words = words
         self.changed.emit()
 
@@ -188,7 +170,7 @@ def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
-    """State who leads in the band and over the whole curve, with areas and p-values."""
+    """State which run is better in the range and overall, with areas and p-values."""
     if whole.refused:
         return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
     test = "DeLong" if splits == 1 else "corrected t over the splits"

@@ -56,7 +56,7 @@ class IsometricLayer(QObject):
         self.lines.setZValue(2)
         plot.addItem(self.lines, ignoreBounds=True)
         self.labels = LineLabels(plot, crowd)
-        self.dress()
+        self.apply_theme()
 
     def show(self, scene: Scene) -> None:
         prior = self._prior(scene) if self.enabled and scene.face == "roc" else None
@@ -94,15 +94,15 @@ class IsometricLayer(QObject):
         ]
         self.lines.setData(*parts)
         self.labels.show(lines, words)
-        self.dress()
+        self.apply_theme()
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         self.lines.setPen(pen(current_theme().neutral, 0.8))
-        self.labels.dress()
+        self.labels.apply_theme()
 
 
 def levels_of(scene: Scene, measure: roc.PointMeasure, skew: float) -> list[float]:
-    """Choose round values that the measure takes in the window, above chance if that is seen."""
+    """Choose round values of the measure in the window, above chance if visible."""
     left, right, bottom, top = seen_rates(scene)
     fpr, tpr = np.meshgrid(np.linspace(left, right, _GRID), np.linspace(bottom, top, _GRID))
     values, above = measure(tpr, fpr, skew), tpr >= fpr

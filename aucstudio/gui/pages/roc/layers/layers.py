@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 import pyqtgraph as pg
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QScrollArea
 
 from aucstudio.gui.common.actions import make_action
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.pages.roc.controls import choice_menu
 from aucstudio.gui.pages.roc.layers.costs import CostLayer
 from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
 from aucstudio.gui.pages.roc.layers.isometrics import MEASURES, IsometricLayer
@@ -25,7 +26,7 @@ _AIR = 14  # for the scroll bar
 
 
 class Layers:
-    """Creates the layers, their menu entries and their panels, and passes the content to them.
+    """Creates the layers with their menu entries and panels, and draws them.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Layers:
     isometrics : IsometricLayer
     difference : DifferenceLayer
     side : QScrollArea
-        The figures of the layers; goes beside the plot.
+        The figures of the layers, next to the plot.
     """
 
     def __init__(
@@ -59,10 +60,8 @@ class Layers:
         self.side = self._make_side()
         self._fill_menu(menu)
         self.difference.changed.connect(changed)
-        session.listen(changed, "stakes")
 
     def _make_side(self) -> QScrollArea:
-        # Words wrap in the width of the panels, and are as high as they are there.
         panels = self.point.panel, self.costs.panel, STRETCH
         column = down(*panels, gap=16, around=(0, 0, _AIR, 0))
         area = scrolled(column, "layer_figures", "Figures of the operating point")
@@ -104,21 +103,12 @@ class Layers:
             action.setChecked(name == "operating_point_action" and self.point.enabled)
             action.toggled.connect(switch)
             action.toggled.connect(lambda _on: self._changed())
-        self._add_isometrics(menu)
-
-    def _add_isometrics(self, menu: QMenu) -> None:
-        part = menu.addMenu("&Isometrics")
-        part.setToolTipsVisible(True)
-        group = QActionGroup(part)
-        titles = {"none": "None"} | {
+        titles = {
             key: measure.name[0].upper() + measure.name[1:] for key, measure in MEASURES.items()
         }
-        for key, title in titles.items():
-            meaning = f"Lines of equal {title}" if key in MEASURES else "No such lines"
-            action = make_action(part, f"isometrics_{key}_action", title, meaning, checkable=True)
-            action.setData(key)
-            action.setChecked(key == "none")
-            group.addAction(action)
+        kinds = {"none": ("None", "No such lines")}
+        kinds |= {key: (title, f"Lines of equal {title}") for key, title in titles.items()}
+        group = choice_menu(menu, "&Isometrics", "isometrics", kinds)
         group.triggered.connect(self._on_isometrics)
 
     def _on_isometrics(self, action: QAction) -> None:
@@ -130,27 +120,22 @@ class Layers:
     # ------------------------------------------------------------- showing
 
     def show(self, scene: Scene) -> None:
-        """Draw all for what the picture shows now."""
+        """Draw all layers over the current picture."""
         for layer in self.layers:
             layer.show(scene)
         panels = self.point.panel, self.costs.panel
-        # A page that is narrow belongs to the plot.
+        # On a narrow page the plot has all the room.
         page = self.side.parentWidget()
         wide = page is not None and page.width() >= 2 * CARD_WIDTH
         self.side.setVisible(wide and not all(panel.isHidden() for panel in panels))
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Take on the present theme."""
         for layer in self.layers:
-            layer.dress()
+            layer.apply_theme()
 
     @property
     def words(self) -> str:
         """What the layers add to the sentence."""
-        said = (self.point, self.costs, self.difference, self.isometrics)
-        return " ".join(layer.words for layer in said if layer.words)
-
-    @property
-    def busy(self) -> bool:
-        """Whether a figure is still being computed."""
-        return self.costs.busy or self.difference.busy
+        text = (self.point, self.costs, self.difference, self.isometrics)
+        return " ".join(layer.words for layer in text if layer.words)

@@ -133,7 +133,7 @@ class _Handle(pg.ScatterPlotItem):
 
 
 class OperatingPanel(QWidget):
-    """Where the point is to lie, and what it does in figures; beside the plot."""
+    """The choice of the threshold and its figures, next to the plot."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class OperatingPointLayer(QObject):
     enabled, with_panel : bool
         Whether the point is drawn; whether its figures are shown too.
     panel : OperatingPanel
-        Goes beside the plot.
+        Next to the plot.
     point : Point or None
     words : str
         What it adds to the sentence.
@@ -180,20 +180,20 @@ class OperatingPointLayer(QObject):
         self.handle.dragged.connect(self._slide)
         plot.clicked.connect(self._on_click)
         plot.installEventFilter(self)
-        self.dress()
+        self.apply_theme()
 
     def show(self, scene: Scene) -> None:
         session = self._session
         shown = scene.chosen, scene.focus, scene.face, scene.x, scene.y, session.stakes
-        told = *shown, session.plan.target, self.enabled, self.with_panel
+        text = *shown, session.plan.target, self.enabled, self.with_panel
         self._scene = scene
-        if told == self._told and self.point is not None:
-            # Another part of the same picture is seen.
+        if text == self._told and self.point is not None:
+            # Only the visible part has changed.
             self._draw(scene, self.point)
             return
-        self._told = told
+        self._told = text
         self.point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
-        # At its own threshold a model is not pointed at.
+        # The model's own threshold is not described.
         pointed = self.point is not None and self.point.threshold != 0.0
         self.words = self.point.words() if self.point is not None and pointed else ""
         self.panel.setVisible(self.point is not None and self.with_panel)
@@ -202,14 +202,14 @@ class OperatingPointLayer(QObject):
         if self.point is not None:
             self._draw(scene, self.point)
             self._fill_panel(self.point)
-            self.dress()
+            self.apply_theme()
 
     def _draw(self, scene: Scene, point: FocusedPoint) -> None:
         x, y = self._place(scene, point.fpr, point.tpr)
         left, bottom = scene.window[0], scene.window[2]
         self.handle.setData([x], [y])
         self.guides.setData([left, x, x], [y, y, bottom])
-        # The counts are those of one split; an average has no such interval.
+        # Counts are those of one split: an average has no interval.
         if point.trace.curve is None:
             self.whiskers.setData([], [])
             return
@@ -230,7 +230,7 @@ class OperatingPointLayer(QObject):
         chosen = Chosen.of_focus(self._session, point.run, point.split, point.counts)
         self.panel.chooser.show_chosen(chosen)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         theme = current_theme()
         focused = self._plot.hasFocus()
         self.handle.setPen(pen(theme.accent if focused else theme.text, 2.5 if focused else 1.5))
@@ -291,7 +291,7 @@ class OperatingPointLayer(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self.point is not None:
             if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-                self.dress()
+                self.apply_theme()
             elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
                 step = _STEPS.get(Qt.Key(event.key()), 0)
                 shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier

@@ -144,7 +144,7 @@ def chance_line(along: Axis, up: Axis) -> tuple[Array, Array]:
 
 
 class RateAxis(NumberAxis):
-    """Tick marks at round rates, of as many digits as the stretch that is seen needs.
+    """Tick marks at round rates, with the digits that the visible range needs.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def tick_rates(axis: Axis, low: float, high: float) -> Array:
         count = int((last - first) / width) + 2
         found.append((np.floor(first / width) + np.arange(count + 1)) * width)
     rates = np.round(np.concatenate(found), 12)
-    # At the left end stands FPR 0; what is smaller than the end has no place of its own.
+    # The left end is FPR 0; smaller rates share its place.
     own = (rates == 0) | (rates == 1) | ((rates > axis.low * 1.2) & (rates < 1))
     inside: Array = rates[own]
     _, where = np.unique(inside, return_index=True)

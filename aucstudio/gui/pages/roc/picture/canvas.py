@@ -31,7 +31,7 @@ from aucstudio.project.runs.experiments.experiment import Band
 
 
 class RangeItem(pg.LinearRegionItem):
-    """The FPR range on any axis; moved as a whole it keeps its length at the axis's ends.
+    """The FPR range on any axis; a range that is dragged keeps its width at the ends.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class RangeItem(pg.LinearRegionItem):
     Signals
     -------
     released
-        A person has let go of the range or of one of its edges.
+        The range or one of its edges was released.
     """
 
     released = Signal()
@@ -73,7 +73,7 @@ class RangeItem(pg.LinearRegionItem):
         del blockers
         self.show_band(band)
 
-    def dress(self, colour: str) -> None:
+    def set_colour(self, colour: str) -> None:
         self.setBrush(faded(colour, 24))
         self.setHoverBrush(faded(colour, 40))
         for line in self.lines:
@@ -148,7 +148,7 @@ class Canvas:
         ``share`` is that of the positives, on which the line of chance depends in some faces.
         """
         whole = ends(axes[0]), (ends(axes[1]) if face.key == "roc" else (0.0, top))
-        self._show_chance(face, axes, share)
+        self.chance_item.setData(*(chance_line(*axes) if face.key == "roc" else face.chance(share)))
         if (face, whole, axes[0].key) == (self.face, self.whole, self.along.key) and (
             self._bottom.labelText
         ):
@@ -167,16 +167,6 @@ class Canvas:
         self.shade_item.setFillLevel(whole[1][0])
         self.hint.setPos(sum(whole[0]) / 2, sum(whole[1]) / 2)
         return True
-
-    def _show_chance(self, face: Face, axes: tuple[Axis, Axis], share: float) -> None:
-        if face.key == "roc":
-            self.chance_item.setData(*chance_line(*axes))
-        else:
-            self.chance_item.setData(*face.chance(share))
-
-    def show_whole(self) -> None:
-        """Show the axes from end to end."""
-        self.plot.show_whole()
 
     def show_part(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show these places, with some air."""
@@ -197,7 +187,7 @@ class Canvas:
         self._shaded = PlacedLine(x, np.maximum.accumulate(y))
 
     def thin(self, window: Window, pixels: tuple[int, int]) -> None:
-        """Draw of the shade what can be seen through a window of so many device pixels."""
+        """Draw the shaded area in a window of so many device pixels."""
         shaded = self._shaded
         self.shade_item.setData(*(([], []) if shaded is None else shaded.seen(window, pixels)))
 
@@ -212,10 +202,10 @@ class Canvas:
         self.marker.setBrush(run_colour(theme, colour))
         self.marker.setData([place[0]], [place[1]], symbol=run_symbol(colour))
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
-        self.band_item.dress(theme.band)
+        self.band_item.set_colour(theme.band)
         self.chance_item.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))
         self.hint.setColor(theme.muted)
         self.hint.fill = pg.mkBrush(theme.card)

@@ -33,7 +33,7 @@ class Shape:
     trace : Trace
         The ROC curve it is made from.
     points : (ndarray, ndarray)
-        What can be pointed at.
+        The points that the pointer selects.
     path : (ndarray, ndarray)
         What is drawn: the points and whatever runs between them.
     spread : ndarray or None
@@ -90,7 +90,7 @@ class Face:
 
 
 class Shapes:
-    """The lines of one run in one face, made when they are asked for."""
+    """The lines of one run in one face, computed on demand."""
 
     def __init__(self, face: Face, known: RunCurves) -> None:
         self.face, self.known = face, known

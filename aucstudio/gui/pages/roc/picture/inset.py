@@ -34,7 +34,7 @@ class Inset(QGraphicsItem):
     Attributes
     ----------
     seen : (float, float, float, float)
-        Left, right, bottom and top of what is magnified, as places, with some air.
+        Left, right, bottom and top of the magnified window, as places, with a margin.
     lines : sequence of Magnified
     """
 
@@ -62,7 +62,7 @@ class Inset(QGraphicsItem):
         self.update()
 
     def fits(self, area: QRectF) -> bool:
-        """Return whether an area has room for it beside the curves."""
+        """Return whether an area has room for it."""
         return bool(area.width() > 1.5 * self._SIZE.width() and area.height() > self._SIZE.height())
 
     def places(self, area: QRectF) -> list[QRectF]:

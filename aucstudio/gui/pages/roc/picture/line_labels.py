@@ -18,7 +18,7 @@ Crowd = Callable[[QRectF], float]
 
 CARD = 1000  # what it costs to lie under a card, where a label cannot be read
 _BESIDE = 100.0  # to lie over another label
-_SHARES = tuple(0.92 - 0.1 * k for k in range(9))  # of a line, where its label may stand
+_SHARES = tuple(0.92 - 0.1 * k for k in range(9))  # possible positions of a label along its line
 _STARTS = 4  # neighbours begin at as many different ones
 _Z = 45
 
@@ -93,7 +93,7 @@ class LineLabels:
     def _cost(self, rect: QRectF, taken: Sequence[QRectF]) -> float:
         return self._crowd(rect) + _BESIDE * sum(rect.intersects(other) for other in taken)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
         for item in self.items:

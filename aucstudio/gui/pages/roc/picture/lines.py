@@ -57,12 +57,12 @@ class Drawn:
 
     @cached_property
     def points(self) -> Points:
-        """What can be pointed at, as places."""
+        """The points that the pointer selects, as places."""
         x, y = self.shape.points
         return self.along.forward(x), self.up.forward(y)
 
     def show(self, window: Window, pixels: tuple[int, int]) -> None:
-        """Draw what can be seen through a window of so many device pixels."""
+        """Draw the part in a window of so many device pixels."""
         self.item.setData(*self.line.seen(window, pixels))
 
 
@@ -104,7 +104,7 @@ class Lines:
         self.thin()
 
     def thin(self, *, moving: bool = False) -> None:
-        """Draw each line for the window that is seen.
+        """Draw each line for the visible window.
 
         Where there is much to paint, lines of a picture that moves are drawn to the pixel, with
         rough edges: to draw them finely takes longer than a frame.
@@ -132,7 +132,7 @@ class Lines:
                 drawn.item.update()
 
     def window(self) -> Window:
-        """Left, right, bottom and top of what is seen."""
+        """Left, right, bottom and top of the visible window."""
         (left, right), (bottom, top) = self._box.viewRange()
         return left, right, bottom, top
 
@@ -160,7 +160,7 @@ class Lines:
         return drawn, vertex
 
 
-class Flight:
+class LiveLine:
     """The line of the run in progress.
 
     Attributes

@@ -24,7 +24,7 @@ class Axis:
     key, title : str
         "linear", "log" or "probit", and what a person reads.
     forward, backward : callable
-        From rates to places and back; rates beyond the ends land on them.
+        From rates to places and back; rates beyond the ends are clipped.
     low, high : float
         The rates at the ends of the axis.
     """
@@ -54,7 +54,7 @@ class Scene:
     x, y : Axis
         Of the FPR and of the TPR.
     window : (float, float, float, float)
-        Left, right, bottom and top of what is seen, as places.
+        Left, right, bottom and top of the visible window, as places.
     face : str
         "roc", or which other face of the curves is shown: a layer that is about rates then draws
         nothing.
@@ -78,7 +78,7 @@ class Layer(Protocol):
     def show(self, scene: Scene) -> None:
         """Draw for what the picture shows now, or nothing where the layer is switched off."""
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Take on the present theme."""
 
 
@@ -127,7 +127,7 @@ def line_places(scene: Scene, line: roc.Line) -> Points:
 
 
 def seen_places(scene: Scene, line: roc.Line) -> Points:
-    """Place the part of a rising line that is seen, by many points."""
+    """Return many places on the visible part of a rising line."""
     left, right, bottom, top = scene.window
     x, y = bent(scene, *line.segment(), always=True)
     seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
@@ -155,7 +155,7 @@ def nearest(
 ) -> tuple[float, int]:
     """Return the distance in pixels of a line's point nearest to a place, and which it is.
 
-    The line goes to the right. No farther along it than what is known to be there is looked at.
+    The line is monotone in x, so only vertices within the current best distance are checked.
     """
     x, y = ((values - at) / size for values, at, size in zip(line, place, pixel, strict=True))
     at = int(np.clip(np.searchsorted(x, 0.0), 1, len(x) - 1))

@@ -26,7 +26,7 @@ ELSEWHERE = "†"
 
 
 def point_words(face: Face, drawn: Drawn, vertex: int) -> str:
-    """Describe what is at a point of a line."""
+    """Describe a point of a line."""
     words = _shape_words(face, drawn.shape, vertex)
     return f"{shortened(drawn.run.look.name)}   {words}"
 
@@ -46,7 +46,7 @@ def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
 
 
 def operating_words(point: FocusedPoint) -> str:
-    """Describe what is at the operating point."""
+    """Describe the operating point."""
     split = run_curves(point.run.record).every[point.split]
     words = vertex_words(split, point.vertex, point.threshold)
     return f"{shortened(point.run.look.name)}   {words}"
@@ -98,14 +98,14 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
     known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
     several = any(len(run.record.splits) > 1 for run in runs)
     deciding = f"{deciding_words(known, band)} in the range{' of a split' if several else ''}"
-    told = [] if band == (0.0, 1.0) else [deciding]
+    sentences = [] if band == (0.0, 1.0) else [deciding]
     weighing = {run.record.experiment.weight for run in runs} - {None}
-    told += [f"Weighted by {name}" for name in sorted(filter(None, weighing))]
+    sentences += [f"Weighted by {name}" for name in sorted(filter(None, weighing))]
     if any(trained_elsewhere(run.record, band) for run in runs):
-        told.append(f"{ELSEWHERE} trained for another FPR range")
+        sentences.append(f"{ELSEWHERE} trained for another FPR range")
     if confidence:
-        told.append(f"Band: {confidence}")
-    return told
+        sentences.append(f"Band: {confidence}")
+    return sentences
 
 
 def figure_table(face: Face, runs: Sequence[ShownRun], band: Band) -> Markup:

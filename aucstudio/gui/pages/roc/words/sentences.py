@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from aucstudio.gui.common.curves import band_words, run_curves
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.picture.curve_kinds import Face
 from aucstudio.gui.pages.roc.picture.lines import shapes_of
-from aucstudio.gui.state.answer import Asker
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.cautions import ranks_backwards
 from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
@@ -58,17 +56,17 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     best = ranked[0]
     superlative = "highest" if face.better > 0 else "lowest"
     shown = figure_words(figures[best])
-    told = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
+    text = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
     if len(runs) == 1:
-        told = f"{best.look.name}: {face.figure_words} {shown}"
+        text = f"{best.look.name}: {face.figure_words} {shown}"
     elif shown == figure_words(figures[ranked[1]]):
-        told = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
-        told += f"{face.figure_words}, {shown}"
+        text = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
+        text += f"{face.figure_words}, {shown}"
     else:
-        told += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
+        text += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
     if any(len(run.record.splits) > 1 for run in ranked[:2]):
-        told += " (means over splits)"
-    return Statement(f"{told}.", _chance_words(face, best.record))
+        text += " (means over splits)"
+    return Statement(f"{text}.", _chance_words(face, best.record))
 
 
 def _chance_words(face: Face, record: RunRecord) -> str:
@@ -93,9 +91,9 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     if not runs:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    told = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
+    text = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
     flags = [*_wrong_way(runs), *trained_words(runs, band)]
-    return told.then(_deciding(ranked[:2], band), *flags)
+    return text.then(_deciding(ranked[:2], band), *flags)
 
 
 def _one_run(run: ShownRun, band: Band) -> str:
@@ -190,53 +188,3 @@ def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
     more = len(found) - len(trained)
     rest = f", {more} more for other ranges" if more else ""
     return [f"{', '.join(words)}{rest}: not the range shown."]
-
-
-_LONG = 20_000  # held-out scores of all runs, which are compared in some 20 ms
-_SEVERAL = 3  # runs whose pairs are all compared take longer than a window can wait
-_WAIT = "Comparing the runs…"
-
-
-class Saying:
-    """Keeps the sentence about some runs and an FPR range.
-
-    Parameters
-    ----------
-    parent : QObject
-        Lives as long as sentences are worked out.
-    landed : callable
-        Called when one has come.
-    """
-
-    def __init__(self, page: Asker, landed: Callable[[], object]) -> None:
-        self._answer = page.answer(self._show)
-        self._landed = landed
-        self._runs: object = None  # whom the sentence is about
-        self._band: Band | None = None
-        self._said = Statement()
-
-    def words(self, runs: list[ShownRun], band: Band, *, moving: bool = False) -> Statement:
-        """Return the conclusion, or that it is being computed.
-
-        While the range is ``moving``, and until a new one is there, the last one about these runs
-        stays.
-        """
-        about = tuple((run.record, run.look.name) for run in runs)
-        if about != self._runs:
-            self._runs, self._band, self._said = about, None, Statement(_WAIT)
-        if self._band != band and not moving:
-            self._band = band
-            self._begin(runs, band)
-        return self._said
-
-    def _begin(self, runs: list[ShownRun], band: Band) -> None:
-        rows = sum(len(split.test_scores) for run in runs for split in run.record.splits)
-        if rows <= _LONG and len(runs) < _SEVERAL:
-            self._answer.drop()
-            self._said = roc_sentence(runs, band)
-        else:
-            self._answer.ask((self._runs, band), lambda _post: roc_sentence(runs, band))
-
-    def _show(self, said: Statement) -> None:
-        self._said = said
-        self._landed()

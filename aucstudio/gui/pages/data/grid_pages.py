@@ -1,0 +1,421 @@
+"""Pages of missing values and correlations: a grid of squares, computed in the background."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QColor, QFontMetrics
+from PySide6.QtWidgets import QWidget
+
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plotting import dress_plot, make_plot, pen
+from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.widgets import hint_label, make_combo, named
+from aucstudio.gui.pages.data import words
+from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
+from aucstudio.gui.state.answer import Answer
+from aucstudio.project.data.table import Table
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.correlation import (
+    PEARSON,
+    SPEARMAN,
+    Correlation,
+    correlate,
+    most_telling,
+)
+from aucstudio.project.survey.missing_pattern import GapMap, gap_columns, map_gaps
+from aucstudio.project.words import class_words, percent_words
+
+Columns = Mapping[str, Sequence[object] | NDArray[Any]]
+
+_MOST_NAMES = 40
+_MOST_FIGURES = 12  # columns whose squares may have room for a number
+_BESIDE_FIGURE = 6  # pixels of a square that its number leaves free
+_DARK = 0.6  # a correlation whose square is dark
+_NAME_WIDTH = 110
+_STRIP = 0.03  # of the width
+_INSIDE = 0.015  # of the height: how far the ends' numbers are from it
+_FAINT = 0.12  # opacity of a line with one missing value among thousands
+
+
+class GridPage(QWidget):
+    """A grid of coloured squares, or a hint in its place.
+
+    A subclass draws the result of its request, and describes and selects squares.
+
+    Attributes
+    ----------
+    concluded : Signal(object)
+        The conclusion has changed: a Statement or str.
+    plot : Plot
+    found : object or None
+        The result that is drawn.
+    """
+
+    concluded = Signal(object)
+
+    def __init__(self, name: str, accessible: str, plot: str) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        self.plot: Plot = make_plot(plot, "", "")
+        self.plot.showGrid(x=False, y=False)
+        self.plot.getViewBox().invertY(True)
+        self.image = pg.ImageItem()
+        self.plot.addItem(self.image)
+        self.readout = Readout(f"{plot}_readout", "Square at the pointer", self.plot)
+        self.plot.hovered.connect(self._on_hover)
+        self.plot.clicked.connect(self._on_click)
+        self.hint = hint_label(f"{name}_hint")
+        self.hint.hide()
+        self.setLayout(down((self.plot, 1), (self.hint, 1)))
+        self.found: Any = None
+        self._size = (0, 0)
+        self._answer = Answer[Any](self, self._on_found, self.concluded.emit)
+
+    @abstractmethod
+    def hint_of(self, found: Any) -> str:
+        """Return the hint in place of the grid; empty if there is a grid."""
+
+    @abstractmethod
+    def draw(self, found: Any) -> None:
+        """Draw a result."""
+
+    @abstractmethod
+    def conclusion(self, found: Any) -> Any:
+        """State what the grid shows."""
+
+    @abstractmethod
+    def describe(self, column: int, line: int) -> str:
+        """Describe a square."""
+
+    @abstractmethod
+    def select(self, column: int, line: int) -> None:
+        """Select a square that was clicked."""
+
+    @abstractmethod
+    def data(self) -> Columns:
+        """Return the numbers of the grid."""
+
+    def forget(self) -> None:
+        """Cancel the request and drop its result."""
+        self._answer.forget()
+
+    def ask(self, key: Any, work: Any) -> None:
+        """Compute and draw the grid, unless it is drawn."""
+        if key == self._answer.key:
+            self.conclude()
+        elif self._answer.ask(key, work):
+            self.concluded.emit("Computing…")
+
+    def conclude(self) -> None:
+        """Emit the conclusion of a finished grid."""
+        if self.found is not None and not self._answer.busy:
+            self.concluded.emit(self.conclusion(self.found))
+
+    def retheme(self) -> None:
+        """Draw the grid in the current theme."""
+        if self.found is not None:
+            dress_plot(self.plot)
+            self.draw(self.found)
+
+    def _on_found(self, found: Any) -> None:
+        self.found = found
+        self.retheme()
+        hint = self.hint_of(found)
+        self.hint.setText(hint)
+        self.hint.setVisible(bool(hint))
+        self.plot.setVisible(not hint)
+        self.conclude()
+
+    def draw_squares(self, squares: NDArray[np.uint8]) -> None:
+        """Draw colours, shape (columns, lines, 4)."""
+        self._size = squares.shape[0], squares.shape[1]
+        # pyqtgraph cannot draw an empty image.
+        self.image.setVisible(min(self._size) > 0)
+        if min(self._size) > 0:
+            self.image.setImage(squares, autoLevels=False, levels=(0, 255))
+            self.image.setRect(0, 0, *self._size)
+        self.readout.show_nothing()
+
+    def name_columns(self, side: str, names: Sequence[str]) -> None:
+        """Write names beside the squares; of many names, evenly spaced ones."""
+        step = max(1, math.ceil(len(names) / _MOST_NAMES))
+        metrics = QFontMetrics(self.plot.font())
+        ticks = [
+            (k + 0.5, elided(names[k], scaled(_NAME_WIDTH), metrics.horizontalAdvance))
+            for k in range(0, len(names), step)
+        ]
+        self.plot.getAxis(side).setTicks([ticks])
+
+    def _square(self, place: QPointF) -> tuple[int, int] | None:
+        """Return column and line of the square at a place."""
+        column, line = math.floor(place.x()), math.floor(place.y())
+        inside = 0 <= column < self._size[0] and 0 <= line < self._size[1]
+        return (column, line) if inside else None
+
+    def _on_hover(self, place: QPointF | None) -> None:
+        square = None if place is None else self._square(place)
+        if place is None or square is None:
+            self.readout.show_nothing()
+        else:
+            self.readout.show_at(self.plot, place, self.describe(*square))
+
+    def _on_click(self, place: QPointF) -> None:
+        square = self._square(place)
+        if square is not None:
+            self.select(*square)
+
+
+class GapPage(GridPage):
+    """Missing values in the shown rows, in their order; missing is dark.
+
+    Signals
+    -------
+    clicked(int, str)
+        A row of the table, and a column.
+    """
+
+    clicked = Signal(int, str)
+
+    def __init__(self) -> None:
+        super().__init__("data_gaps", "Missing values", "data_gaps_plot")
+        self._rows: Any = None  # FoundRows of the drawn grid
+        self._left_out = 0
+        self.strip = pg.ImageItem()
+        self.plot.addItem(self.strip)
+
+    def show_found(self, rows: FoundRows) -> None:
+        """Show the missing values of rows."""
+        columns = rows.asked.table.columns
+        chosen = gap_columns(columns)
+        self._left_out = sum(column.missing > 0 for column in columns) - len(chosen)
+
+        def work(post: Any) -> GapMap:
+            return map_gaps(chosen, rows.rows, rows.classes, lambda: stop_if_asked(post))
+
+        self.ask(rows, work)
+
+    def _on_found(self, found: GapMap) -> None:
+        self._rows = self._answer.key
+        super()._on_found(found)
+
+    def hint_of(self, found: GapMap) -> str:
+        if not found.columns:
+            return "Nothing is missing"
+        return "" if found.missing.size else "No rows"
+
+    def draw(self, found: GapMap) -> None:
+        theme = current_theme()
+        lines, columns = found.missing.shape
+        share = np.where(found.missing > 0, _FAINT + (1 - _FAINT) * found.missing, 0.0)
+        self.draw_squares(_blend(theme.window, theme.accent, share.T))
+        self._draw_strip(found, _STRIP * columns)
+        self.name_columns("bottom", found.columns)
+        ends = [(_INSIDE * lines, "1"), (lines * (1 - _INSIDE), f"{int(found.starts[-1]):,}")]
+        self.plot.getAxis("left").setTicks([ends])
+        self.plot.setLabel("left", "Rows, as in the sheet")
+        has_classes = self._rows is not None and self._rows.classes is not None
+        left = -2.0 * _STRIP * columns if has_classes else 0.0
+        self.plot.set_whole((left, float(max(1, columns))), (0.0, float(max(1, lines))))
+
+    def _draw_strip(self, found: GapMap, width: float) -> None:
+        theme, known = current_theme(), np.isfinite(found.positive)
+        self.strip.setVisible(bool(known.any()))
+        if known.any():
+            inks = _blend(theme.negative, theme.positive, np.nan_to_num(found.positive)[None])
+            inks[0, ~known] = _rgba(theme.grid)
+            self.strip.setImage(inks, autoLevels=False, levels=(0, 255))
+            self.strip.setRect(-1.5 * width, 0, width, len(found.positive))
+
+    def conclusion(self, found: GapMap) -> Any:
+        rows = 0 if self._rows is None else len(self._rows.rows)
+        return words.gaps_sentence(found, rows, self._left_out)
+
+    def describe(self, column: int, line: int) -> str:
+        found = self.found
+        assert found is not None
+        first, last = int(found.starts[line]) + 1, int(found.starts[line + 1])
+        lines = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+        parts = [
+            found.columns[column],
+            f"{percent_words(found.missing[line, column])} missing",
+            lines,
+        ]
+        classes = None if self._rows is None else self._rows.classes
+        if classes is not None and math.isfinite(found.positive[line]):
+            share = percent_words(float(found.positive[line]))
+            parts.append(f"{share} {class_words(classes.names[0])}")
+        return "   ".join(parts)
+
+    def select(self, column: int, line: int) -> None:
+        if self._rows is not None:
+            row = self._rows.rows[self.found.starts[line]]
+            self.clicked.emit(int(row), self.found.columns[column])
+
+    def data(self) -> Columns:
+        found = self.found
+        if found is None or not found.missing.size:
+            return {}
+        lines, columns = found.missing.shape
+        return {
+            "column": list(found.columns) * lines,
+            "from_line": np.repeat(found.starts[:-1] + 1, columns),
+            "to_line": np.repeat(found.starts[1:], columns),
+            "missing": found.missing.ravel(),
+        }
+
+
+class CorrelationPage(GridPage):
+    """Correlations between the columns of numbers.
+
+    Signals
+    -------
+    clicked(str)
+        A column; its pair is framed.
+    """
+
+    clicked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__("data_correlation", "Correlation of columns", "data_correlation_plot")
+        self.kind_combo = make_combo("data_correlation_combo", "Coefficient")
+        for title, kind in (("Spearman (ranks)", SPEARMAN), ("Pearson (values)", PEARSON)):
+            self.kind_combo.addItem(title, kind)
+        self.kind_combo.hide()
+        self.kind_combo.currentIndexChanged.connect(self._on_kind)
+        self._of: tuple[Table, Classes | None] | None = None
+        self._pair: tuple[int, int] | None = None
+        self._columns = 0
+        self.frame = pg.PlotCurveItem()
+        self.plot.addItem(self.frame, ignoreBounds=True)
+        self.figures: list[pg.TextItem] = []
+        box = self.plot.getViewBox()
+        for changed in (box.sigResized, box.sigRangeChanged):
+            changed.connect(lambda *_: self._show_what_fits())
+
+    @property
+    def _kind(self) -> str:
+        return str(self.kind_combo.currentData())
+
+    def show_table(self, table: Table, classes: Classes | None) -> None:
+        """Show the correlations of a table."""
+        self._of, kind = (table, classes), self._kind
+        columns = [column for column in table.columns if column.role == "number"]
+        self._columns = len(columns)
+
+        def work(post: Any) -> Correlation:
+            def stop() -> None:
+                stop_if_asked(post)
+
+            return correlate(most_telling(columns, classes, stop), kind, stop)
+
+        self.ask((table, kind), work)
+
+    def forget(self) -> None:
+        super().forget()
+        self._pair = None
+
+    def hint_of(self, found: Correlation) -> str:
+        return "Fewer than two features are numbers" if len(found.columns) < 2 else ""
+
+    def draw(self, found: Correlation) -> None:
+        theme, values = current_theme(), found.values
+        known = np.nan_to_num(values)
+        squares = _blend(theme.field, theme.positive, np.maximum(known, 0))
+        squares[known < 0] = _blend(theme.field, theme.negative, np.maximum(-known, 0))[known < 0]
+        squares[np.isnan(values)] = _rgba(theme.line)
+        self.draw_squares(squares)
+        numbers = [(k + 0.5, str(k + 1)) for k in range(len(found.columns))]
+        self.plot.getAxis("bottom").setTicks([numbers])
+        self.name_columns("left", [f"{name}  {k + 1}" for k, name in enumerate(found.columns)])
+        size = float(max(1, len(found.columns)))
+        self.plot.set_whole((0.0, size), (0.0, size))
+        self._write(values if len(values) <= _MOST_FIGURES else values[:0])
+        self._mark()
+
+    def _write(self, values: Array) -> None:
+        """Write the numbers into squares that have room for them."""
+        for figure in self.figures:
+            self.plot.removeItem(figure)
+        self.figures = []
+        theme = current_theme()
+        for (column, line), value in np.ndenumerate(values):
+            if column == line or np.isnan(value):
+                continue
+            ink = theme.field if abs(value) > _DARK else theme.text
+            text = f"{value:+.2f}".replace("-", "−")
+            figure = pg.TextItem(text, color=ink, anchor=(0.5, 0.5))
+            figure.setPos(column + 0.5, line + 0.5)
+            self.plot.addItem(figure, ignoreBounds=True)
+            self.figures.append(figure)
+        self._show_what_fits()
+
+    def _show_what_fits(self) -> None:
+        """Show the numbers where squares are wide enough for all of them, else none."""
+        wide = max((figure.boundingRect().width() for figure in self.figures), default=0.0)
+        across, _down = self.plot.getViewBox().viewPixelSize()
+        for figure in self.figures:
+            figure.setVisible(across * (wide + _BESIDE_FIGURE) <= 1.0)
+
+    def _mark(self) -> None:
+        """Frame the selected pair."""
+        self.frame.setVisible(self._pair is not None)
+        if self._pair is not None:
+            x = np.array([0, 1, 1, 0, 0], dtype=float) + self._pair[0]
+            y = np.array([0, 0, 1, 1, 0], dtype=float) + self._pair[1]
+            self.frame.setData(x, y, pen=pen(current_theme().text, 2.0))
+
+    def conclusion(self, found: Correlation) -> Any:
+        rows = 0 if self._of is None else self._of[0].rows
+        left_out = self._columns - len(found.columns)
+        return words.correlation_sentence(found, self._kind, rows, left_out, self._pair)
+
+    def describe(self, column: int, line: int) -> str:
+        return words.pair_words(self.found, column, line)
+
+    def select(self, column: int, line: int) -> None:
+        self._pair = column, line
+        self._mark()
+        self.conclude()
+        self.clicked.emit(self.found.columns[line])
+
+    def _on_kind(self) -> None:
+        if self._of is not None:
+            self.show_table(*self._of)
+
+    def data(self) -> Columns:
+        found = self.found
+        if found is None or not found.values.size:
+            return {}
+        names = list(found.columns)
+        return {
+            "column": [name for name in names for _ in names],
+            "other": names * len(names),
+            "correlation": found.values.ravel(),
+            "rows": found.rows.ravel(),
+        }
+
+
+def _rgba(colour: str) -> tuple[int, int, int, int]:
+    ink = QColor(colour)
+    return ink.red(), ink.green(), ink.blue(), 255
+
+
+def _blend(low: str, high: str, share: Array) -> NDArray[np.uint8]:
+    """Mix two colours; return the shape of the shares, with four values per square."""
+    ends = np.array([_rgba(low), _rgba(high)], dtype=float)
+    mixed: NDArray[np.uint8] = np.rint(
+        ends[0] + np.clip(share, 0.0, 1.0)[..., None] * (ends[1] - ends[0])
+    ).astype(np.uint8)
+    return mixed

@@ -1,0 +1,79 @@
+"""What every page does: empty states, failed runs, themes, names for automation."""
+
+import dataclasses
+import importlib
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QWidget,
+)
+
+from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
+from aucstudio.gui.desk.pages import VIEWS
+from tests.gui.conftest import make_record, put, settle, shown
+
+CONTROLS = QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
+
+
+@pytest.fixture(params=[view for view in VIEWS if view.name != "best_view"], ids=lambda v: v.name)
+def page(request, table_session, open_view):
+    module = importlib.import_module(f"aucstudio.gui.pages.{request.param.module}")
+    return open_view(getattr(module, request.param.kind), table_session)
+
+
+def words_of(page, qtbot):
+    return shown(page, qtbot) + page.figure().accessibleDescription()
+
+
+def test_an_empty_page_says_what_to_do(page, table_session, qtbot):
+    if page.objectName() != "data_view":
+        words = words_of(page, qtbot)
+        assert any(next_step in words for next_step in ("No run yet", "No search yet", "Press Run"))
+    table_session.study.table = None
+    table_session.tell({"table"})
+    assert "Open a table" in words_of(page, qtbot)
+
+
+def test_a_failed_run_says_why(page, table_session, qtbot):
+    if page.objectName() in ("roc_view", "compare_view", "data_view"):
+        pytest.skip("shows the checked runs or the table")
+    failed = dataclasses.replace(
+        make_record(table_session.table), splits=(), status="failed", error="out of memory"
+    )
+    put(table_session, failed, "Mine")
+    words = words_of(page, qtbot)
+    assert "Mine" in words
+    assert "ut of memory." in words
+
+
+def test_another_theme_keeps_what_is_shown(page, table_session, qtbot):
+    put(table_session, make_record(table_session.table))
+    before, numbers = words_of(page, qtbot), page.figure_data()
+    try:
+        apply_theme(QApplication.instance(), "dark")
+        page.retheme()
+        settle(qtbot, page)
+        assert words_of(page, qtbot) == before
+        np.testing.assert_equal(page.figure_data(), numbers)
+        for plot in page.plots():
+            assert plot.backgroundBrush().color().name() == DARK.card != LIGHT.card
+    finally:
+        apply_theme(QApplication.instance(), "light")
+
+
+def test_controls_and_plots_have_names(page, table_session, qtbot):
+    put(table_session, make_record(table_session.table))
+    shown(page, qtbot)
+    assert page.accessibleName() == page.title
+    for control in page.findChildren(QWidget):
+        if isinstance(control, CONTROLS) and control.isVisibleTo(page):
+            assert control.objectName(), control
+            label = getattr(control, "text", str)()
+            assert control.accessibleName() or label, control.objectName()
+    assert all(plot.objectName() for plot in page.plots())
