@@ -69,7 +69,7 @@ def test_a_notice_is_written_with_its_values():
         "The kernel was approximated on 1 landmark,"
     )
     wider = notice("range_widened", asked=(0.0, 0.05), used=(0.0, 0.1))
-    assert "from [0, 0.05] to [0, 0.1]" in str(wider)
+    assert "from 0 … 0.05 to 0 … 0.1" in str(wider)
     assert texts([wider, found, wider]) == (str(wider), str(found))
 
 

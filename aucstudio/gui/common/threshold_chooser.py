@@ -300,7 +300,7 @@ class ThresholdChooser(QWidget):
         self.card.show_figures(chosen.figures, stakes)
         tell(self.problem, self._problem(chosen), "error")
         told = [] if chosen.choice.problem else remarks(target, stakes, chosen.figures)
-        tell(self.remarks, " ".join(filter(None, [chosen.where, *told])))
+        tell(self.remarks, " ".join(filter(None, [chosen.where, *map(str, told)])))
         self._show_everywhere(target)
 
     def _texts(self) -> dict[QLineEdit, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aucstudio.notices import texts
+from aucstudio.notices import Notice, notice, texts
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
@@ -78,21 +78,21 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
                 f"{record.fit_seconds:.3g}",
             )
         )
-    return "\n".join([*aligned(rows), *doubts(records, band)])
+    return "\n".join([*aligned(rows), *texts(doubts(records, band))])
 
 
-def doubts(records: Sequence[RunRecord], band: Band) -> list[str]:
-    """List why figures have no interval, and what puts partial areas in doubt.
-
-    As in ``No interval: fewer than 3 splits: SVM (AUC).``
-    """
+def doubts(records: Sequence[RunRecord], band: Band) -> list[Notice]:
+    """Return why figures have no interval, and what puts partial areas in doubt."""
     reasons: dict[str, list[str]] = {}
     for record in records:
         for name, found in (("AUC", auc_summary(record)), ("pAUC", pauc_summary(record, band))):
             if found.reason:
                 reasons.setdefault(found.reason, []).append(f"{record.experiment.title} ({name})")
-    absent = [f"No interval: {reason}: {', '.join(of)}." for reason, of in reasons.items()]
-    return [*absent, *texts(found for record in records for found in range_notices(record, band))]
+    absent = [
+        notice("no_interval", reason=reason, measures=", ".join(of))
+        for reason, of in reasons.items()
+    ]
+    return [*absent, *(found for record in records for found in range_notices(record, band))]
 
 
 def named_runs(

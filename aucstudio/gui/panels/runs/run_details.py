@@ -40,8 +40,8 @@ from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
-    stopped_words,
-    trained_elsewhere_words,
+    stopped,
+    trained_elsewhere,
 )
 from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
@@ -157,7 +157,7 @@ class RunDetails(Card):
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
-        mark = f" {ELSEWHERE}" if trained_elsewhere_words(record, band) else ""
+        mark = f" {ELSEWHERE}" if trained_elsewhere(record, band) else ""
         lost = NONE if self.figures.is_current(record) else COMING
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
@@ -167,15 +167,14 @@ class RunDetails(Card):
 
     def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
         record = shown.record
-        told = list(filter(None, [stopped_words(record)]))
+        told = list(texts(stopped(record)))
         if record.id in self.session.unsaved:
             told.append(f"Not saved: {self.session.unsaved[record.id]}")
         if found is not None and ranks_backwards(found.area):
             told.append("Ranks in reverse: check which class is the positive one.")
-        elsewhere = trained_elsewhere_words(record, self.session.plan.band)
         band = self.session.plan.band
         told += texts([*cautions(record), *range_notices(record, band)])
-        return told + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+        return told + [f"{ELSEWHERE} {found}" for found in trained_elsewhere(record, band)]
 
     def text(self) -> str:
         """Return all that is said, line by line."""
