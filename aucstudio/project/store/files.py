@@ -129,6 +129,47 @@ def creating(target: Path) -> Iterator[Path]:
                 left.unlink()
 
 
+def create_file(target: Path, data: bytes) -> None:
+    """Write a file that must not exist; a program that is killed leaves all of it or nothing.
+
+    Raises
+    ------
+    FileExistsError
+        If it exists; of two programs the second one fails.
+    OSError
+    """
+    if _link_nameless(target, data):
+        _sync_folder(target.parent)
+        return
+    with creating(target) as partial:
+        partial.write_bytes(data)
+
+
+def _link_nameless(path: Path, data: bytes) -> bool:
+    """Link a file without a name once it is written.
+
+    Returns False where the system has no such files.
+    """
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return False
+    try:
+        handle = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            # A folder's handle, which an absolute name does not use, makes Linux follow the link.
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
+        except FileExistsError:
+            raise
+        except OSError:
+            return False
+    return True
+
+
 def _partial_beside(target: Path) -> Path:
     """Return an unused name beside a target, after removing what killed programs left there."""
     _remove_stale(target.parent)

@@ -25,7 +25,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.files import cannot_write, creating, replacing
+from aucstudio.project.store.files import cannot_write, create_file, replacing
 from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
     STANDINGS,
@@ -89,8 +89,7 @@ class ProjectFile:
                 file=str(path),
             )
         try:
-            with creating(project.path) as partial:
-                partial.write_bytes(empty_project())
+            create_file(project.path, empty_project())
         except FileExistsError as error:
             raise InputError(f"{path} exists already", file=str(path)) from error
         except OSError as error:
