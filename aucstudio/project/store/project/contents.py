@@ -45,7 +45,7 @@ _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory
 class Amounts(msgspec.Struct):
     """How much there is: runs, version of the plan, runs under way."""
 
-    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
     plan: Annotated[int, msgspec.Meta(ge=0)]
     flights: Annotated[int, msgspec.Meta(ge=0)]
 
@@ -258,19 +258,25 @@ def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[di
 
 
 def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
-    """Yield every run in order, including those that are missing."""
-    at = 0
+    """Yield every run in order, including those that are missing or cannot be read."""
+    count = 0 if amounts is None else amounts.runs
+    positions = set(range(1, count + 1))
     try:
-        for row in _all_rows(database):
-            yield from (_missing(k) for k in range(at + 1, row.position))
-            at = row.position
-            yield row
+        positions |= {position for (position,) in database.execute("SELECT position FROM records")}
     except FAILURES as error:
-        # Behind the place that cannot be read there may be more, each to be found by its number.
-        yield from _single_rows(database, at, amounts, str(error))
-        return
-    if amounts is not None:
-        yield from (_missing(k) for k in range(at + 1, amounts.runs + 1))
+        if amounts is None:
+            yield StoredRow(1, "", problem=f"runs cannot be read ({error})")
+    query = "SELECT id, document, checksum FROM records WHERE position = ?"
+    for position in sorted(positions):
+        try:
+            row = database.execute(query, (position,)).fetchone()
+        except FAILURES as error:
+            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
+            continue
+        if row is None:
+            yield StoredRow(position, "", problem="it is missing")
+        else:
+            yield StoredRow(position, str(row[0]), row[1], row[2])
 
 
 def _document(database: sqlite3.Connection, name: str) -> Any:
@@ -278,29 +284,6 @@ def _document(database: sqlite3.Connection, name: str) -> Any:
         "SELECT document, checksum FROM documents WHERE name = ?", (name,)
     ).fetchone()
     return unseal(*(row or (None, None)), name)
-
-
-def _all_rows(database: sqlite3.Connection, where: str = "") -> Iterator[StoredRow]:
-    query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
-    for position, run, document, found in database.execute(query):
-        yield StoredRow(position, str(run), document, found)
-
-
-def _single_rows(
-    database: sqlite3.Connection, at: int, amounts: Amounts | None, problem: str
-) -> Iterator[StoredRow]:
-    if amounts is None:
-        yield StoredRow(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
-        return
-    for position in range(at + 1, amounts.runs + 1):
-        try:
-            yield next(_all_rows(database, f"WHERE position = {position}"), _missing(position))
-        except FAILURES as error:
-            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
-
-
-def _missing(position: int) -> StoredRow:
-    return StoredRow(position, "", problem="it is missing")
 
 
 def _name(row: StoredRow, plan: dict[str, Any]) -> str:
