@@ -23,7 +23,7 @@ Index = NDArray[np.intp]
 Weights = NDArray[np.float64]
 Facts = tuple[str, str, str]
 
-MOST_ROWS = 10_000  # of the background; more tell the same and take longer
+MOST_ROWS = 10_000  # of the background; more add time and no precision
 _MOST_CELLS = 20_000_000
 
 
@@ -52,7 +52,7 @@ class Contribution:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RowDetail:
-    """A row's score, taken apart.
+    """The score of a row as a sum of contributions.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def explain_row(
     seed: int = 0,
     listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
 ) -> RowDetail:
-    """Return what each column did to the score of a row.
+    """Compute the contribution of each column to the score of a row.
 
     Parameters
     ----------
@@ -141,14 +141,14 @@ def explain_row(
         What each of them weighs; one of weight 0 is not compared with.
     seed : int
     listen : callable
-        Hears the share that is done and what is known so far; a true answer stops, and keeps it.
+        Receives the share done and what is known so far; stops if it returns True, and keeps it.
 
     Raises
     ------
     InputError
         If a table lacks columns of the model.
     Stopped
-        If the stop comes before anything can be told.
+        If stopped before anything is known.
     """
     others = table if against is None else against
     for one in (table, others):
@@ -167,14 +167,16 @@ def explain_row(
         for name in columns
     ]
 
-    def told(found: Contributions) -> RowDetail:
+    def detail_of(found: Contributions) -> RowDetail:
         detail = _detail(row, model.intercept, facts, found, (len(kept), of_rows))
         return dataclasses.replace(detail, by_weight=weights is not None)
 
-    def hear(fraction: float, sofar: Contributions | None) -> bool:
-        return listen(fraction, None if sofar is None else told(sofar))
+    def report(fraction: float, sofar: Contributions | None) -> bool:
+        return listen(fraction, None if sofar is None else detail_of(sofar))
 
-    return told(contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=hear))
+    return detail_of(
+        contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=report)
+    )
 
 
 def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) -> Facts:
@@ -236,12 +238,12 @@ def headline(detail: RowDetail, number: int, others: str) -> str:
 
 
 def named(part: Contribution) -> str:
-    """Name a column with the row's cell and what it did."""
+    """Name a column with the row's cell and its contribution."""
     return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
 
 def about(detail: RowDetail) -> Iterator[str]:
-    """Describe what else should be known: who speaks against, how exact it is, what is compared."""
+    """Describe opposite contributions, precision and the rows compared with."""
     gap = detail.score - detail.mean
     against = [part for part in detail.parts if part.contribution * gap < 0][:_NAMED]
     if against:
@@ -273,7 +275,7 @@ def about(detail: RowDetail) -> Iterator[str]:
 
 
 def tip(part: Contribution, *, exact: bool) -> str:
-    """State all of one part."""
+    """Describe a contribution in full."""
     error = "" if exact else f" (standard error {plain_number(part.standard_error, 2)})"
     moved = f"moves the score by {_signed(part.contribution)}{error}"
     if not part.usual:

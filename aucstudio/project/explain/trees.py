@@ -38,7 +38,7 @@ class Node:
     value : float
         What a leaf adds to the score; NaN for other nodes.
     condition : str
-        The question in the column's own unit; rows that answer yes go left. Empty for a leaf.
+        In the column's own unit; rows that meet it go left. Empty for a leaf.
     gaps_left : bool
         Where rows go whose cell is not known.
     leaves : int
@@ -78,7 +78,7 @@ def read_tree(
     tree : int
         Which of its trees.
     preparation : Preparation
-        What the features stand for.
+        Describes the features.
     X : ndarray of shape (N, d)
         Prepared rows to count.
     positive : ndarray of bool, shape (N,)
@@ -86,7 +86,7 @@ def read_tree(
         How dates are written, by column of dates.
     """
     counts = node_counts(scorer, tree, X, positive)
-    # Children stand after their parents: made last to first, both exist when a parent is made.
+    # Children come after their parents: built last to first, both exist before a parent.
     order = _reached(scorer, int(scorer.roots[tree]))
     depth = {int(scorer.roots[tree]): 0}
     for p in order:
@@ -140,16 +140,16 @@ def sent_left(scorer: EnsembleScorer, p: int, X: Array) -> Mask:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FeatureUse:
-    """How much an ensemble asks of each column.
+    """How much each column contributes to an ensemble.
 
     Attributes
     ----------
     columns : tuple of str
     splits : ndarray of int, shape (columns,)
-        Nodes that ask it.
+        Nodes that split on it.
     gain : ndarray of shape (columns,)
         Share of the variance of the trees' outputs that its nodes make; sums to 1, or is 0
-        where no tree tells rows apart.
+        where no tree separates rows.
     """
 
     columns: tuple[str, ...]
@@ -226,8 +226,8 @@ def condition(
         column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
-    told = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
-    return f"{name} ≤ {told}"
+    limit = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
+    return f"{name} ≤ {limit}"
 
 
 def plain_number(value: float, digits: int = 4) -> str:

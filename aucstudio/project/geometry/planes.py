@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 SCORE, FEATURES, COMPONENTS = "score", "features", "components"
 
-_ROWS = 100_000  # that tell a direction
+_ROWS = 100_000  # that a direction is computed from
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def score_plane(sample: Sample, weights: Array, of_pairs: bool) -> Plane:
 
 
 def curved_plane(sample: Sample, of_pairs: bool, scorer: Scorer | None = None) -> Plane:
-    """Make the plane of a score f that is no direction, and of the strongest spread beside it.
+    """Make the plane of a score f that is no direction, and of the strongest spread across it.
 
     First coordinate f. Second, for a kernel: the strongest direction across f in the kernel's
     space. For other scorers: with b the regression of the features on f, over all pairs of
@@ -139,7 +139,7 @@ def choose_plane(
     """Make the plane of a kind; ``weights`` is None for a scorer that is no direction.
 
     Without ``features``, the two with the largest weights are taken (without weights, those
-    with the largest mean difference). Of very many rows an even sample tells the directions.
+    with the largest mean difference). Of many rows an even sample gives the directions.
     """
     kept = thinned(sample.positive, _ROWS)
     if len(kept) < len(sample.positive):

@@ -1,6 +1,6 @@
 """Scores on a plane in tiles, coarse to fine, with contours.
 
-A place c of a straight plane stands for the row x = r + D c, with D the plane's directions and r
+A place c of a straight plane represents the row x = r + D c, with D the plane's directions and r
 the mean of the rows in all other directions.
 """
 
@@ -138,7 +138,7 @@ def score_map(
     cell: int,
     go_on: Callable[[], bool],
 ) -> ScoreMap | None:
-    """Score the corners of all cells; None if ``go_on`` says no on the way."""
+    """Score the corners of all cells; None if ``go_on`` returns False meanwhile."""
     if isinstance(scorer, LinearScorer):
         # Linear on the plane as well, however many features there are.
         intercept += float(part.rest @ scorer.weights)

@@ -3,8 +3,8 @@
 One held-out part is compared by DeLong's paired test, as few rows allow (for the partial AUC, by
 its components);
 several splits by the corrected resampled t test on the differences split by split. The p-values
-are corrected over all pairs that can be compared. Tests of pairs know nothing of each other:
-where they are heavy, workers may make them.
+are corrected over all pairs that can be compared. The tests of pairs are independent, so that
+workers may make them.
 
 Splits of one table share rows, so their ranks are described (a mean) and not tested: Friedman's
 and Nemenyi's tests take the tables they rank over to be independent.
@@ -110,7 +110,7 @@ class PairComparison:
     reason : str
         Why a difference was computed but not tested; empty where it was.
     alike : bool
-        Whether both rank the very same, so that there is nothing to tell apart.
+        Whether both rank every pair identically, so that there is nothing to test.
     """
 
     a: str
@@ -165,7 +165,7 @@ class WinCount:
     Attributes
     ----------
     wins, ties, losses : int
-        Pairs settled for it, tested and not settled, and settled against it.
+        Pairs that it wins significantly, that are not significant, and that it loses significantly.
     mean_rank : float
         Over splits, among the runs scored on the same rows; 1 is best, and equal areas share
         their mean. NaN where there is no other such run.
@@ -267,9 +267,9 @@ def compare_runs(
     measure : {"auc", "pauc"}
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
-        Hears the fraction done after every pair; returning True stops.
+        Receives the fraction done after every pair; stops if it returns True.
     workers : Workers, optional
-        Who makes the tests, where these are worth sending; by default they are made here.
+        Make the tests, if these are worth sending; by default they are made in this process.
 
     Raises
     ------

@@ -103,7 +103,7 @@ def named_runs(
     Parameters
     ----------
     complain : callable, optional
-        Told what is damaged, a sentence at a time.
+        Receives a sentence for each fault.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def named_runs(
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
 
 
-def told_apart(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
-    """Return runs that are called alike names with their ids."""
+def with_distinct_names(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
+    """Append the id to the names that several runs share."""
     often = Counter(name for name, _ in named)
     return [
         (titled(name, record.id) if often[name] > 1 else name, record) for name, record in named

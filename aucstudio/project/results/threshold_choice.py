@@ -1,6 +1,6 @@
 """Choose a threshold by a rule, with its uncertainty.
 
-A case is called positive where its score is greater than the threshold.
+A case is predicted positive where its score exceeds the threshold.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Target:
     Attributes
     ----------
     rule : str
-        "own" is the model's own, "typed" a number that somebody chose; else one of
+        "own" is the model's own, "typed" a number that the user entered; else one of
         :data:`roc.RULES`.
     value : float
         The bound of the FPR, the TPR, the precision or the alerts of a day; or the number.
@@ -42,7 +42,7 @@ class Target:
     split : int
         On whose scale that number is.
     fpr : float
-        What it has there, which is what other scales are asked for.
+        FPR at that number, which thresholds on other scales aim at.
     """
 
     rule: str = OWN
@@ -75,7 +75,7 @@ class Target:
         Raises
         ------
         InputError
-            If alerts are counted by the day and nobody said how many cases that has.
+            If alerts are counted per day and the number of cases per day is not set.
         """
         if self.rule == OWN:
             return None
@@ -132,7 +132,7 @@ def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
     return Confusion(tp, m - tp, fp, n - fp, weighted)
 
 
-# ----------------------------------------------------------------- what it does
+# ----------------------------------------------------------------- figures
 
 
 def estimate_share(count: float, rows: float) -> Estimate:
@@ -144,7 +144,7 @@ def estimate_share(count: float, rows: float) -> Estimate:
 
 @dataclasses.dataclass(frozen=True)
 class ThresholdFigures:
-    """What a threshold does.
+    """Figures of a threshold.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class ThresholdFigures:
     prior : float
         Share of positives that precision and alerts are of.
     tpr, fpr, precision, alerts : Estimate
-        Alerts are the share of all cases that is called positive.
+        Alerts are the share of all cases that is predicted positive.
     """
 
     counts: Confusion

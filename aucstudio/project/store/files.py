@@ -278,7 +278,7 @@ def cannot_write(path: str | Path, error: OSError) -> InputError:
 def _opened(target: Path) -> Iterator[BinaryIO]:
     descriptor = _open_descriptor(target)
     if descriptor is not None:
-        # Opened anew, a file that a shell redirects to would be written from its beginning.
+        # Opened again, a file that a shell redirects to would be overwritten from its beginning.
         sys.stdout.flush()
         with os.fdopen(os.dup(descriptor), "wb") as file:
             yield file

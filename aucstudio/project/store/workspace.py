@@ -1,7 +1,6 @@
 """The program's folder: unsaved studies, recent files, pasted tables.
 
-A pasted table is stored under a name that says when its content is the same, so that a study on it
-finds it again.
+A pasted table is stored under a name that contains its checksum, so that a study finds it again.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def unsaved_projects() -> list[Path]:
 
 @dataclasses.dataclass(frozen=True)
 class Recent:
-    """A table or project that was opened lately.
+    """A recently opened table or project.
 
     Attributes
     ----------
@@ -98,7 +97,7 @@ def write_memory(name: str, document: Any) -> None:
 
 
 def recents() -> list[Recent]:
-    """List what was opened lately, newest first, whether it is still there or not."""
+    """List recently opened files, newest first, including those that no longer exist."""
     try:
         return [
             Recent(Path(path), datetime.datetime.fromisoformat(opened))
@@ -109,7 +108,7 @@ def recents() -> list[Recent]:
 
 
 def recent_files() -> list[Path]:
-    """List tables and projects opened lately that are still there, newest first."""
+    """List recently opened tables and projects that still exist, newest first."""
     return [recent.path for recent in recents() if recent.path.is_file()]
 
 

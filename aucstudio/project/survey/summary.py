@@ -46,13 +46,13 @@ class Distribution:
     edges : ndarray or None
         Of the bins of numbers, one more than there are bins; None where each bar is one value.
     names : tuple of str
-        Of the bars where each is one value; the last one may stand for all others.
+        Of the bars where each is one value; the last one may be all others.
     shares : ndarray of shape (groups, bars)
         Of the known cells of a group; groups are the positives and the negatives, or all rows.
     below, above : int
         Cells that lie outside the bins.
     others : int
-        Values that the last bar stands for.
+        Values in the last bar.
     """
 
     edges: Array | None

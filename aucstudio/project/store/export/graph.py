@@ -1,8 +1,8 @@
 """Export a model as an ONNX graph in double precision.
 
-Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
-a gap. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated model, the
-``probability``, each of shape (rows,).
+Inputs are the columns, each of shape (rows, 1): doubles with NaN for a missing value, or
+texts with "" for one. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated
+model, the ``probability``, each of shape (rows,).
 
 Symbols: X prepared rows; Z points about their centre; K kernel values.
 """

@@ -71,7 +71,7 @@ def write_script(model: Model) -> bytes:
 
 
 def _described(head: str, model: Model) -> str:
-    """Put a docstring that says what this is in the place of the program's own."""
+    """Replace the docstring of the program by one that describes this model."""
     settings = ", ".join(f"{name}={value!r}" for name, value in model.params.items())
     words = f"""\
 Scores rows for class {model.positive!r} (against {model.negative!r}) of {model.label!r}.

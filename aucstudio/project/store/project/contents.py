@@ -37,13 +37,13 @@ _WHEN_DAMAGED = {
         "The result of the search of {} is damaged ({}); its runs are here.",
     ),
 }
-_MOST_TOLD = 10
+_MOST_LISTED = 10
 # Each is read with what belongs to it.
 _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
 
 class Amounts(msgspec.Struct):
-    """How much there is: runs, version of the plan, runs under way."""
+    """Numbers of runs, of the plan's version and of runs in progress."""
 
     runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
     plan: Annotated[int, msgspec.Meta(ge=0)]
@@ -97,9 +97,9 @@ class Listing:
     notes : list of str
         What else is damaged.
     verifications : dict of str to Verification
-        By run; earlier programs leave them be.
+        By run.
     standings : dict of str to dict
-        By name, how tournaments stand, as plain data; earlier programs leave them be.
+        Results of searches by name, as plain data.
     """
 
     plan: dict[str, Any]
@@ -111,14 +111,14 @@ class Listing:
     standings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def warnings(self, path: Path) -> list[str]:
-        """Return what is damaged, a sentence each."""
-        told = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
-        if len(told) > _MOST_TOLD:
-            told = [*told[:_MOST_TOLD], f"{len(told) - _MOST_TOLD} more runs are damaged."]
-        told += self.notes
-        if told:
-            told.append(f"aucstudio check {path} --repair saves what can be saved.")
-        return told
+        """Return one sentence for each fault."""
+        found = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
+        if len(found) > _MOST_LISTED:
+            found = [*found[:_MOST_LISTED], f"{len(found) - _MOST_LISTED} more runs are damaged."]
+        found += self.notes
+        if found:
+            found.append(f"aucstudio check {path} --repair saves what can be saved.")
+        return found
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ reads: calls may come from any thread, and from several programs at once.
 The tables are described in :mod:`aucstudio.project.store.project.layout`. Arrays may be added
 without another format number: a program reads those it knows, and does without those that an
 earlier one did not write (the stages, and the looks on the way). So may documents: what verifying
-a run found is stored beside its record, which never changes.
+a run found is stored separately from its record, which never changes.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class ProjectFile:
             found, gone = read_unfinished(database)
         source.close()
         if gone:
-            # A project that cannot be written to tells again the next time.
+            # A project that cannot be written reports them again the next time.
             with contextlib.suppress(InputError):
                 self._forget(gone)
         return found
@@ -261,7 +261,7 @@ def open_or_create(project: str | Path) -> ProjectFile:
 def keep_first_reading(project: str | Path, table: AnyTable) -> None:
     """Keep the notes of a table read by a script, for the window.
 
-    Nothing depends on it: a project that cannot be written is told of where a run is lost.
+    Failures are ignored: a project that cannot be written is reported when a run cannot be saved.
     """
     from aucstudio.project.data.first_reading import FirstReading
 
