@@ -101,7 +101,7 @@ def test_several_splits_take_the_corrected_t(several, measure):
 def test_same_scores_are_level(one, several):
     for record in (one[0], several[0]):
         (pair,) = comparison.compare_runs([("a", record), ("b", record)], BAND)
-        assert (pair.difference, pair.p, pair.settled) == (0.0, 1.0, False)
+        assert (pair.difference, pair.p, pair.significant) == (0.0, 1.0, False)
 
 
 def test_equal_differences_leave_no_variance_to_judge_by(several):
@@ -144,7 +144,7 @@ def test_different_rows_are_refused(one, several, make_run):
         assert reason in pair.refused
         assert math.isnan(pair.difference)
         assert math.isnan(pair.p_corrected)
-        assert not pair.settled
+        assert not pair.significant
 
 
 def test_refused_pairs_do_not_count_in_the_correction(one, make_run):
@@ -209,7 +209,7 @@ def test_corrections(correction, oracle):
     pairs = of_differences((0.1, 0.04 / 3), (0.1, 0.09), (0.1, 0.03))
     found = comparison.corrected(pairs, correction)
     assert [pair.p_corrected for pair in found] == pytest.approx(oracle)
-    assert [pair.settled for pair in found] == [p < 0.05 for p in oracle]
+    assert [pair.significant for pair in found] == [p < 0.05 for p in oracle]
     assert [pair.p for pair in found] == [pair.p for pair in pairs]
     # Corrected figures can be corrected otherwise.
     assert comparison.corrected(found) == comparison.corrected(pairs)
@@ -284,7 +284,7 @@ def test_training_for_another_range_is_known(one):
 def open_pair(difference, se, quantile):
     reach = quantile * se
     pair = PairComparison("a", "b", difference, difference - reach, difference + reach, 0.2, 0.2)
-    assert not pair.settled
+    assert not pair.significant
     return pair
 
 

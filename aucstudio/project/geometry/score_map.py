@@ -52,16 +52,15 @@ class Slice:
         """
         if source is target:
             return self
-        place = {name: k for k, name in enumerate(source.feature_names)}
-        names = target.feature_names
-        rest, directions = np.zeros(len(names)), np.zeros((len(names), 2))
-        (means, scales), (new_means, new_scales) = source.scaling, target.scaling
-        for k, name in enumerate(names):
-            s = place.get(name)
-            if s is not None:
-                ratio = scales[s] / new_scales[k]
-                rest[k] = self.rest[s] * ratio + (means[s] - new_means[k]) / new_scales[k]
-                directions[k] = self.directions[s] * ratio
+        _, of_source, of_target = np.intersect1d(
+            source.feature_names, target.feature_names, return_indices=True
+        )
+        means, scales = (part[of_source] for part in source.scaling)
+        new_means, new_scales = (part[of_target] for part in target.scaling)
+        width = len(target.feature_names)
+        rest, directions = np.zeros(width), np.zeros((width, 2))
+        rest[of_target] = (self.rest[of_source] * scales + means - new_means) / new_scales
+        directions[of_target] = self.directions[of_source] * (scales / new_scales)[:, None]
         return Slice(rest, directions)
 
 

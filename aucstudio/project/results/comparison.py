@@ -126,7 +126,7 @@ class PairComparison:
     alike: bool = False
 
     @property
-    def settled(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant after the correction."""
         return inference.settled(self.p_corrected, LEVEL)
 
@@ -205,7 +205,7 @@ class Comparison:
         peers = np.eye(count, dtype=bool)
         for i, j, pair in self.places():
             peers[i, j] = peers[j, i] = not pair.refused
-            if pair.settled:
+            if pair.significant:
                 won, lost = (i, j) if pair.difference >= 0 else (j, i)
                 tally[won, 0] += 1
                 tally[lost, 2] += 1
