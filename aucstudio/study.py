@@ -375,11 +375,11 @@ def _as_file(X: Any, columns: Sequence[str], path: Path) -> Path:
         given = {name: np.ascontiguousarray(values) for name, values in given.items()}
     import duckdb
 
+    from aucstudio.project.data.text.cell_sql import literal
+
     with duckdb.connect() as connection:
         connection.register("given", given)
-        connection.execute(
-            "COPY (SELECT * FROM given) TO $path (FORMAT parquet)", {"path": str(path)}
-        )
+        connection.execute(f"COPY (SELECT * FROM given) TO {literal(str(path))} (FORMAT parquet)")
     return path
 
 

@@ -4,6 +4,7 @@ import configparser
 import importlib.util
 import os
 import pkgutil
+import runpy
 import shutil
 import struct
 import subprocess
@@ -352,6 +353,14 @@ def test_wheel_holds_resources_inside_the_package(tmp_path):
         "metainfo/io.github.aucstudio.AUCStudio.metainfo.xml",
         "mime/packages/aucstudio.xml",
     }
+
+
+def test_the_picture_of_the_architecture_has_every_room():
+    script = runpy.run_path(str(ROOT / "packaging" / "architecture"))
+    picture = script["draw"](*script["read_imports"]())
+    found = (ROOT / "aucstudio").glob("*/*/__init__.py")
+    rooms = {f"{path.parent.parent.name}/{path.parent.name}" for path in found}
+    assert {room for room in rooms if f">{room}<" not in picture} == set()
 
 
 def test_top_level_holds_only_what_belongs_there():

@@ -1,11 +1,11 @@
-"""Files that are awkward in many ways, each read as a careful person would."""
+"""Files that are hard to read, each with the content that a careful person finds in it."""
 
 import re
 
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.container_lines import find_folded
+from aucstudio.project.data.text.container_records import find_blocks
 from tests.project.awkward import (
     cells,
     dialects,
@@ -13,6 +13,7 @@ from tests.project.awkward import (
     exports,
     headers,
     logs,
+    polluted,
     printed,
     reports,
     working,
@@ -20,7 +21,18 @@ from tests.project.awkward import (
 
 CASES = [
     (module.__name__.rpartition(".")[2], case)
-    for module in (headers, dialects, encodings, cells, exports, reports, printed, logs, working)
+    for module in (
+        headers,
+        dialects,
+        encodings,
+        cells,
+        exports,
+        reports,
+        printed,
+        logs,
+        working,
+        polluted,
+    )
     for case in module.CASES
 ]
 
@@ -33,7 +45,7 @@ def understood(table):
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=f"{group}-{c.name}") for group, c in CASES])
-def test_an_awkward_file_is_read_as_a_careful_person_would(tmp_path, case):
+def test_awkward_file(tmp_path, case):
     path = tmp_path / "data.csv"
     path.write_bytes(case.content)
     table = read_table(path, dialect=case.given, roles=case.roles)
@@ -41,17 +53,17 @@ def test_an_awkward_file_is_read_as_a_careful_person_would(tmp_path, case):
     assert tuple(row.line for row in table.rejected) == case.rejected
     assert case.label is None or table.label == case.label
     for note in case.notes:
-        assert any(re.search(note, said) for said in table.notes), (note, table.notes)
+        assert any(re.search(note, text) for text in table.notes), (note, table.notes)
 
 
-def test_the_collection_is_large_and_says_what_is_awkward():
+def test_collection():
     assert len(CASES) >= 120
     assert len({(group, case.name) for group, case in CASES}) == len(CASES)
     assert all(case.awkward for _, case in CASES)
 
 
-def test_tables_of_the_same_names_below_each_other_are_not_folded():
+def test_blocks_with_the_same_names_are_separate_tables():
     printed = ["  a y", "1 5 u", "2 6 v", "3 7 u"]
-    assert find_folded([*printed, "  b z", *printed[1:]]) is not None
-    assert find_folded([*printed, *printed]) is None
-    assert find_folded([*printed, "  b z", *printed[1:3], "9 9 9"]) is None
+    assert find_blocks([*printed, "  b z", *printed[1:]])
+    assert not find_blocks([*printed, *printed])
+    assert not find_blocks([*printed, "  b z", *printed[1:3], "9 9 9"])

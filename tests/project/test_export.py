@@ -13,6 +13,7 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.project.data import date_parts
 from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.validation import Validation
@@ -42,8 +43,11 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def odd_file(tmp_path_factory):
-    """Rows to score: gaps and numbers spelled in many ways, towns never seen or missing."""
-    path = tmp_path_factory.mktemp("odd") / "odd.csv"
+    return write_odd_file(tmp_path_factory.mktemp("odd") / "odd.csv")
+
+
+def write_odd_file(path):
+    """Write rows to score: missing values and numbers in many spellings, unseen levels."""
     rng = np.random.default_rng(7)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -434,10 +438,12 @@ def graph_scores(model, table, tmp_path):
     export_model(model, "onnx", path)
     onnx.checker.check_model(onnx.load(path), full_check=True)
     session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    columns = {column.name: column for column in table.columns}
+    columns = {column.name: column.values for column in table.columns}
+    dates = [column for column in table.columns if column.is_date]
+    columns |= {part.name: part.of(c.values) for c in dates for part in date_parts.taken(c)}
     feed = {}
     for given in session.get_inputs():
-        cells = columns[given.name.rstrip("_")].values
+        cells = columns[given.name.rstrip("_")]
         if given.type == "tensor(double)":
             feed[given.name] = cells.astype(np.float64)[:, None]
         else:

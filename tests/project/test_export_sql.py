@@ -43,15 +43,21 @@ def _cells(row):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sql") / "study.csv"
-    rows = [_cells(row) for row in range(ROWS)]
+    return read_study(tmp_path_factory.mktemp("sql") / "study.csv")
+
+
+def write_rows(path, rows):
     lines = [",".join(rows[0])]
     for row in rows:
         cells = ["" if cell is None else str(cell).replace('"', '""') for cell in row.values()]
         lines.append(",".join(f'"{cell}"' for cell in cells))
     path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read_study(path):
     return read_table(
-        path,
+        write_rows(path, [_cells(row) for row in range(ROWS)]),
         label="label",
         positive="yes",
         roles={"zone": "category", "age": "number", "dose": "number"},
@@ -110,12 +116,7 @@ def in_sqlite(rows, statement):
 
 
 def scored_by_program(model, rows, folder):
-    path = folder / "new.csv"
-    lines = [",".join(rows[0])]
-    for row in rows:
-        cells = ["" if cell is None else str(cell).replace('"', '""') for cell in row.values()]
-        lines.append(",".join(f'"{cell}"' for cell in cells))
-    path.write_text("\n".join(lines) + "\n")
+    path = write_rows(folder / "new.csv", rows)
     return model.score(read_table(path, need_label=False, schema=model.schema))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import encoding as scan_module
 from aucstudio.project.data.text import rows
-from aucstudio.project.data.text.encoding import scan
+from aucstudio.project.data.text import scan as scan_module
+from aucstudio.project.data.text.scan import scan
 
 _PIECES = [b"\r\n", b"\n", b"\r", b"a", b"n", b"+", b"-", b"_", "ä".encode(), "€".encode(), b"\xe4"]
 

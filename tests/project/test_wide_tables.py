@@ -45,9 +45,8 @@ KINDS = {
 def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
     path = write(tmp_path / "wide.csv", KINDS[kind](lines_of(np.random.default_rng(0))))
     expected = read_table(path)
-    for module in (delimited, small_files):
-        monkeypatch.setattr(module, "WIDE", COLUMNS)
-    monkeypatch.setattr(small_files, "MOST_BYTES", 1_000)  # a part of few columns
+    monkeypatch.setattr(delimited, "WIDE", COLUMNS)
+    monkeypatch.setattr(small_files, "BLOCK_CELLS", 7 * COLUMNS)
     found = read_table(path)
     assert found.schema == expected.schema
     assert found.notes == expected.notes
@@ -58,8 +57,7 @@ def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
 
 
 def test_a_wide_table_without_rows_is_refused(tmp_path, monkeypatch):
-    for module in (delimited, small_files):
-        monkeypatch.setattr(module, "WIDE", COLUMNS)
+    monkeypatch.setattr(delimited, "WIDE", COLUMNS)
     path = write(tmp_path / "wide.csv", lines_of(np.random.default_rng(3), rows=0))
     with pytest.raises(InputError):
         read_table(path)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from aucstudio.project.data.column_builder import Cells, Numbers, Texts
 from aucstudio.project.data.paths import CLOSED
 from aucstudio.project.data.text.cell_sql import READ, number_sql
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, NumberCells, NumberFormat
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError, input_error
 
 Answer = TypeVar("Answer")

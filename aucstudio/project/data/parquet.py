@@ -14,7 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.column_builder import Cells
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import FORMAT, Finding, found
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
@@ -23,9 +23,9 @@ from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def one_level(
             hours += [len(reads)] if read != cell else []
             paths.append(".".join((name, *inside)))
             reads.append(read)
-    names, notes = unique_names(paths)
-    remarks = [Finding(FORMAT, note) for note in notes]
+    names, remarks = unique_names(paths)
     remarks += [found("format_hours", names[k]) for k in hours]
     return [Field(*field) for field in zip(names, paths, reads, strict=True)], remarks
 

@@ -1,4 +1,4 @@
-"""What is awkward about a file, and what a careful person reads in it."""
+"""A file that is hard to read, and its content."""
 
 import dataclasses
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A file and what it means.
+    """A file and its content.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Case:
     rejected : tuple of int
         Lines of rows that are left out.
     given : dict
-        What a person says about the dialect.
+        The parts of the dialect that a person sets.
     label : str or None
         The label that is guessed; None where that is not asked.
     encoding, roles

@@ -1,4 +1,4 @@
-"""What stands in cells: numbers, dates, gaps, codes."""
+"""Contents of cells: numbers, dates, missing values, codes."""
 
 from tests.project.awkward.case import case
 
@@ -182,7 +182,10 @@ CASES = [
     ),
     cells("exponents", "exponents", ["1e3", "2.5E-2", "-1E+2", "7"], [1000, 0.025, -100, 7]),
     cells(
-        "bare-points", "no digit beside the point", [".5", "3.", "-.25", "7"], [0.5, 3, -0.25, 7]
+        "bare-points",
+        "no digit before or after the point",
+        [".5", "3.", "-.25", "7"],
+        [0.5, 3, -0.25, 7],
     ),
     cells(
         "blanks-around", "no-break blanks around", ["\xa05.5", " 3 ", "7\xa0", "9"], [5.5, 3, 7, 9]
@@ -200,7 +203,7 @@ CASES = [
         ["TRUE", "FALSE", "FALSE", "TRUE"],
         ["TRUE", "FALSE", "FALSE", "TRUE"],
     ),
-    # gaps
+    # missing values
     *(
         cells(
             f"missing-{name}",
@@ -237,7 +240,7 @@ CASES = [
     ),
     cells(
         "missing-words",
-        "gaps in a column of words",
+        "missing values in a text column",
         ["red", "N/A", "blue", "n.a."],
         ["red", None, "blue", None],
     ),
@@ -249,14 +252,14 @@ CASES = [
     ),
     cells(
         "missing-told",
-        "a spelling that is told",
+        "a given spelling of missing values",
         ["3.5", "-999", "7", "9.5"],
         [3.5, None, 7, 9.5],
         given={"missing": ("-999",)},
     ),
     cells(
         "missing-told-words",
-        "told, among words",
+        "a given spelling in a text column",
         ["red", "leer", "blue", "red"],
         ["red", None, "blue", "red"],
         given={"missing": ("leer",)},
@@ -344,7 +347,7 @@ CASES = [
     ),
     case(
         "number-told",
-        "a column of words that is told to be numbers",
+        "a text column that is declared to be numbers",
         column(["1", "2", "3+", "1"]),
         read([1, 2, None, 1]),
         roles={"v": "number"},
@@ -395,7 +398,7 @@ CASES = [
     ),
     cells(
         "ambiguous",
-        "days and months not to be told apart",
+        "ambiguous days and months",
         ["01/02/2020", "03/04/2020", "05/06/2020", "02/02/2020"],
         [18263, 18325, 18388, 18294],
         "the other way round",

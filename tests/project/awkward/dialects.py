@@ -1,4 +1,4 @@
-"""What separates cells and stands around them."""
+"""Delimiters and quotation marks."""
 
 from tests.project.awkward.case import X, Y, case, xy
 
@@ -19,16 +19,22 @@ CASES = [
     case("semicolon", "semicolons", xy(delimiter=";"), XY),
     case("tab", "tabs", xy(delimiter="\t"), XY),
     case("bar", "bars", xy(delimiter="|"), XY),
-    case("tilde", "tildes, told", xy(delimiter="~"), XY, given={"delimiter": "~"}),
+    case("tilde", "tildes, given", xy(delimiter="~"), XY, given={"delimiter": "~"}),
     case(
         "control",
-        "a control character, told",
+        "a given control character",
         xy(delimiter="\x01"),
         XY,
         given={"delimiter": "\x01"},
     ),
-    case("unit-separator", "another, told", xy(delimiter="\x1f"), XY, given={"delimiter": "\x1f"}),
-    case("caret", "carets, told", xy(delimiter="^"), XY, given={"delimiter": "^"}),
+    case(
+        "unit-separator",
+        "another given control character",
+        xy(delimiter="\x1f"),
+        XY,
+        given={"delimiter": "\x1f"},
+    ),
+    case("caret", "given carets", xy(delimiter="^"), XY, given={"delimiter": "^"}),
     case("blank", "single blanks", xy(delimiter=" "), XY),
     case("blanks", "runs of blanks", "x     y\n1.5   u\n2.5   v\n 3.5  u\n  4.5 v\n", XY),
     case(
@@ -51,7 +57,7 @@ CASES = [
     ),
     case(
         "fixed",
-        "fixed width with gaps",
+        "fixed width with missing values",
         "name      age  y\nAnna Bell  31  u\nBo             v\n"
         "Carl       52  u\nDora Egg   40  v\n",
         {"name": ["Anna Bell", "Bo", "Carl", "Dora Egg"], "age": [31, None, 52, 40], "y": Y},
@@ -172,7 +178,7 @@ CASES = [
     ),
     case(
         "no-quotes",
-        "marks are characters, told",
+        "quotation marks are characters, as given",
         quoted(['"a', 'b"', '"c"', "d"]),
         words(['"a', 'b"', '"c"', "d"]),
         given={"quote": ""},
@@ -186,7 +192,7 @@ CASES = [
     ),
     case(
         "skip-told",
-        "lines to skip, told",
+        "a given number of lines to skip",
         "1,2,3\n4,5,6\nx,y\n1.5,u\n2.5,v\n3.5,u\n4.5,v\n",
         XY,
         given={"skip": 2},

@@ -92,7 +92,7 @@ CASES = [
     ),
     case(
         "byte-in-number",
-        "the only byte that is no ASCII stands within a number",
+        "the only byte that is not ASCII is within a number",
         b"x,y\n3\xe9.5,u\n" + b"".join(b"%d.5,v\n%d.5,u\n" % (k, k) for k in range(40)),
         {
             "x": [None, *(k // 2 + 0.5 for k in range(80))],
@@ -135,7 +135,7 @@ CASES = [
     ),
     case(
         "told",
-        "an encoding is told",
+        "a given encoding",
         lettered(RUSSIAN),
         of(RUSSIAN),
         encoding="koi8_r",

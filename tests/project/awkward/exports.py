@@ -70,7 +70,7 @@ UNITS = [
     ),
     cells(
         "plus-behind",
-        "what stands behind numbers is told",
+        "text after numbers is reported",
         ["1,000+", "500+", "10+", "50+"],
         ["1,000+", "500+", "10+", "50+"],
         "some values are not plain numbers, e.g. '1,000\\+'",
@@ -98,7 +98,7 @@ UNITS = [
     cells("age-cjk", "a character behind", ["35歳", "7歳", "64歳", "21歳"], [35, 7, 64, 21]),
     cells(
         "several-units",
-        "units that differ are told",
+        "different units are reported",
         ["12 mg", "0.5 g", "30 mg", "1 g"],
         ["12 mg", "0.5 g", "30 mg", "1 g"],
         "several units, e.g. 'mg', 'g'",
@@ -155,7 +155,7 @@ MARKS = [
         ["36 H", "38 L", "40 H", "42 L"],
         ["36 H", "38 L", "40 H", "42 L"],
     ),
-    odd("eurostat-gap", "a colon for a gap", ":", notes="':'"),
+    odd("eurostat-gap", "a colon for a missing value", ":", notes="':'"),
     odd("infinity-sign", "a sign of infinity", "∞", notes="'∞'"),
     odd("circa", "a number that is about right", "ca. 7", notes="'ca. 7'"),
     case(
@@ -170,7 +170,7 @@ MARKS = [
     ),
     cells(
         "powers",
-        "codes that look like powers of ten are told",
+        "codes that look like powers of ten are reported",
         ["1E2", "3E4", "2E1", "1E3"],
         [100, 30000, 20, 1000],
         "read as powers of ten: '1E2' is 100",
@@ -220,7 +220,7 @@ NAMES = [
     case("ruled-cells", "a rule of as many cells", "a,b,y\n---,---,--\n" + ROWS, ABC),
     case(
         "two-marks",
-        "the names are separated otherwise than the rows",
+        "the names have another delimiter than the rows",
         "a;b;y\n" + ROWS,
         ABC,
         notes="the names are separated by ';', the rows by ','",
@@ -241,7 +241,7 @@ NAMES = [
     ),
     case(
         "sure-name",
-        "y is the label, whatever default is",
+        "y is the label, not default",
         "default,b,y\nno,2.5,u\nno,3.5,v\nyes,4.5,u\nno,5.5,v\n",
         {"default": ["no", "no", "yes", "no"], "b": ABC["b"], "y": Y},
         label="y",
@@ -278,14 +278,14 @@ LINES = [
     ),
     case(
         "protected",
-        "a backslash before a delimiter is told",
+        "a backslash before a delimiter is reported",
         "a\tw\tv\ty\n1\tp\\\tq\tu\n2\tr\ts\tv\n3\tp\tq\tu\n4\tr\ts\tv\n",
         {"a": [1, 2, 3, 4], "w": ["p\\", "r", "p", "r"], "v": ["q", "s"] * 2, "y": Y},
         notes="cells end in a backslash",
     ),
     case(
         "mark-never-closed",
-        "a quotation mark that is never closed is told",
+        "a quotation mark that is never closed is reported",
         'a,w,y\n1,p,u\n2,"q,v\n3,p,u\n4,q,v\n',
         {"a": [1, 2, 3, 4], "w": ["p", '"q', "p", "q"], "y": Y},
         notes="1 row has quotation marks that are never closed .*, the first in line 3",

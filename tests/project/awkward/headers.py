@@ -39,13 +39,13 @@ CASES = [
     ),
     case(
         "gap-below",
-        "rows with gaps after a blank line are rows",
+        "rows with missing values after a blank line are rows",
         "a,b,y\n" + THREE + "\n5,,u\n6,,\n",
         {"a": [1, 2, 3, 4, 5, 6], "b": [2.5, 3.5, 4.5, 5.5, None, None], "y": [*Y, "u", None]},
     ),
     case(
         "plate",
-        "an instrument says its settings in as many cells as there are columns",
+        "settings of an instrument in as many cells as there are columns",
         "Plate:,Plate1,1.3,Endpoint\n,OD450,OD570,Hit\n"
         + "".join(f",{k}.25,{k}.5,{'ab'[k % 2]}\n" for k in range(1, 9))
         + "~End\n",
@@ -285,7 +285,7 @@ CASES = [
     ),
     case(
         "first-missing",
-        "the first row has gaps",
+        "the first row has missing values",
         "a,b,y\nNA,,u\n2,3.5,v\n3,4.5,u\n4,5.5,v\n",
         {"a": [None, 2, 3, 4], "b": [None, 3.5, 4.5, 5.5], "y": Y},
     ),
@@ -305,7 +305,7 @@ CASES = [
     ),
     case(
         "names-in-cells",
-        "each cell says its name",
+        "each cell has its name",
         "x:1.5\ty:u\nx:2.5\ty:v\nx:3.5\ty:u\n",
         {"x": [1.5, 2.5, 3.5], "y": ["u", "v", "u"]},
         notes="each cell contains its column name",
@@ -345,7 +345,7 @@ CASES = [
     ),
     case(
         "first-row-odd",
-        "words stand in place of the first numbers",
+        "words in place of the first numbers",
         "a,b,c,y\nbad,bad,3,v\n" + "".join(f"{k},{k}.5,{k},{'uv'[k % 2]}\n" for k in range(40)),
         {
             "a": [None, *range(40)],

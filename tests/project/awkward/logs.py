@@ -11,7 +11,7 @@ NOON = 19692 + 0.5  # 2023-12-01 12:00
 LABELLED = [
     case(
         "ltsv",
-        "each cell says its name, and some lack one",
+        "each cell has its name, and some names are missing",
         "host:h1\tstatus:200\tsize:5\nhost:h2\tstatus:500\nhost:h1\tstatus:200\tsize:7\n",
         {"host": ["h1", "h2", "h1"], "status": [200, 500, 200], "size": [5, None, 7]},
         notes="each cell contains its column name",
@@ -145,7 +145,7 @@ CONSOLES = [
     ),
     case(
         "counted-by-pandas",
-        "the count of rows stands in square brackets",
+        "the count of rows is in square brackets",
         "   a    b  y\n0  1  2.5  u\n1  2  3.5  v\n2  3  4.5  u\n3  4  5.5  v\n"
         "\n[4 rows x 3 columns]\n",
         {"row": [0, 1, 2, 3], **ABY},
@@ -154,7 +154,7 @@ CONSOLES = [
     ),
     case(
         "strokes",
-        "a ruler tells the columns, though numbers and words meet; prompts and counts around",
+        "a ruler shows the columns, though numbers and words touch; with prompts and counts",
         "SQL> select * from t;\n\n        NO NAME       COMM\n---------- ---- ----------\n"
         "         1 u             5\n         2 v\n         3 u             7\n"
         "         4 v             9\n\n4 rows selected.\n\nSQL> spool off\n",
@@ -170,21 +170,21 @@ CONSOLES = [
     ),
     case(
         "julia",
-        "one bar parts numbers of rows from cells, which blanks part",
+        "a bar separates row numbers from cells, and blanks separate cells",
         "4×3 DataFrame\n Row │ a      b         y\n     │ Int64  Float64?  String\n"
         "─────┼─────────────────────────\n"
         + "".join(f"{a:>4} │ {a:>5}  {b:>8}  {y}\n" for a, b, y in ROWS),
         {"Row": A, **ABY},
-        notes="the table was drawn in a box",
+        notes="the frame drawn",
     ),
     case(
         "stata-command",
-        "the command stands above the frame",
+        "the command is above the frame",
         ". list a b y\n\n     +------------+\n     | a    b   y |\n     |------------|\n"
         + "".join(f"  {a}. | {a}  {b}   {y} |\n" for a, b, y in ROWS)
         + "     +------------+\n",
         ABY,
-        notes="a frame with row numbers",
+        notes="the frame drawn",
     ),
     case(
         "org",
@@ -206,7 +206,7 @@ CONSOLES = [
 PEOPLE = [
     case(
         "two-rows-of-names",
-        "each of two rows of names has gaps that the other one fills",
+        "each of two rows of names has blanks that the other one fills",
         "id,Before,,After,,y\n,sys,dia,sys,dia,\n"
         + "".join(f"p{a},{a},{b},{a},{b},{y}\n" for a, b, y in ROWS),
         {
@@ -268,13 +268,13 @@ PEOPLE = [
     ),
     case(
         "per-cent-tells-the-mark",
-        "the decimal mark shows beside the sign of per cent alone",
+        "the decimal mark occurs only in per cent",
         'share,depth,y\n"12,5%","1,582",u\n"7,25%","2,104",v\n"9,5%","3,771",u\n',
         {"share": [12.5, 7.25, 9.5], "depth": [1.582, 2.104, 3.771], "y": ["u", "v", "u"]},
     ),
     case(
         "results-within",
-        "sums behind the region that they are of, and of an account",
+        "sums after their region, and of an account",
         "region,product,item,sales\nN,P1,a,5\nN,P2,b,6\nN,Result,,11\nS,P1,c,7\nS,P2,d,8\n"
         "S,Result,,15\nTotal: account,,,26\n",
         {
@@ -305,7 +305,7 @@ PEOPLE = [
     ),
     case(
         "preliminary",
-        "capitals in brackets behind numbers say that they may change",
+        "capitals in brackets after numbers mark provisional values",
         "year,rate,y\n2001,1.5,u\n2002,2.5,v\n2003,3.5,u\n2004,4.5(P),v\n",
         {"year": [2001, 2002, 2003, 2004], "rate": [1.5, 2.5, 3.5, 4.5], "y": Y},
         notes="marks after numbers",
@@ -318,7 +318,7 @@ PEOPLE = [
     ),
     case(
         "one-word-among-decimals",
-        "a word stands in most cells of a column of measurements",
+        "most cells of a column of measurements hold a word",
         "t,wave,y\n"
         + "".join(f"{k},{'MM' if k % 3 else f'{k / 8:.3f}'},{'uv'[k % 2]}\n" for k in range(30)),
         {
@@ -358,7 +358,7 @@ PEOPLE = [
     ),
     case(
         "per-cent-in-front",
-        "the sign of per cent stands before numbers, as in Turkey",
+        "the per cent sign is before numbers, as in Turkey",
         "oran;y\n%12,5;u\n%7,25;v\n%-3,5;u\n-%1,5;v\n",
         {"oran": [12.5, 7.25, -3.5, -1.5], "y": Y},
         notes="column oran is in per cent",
@@ -372,7 +372,7 @@ PEOPLE = [
     ),
     case(
         "euro-alone",
-        "the sign of the euro stands alone, which another encoding takes for a letter",
+        "the euro sign is alone, a letter in another encoding",
         "Kosten €;Geschlecht;y\n1,5;männlich;u\n2,5;weiblich;v\n3,5;männlich;u\n4,5;weiblich;v\n",
         {
             "Kosten €": [1.5, 2.5, 3.5, 4.5],

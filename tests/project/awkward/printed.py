@@ -1,4 +1,4 @@
-"""What wikis, papers, databases and statistics programs print, and what stands below a table."""
+"""Tables of wikis, papers, databases and statistics programs, and remarks below tables."""
 
 from tests.project.awkward.case import Y, case
 
@@ -29,7 +29,7 @@ MARKUP = [
     ),
     case(
         "wiki-cells",
-        "a table of a wiki, a cell a line, with what is said of a cell before it",
+        "a wiki table with one cell a line, and attributes before cells",
         "{|\n! scope=col | a\n! b\n! y\n"
         + "".join(f'|-\n| {a}\n| align="right" | {b}\n| {y}\n' for a, b, y in LINES)
         + "|}\n",
@@ -102,22 +102,22 @@ MARKUP = [
 BOXES = [
     case(
         "box",
-        "what DuckDB prints: a box, and types below the names",
+        "a table of DuckDB: a box, and types below the names",
         "┌───────┬────────┬─────────┐\n│   a   │   b    │    y    │\n│ int64 │ double │ varchar │\n"
         "├───────┼────────┼─────────┤\n"
         + "".join(f"│ {a:>5} │ {b:>6} │ {y:7} │\n" for a, b, y in LINES)
         + "└───────┴────────┴─────────┘\n",
         ABC,
-        notes=("drawn in a box", "line 3 holds units or types"),
+        notes=("the frame drawn", "line 3 holds units or types"),
     ),
     case(
         "frame",
-        "what Stata lists: a frame, and numbers of rows beside it",
+        "a list of Stata: a frame, and row numbers on the left",
         "\n     +-------------+\n     | a    b   y  |\n     |-------------|\n"
         + "".join(f"{k:3}. | {a}  {b}   {y}  |\n" for k, (a, b, y) in enumerate(LINES, 1))
         + "     +-------------+\n",
         ABC,
-        notes="a frame with row numbers",
+        notes="the frame drawn",
     ),
     case(
         "box-polars",
@@ -291,7 +291,7 @@ PLACES = [
     ),
     case(
         "months-or-days",
-        "two digits beside a month may be a year or a day",
+        "two digits after a month may be a year or a day",
         "m,y\nJan 20,u\nFeb 20,v\nMar 20,u\nApr 20,v\n",
         {"m": ["Jan 20", "Feb 20", "Mar 20", "Apr 20"], "y": Y},
         notes="may be a year or a day, e.g. 'Jan 20'",

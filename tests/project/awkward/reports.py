@@ -84,7 +84,7 @@ SECOND = [
     ),
     case(
         "second-longer",
-        "what an instrument says above is no table",
+        "the words of an instrument above the table",
         "Operator,Smith\nSite,Bern\nPlate,4\n\na,b,y\n" + ROWS,
         ABC,
     ),
@@ -138,7 +138,7 @@ CELLS = [
     ),
     case(
         "instrument",
-        "an instrument cannot say how much",
+        "an instrument that is below its detection limit",
         "well,od,y\nA1,0.512,u\nA2,OVRFLW,v\nA3,0.3,u\nB1,0.44,v\nB2,Loading...,u\n",
         {
             "well": ["A1", "A2", "A3", "B1", "B2"],
@@ -149,28 +149,28 @@ CELLS = [
     ),
     case(
         "spread",
-        "numbers and their errors are told",
+        "numbers with errors are reported",
         "v;y\n1.5±0.2;u\n2.5±0.3;v\n3.5±0.1;u\n",
         {"v": ["1.5±0.2", "2.5±0.3", "3.5±0.1"], "y": ["u", "v", "u"]},
         notes="not plain numbers, e.g. '1.5±0.2'",
     ),
     case(
         "powers-typeset",
-        "powers of ten as they are printed are told",
+        "printed powers of ten are reported",
         "v;y\n1.2×10^5;u\n3.4×10^4;v\n7×10^5;u\n",
         {"v": ["1.2×10^5", "3.4×10^4", "7×10^5"], "y": ["u", "v", "u"]},
         notes="not plain numbers, e.g. '1.2×10\\^5'",
     ),
     case(
         "intervals",
-        "numbers and their intervals are told",
+        "numbers with intervals are reported",
         "v;y\n12.5 [10.1-15.0];u\n3.4 [2.0-5.5];v\n7.0 [6.1-8.2];u\n",
         {"v": ["12.5 [10.1-15.0]", "3.4 [2.0-5.5]", "7.0 [6.1-8.2]"], "y": ["u", "v", "u"]},
         notes="not plain numbers",
     ),
     case(
         "fractions",
-        "fractions are told",
+        "fractions are reported",
         "v;y\n½;u\n¼;v\n1 ½;u\n2;v\n",
         {"v": ["½", "¼", "1 ½", "2"], "y": Y},
         notes="not plain numbers, e.g. '½'",
@@ -204,14 +204,14 @@ CELLS = [
     ),
     case(
         "lasting-in-doubt",
-        "hours and minutes, or minutes and seconds, are told",
+        "ambiguous durations are reported",
         "v;y\n1:02;u\n25:00;v\n0:30;u\n",
         {"v": ["1:02", "25:00", "0:30"], "y": ["u", "v", "u"]},
         notes="durations, e.g. '1:02'",
     ),
     case(
         "half-words",
-        "numbers and words in one column are told",
+        "numbers and words in one column are reported",
         "v;y\n1.5;u\nleft;v\n3.5;u\nright;v\n4;u\n",
         {"v": ["1.5", "left", "3.5", "right", "4"], "y": ["u", "v", "u", "v", "u"]},
         notes="column v is read as text, because 'left' in it is not a number",
@@ -228,7 +228,7 @@ CELLS = [
 DAILY = [
     case(
         "counted-below",
-        "how many there were, written below a gap and nowhere a row",
+        "the number of rows, below a blank line",
         "id,x,y\na1,1.5,u\na2,2.5,v\na3,3.5,u\na4,4.5,v\n,,\nn = 4,,\n",
         {"id": ["a1", "a2", "a3", "a4"], "x": X, "y": Y},
         rejected=(7,),
@@ -284,14 +284,14 @@ DAILY = [
     ),
     case(
         "maybe-thousands",
-        "three places throughout, which may be thousands, are told",
+        "three decimals throughout, which may be thousands, are reported",
         "n;y\n8.593;u\n12.682;v\n7.713;u\n105.444;v\n",
         {"n": [8.593, 12.682, 7.713, 105.444], "y": Y},
         notes="column n: '8.593' is read as 8.593; with a thousands separator it would be 8593",
     ),
     case(
         "three-places",
-        "three places beside numbers that are decimal in any case",
+        "three decimals among numbers that are certainly decimal",
         "n;m;y\n8.593;0.125;u\n12.682;1.5;v\n682;7.713;u\n105;2.25;v\n1.444;3.5;u\n",
         {
             "n": [8.593, 12.682, 682, 105, 1.444],

@@ -186,7 +186,7 @@ LINES = [
     ),
     case(
         "subtotals-before",
-        "subtotals that begin with their word",
+        "subtotals that begin with the word",
         "who,n,y\n"
         + "".join(f"C{k},{k + 1},u\nC{k},{k + 2},v\nTotal - C{k},{2 * k + 3},\n" for k in range(4)),
         {
@@ -230,7 +230,7 @@ LINES = [
     ),
     case(
         "names-in-another-order",
-        "files put together whose columns differ in their order",
+        "joined files with different column orders",
         "a,b,y\n" + ROWS * 5 + "b,a,y\n" + "2.5,1,u\n" * 4,
         {
             "a": [*ABC["a"] * 5, None, *[2.5] * 4],

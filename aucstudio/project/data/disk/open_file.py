@@ -86,10 +86,8 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
     path = plain.path
     opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
     # What was noticed in a sample is enough for a table of few rows too.
-    opened = dataclasses.replace(opened, short=False)
-    source, (reader, kept) = opened.reading(
-        folder, tell, lambda one: _kept(opened, one, folder, tell)
-    )
+    opened = dataclasses.replace(opened, is_small=False)
+    source, (reader, kept) = opened.read(folder, tell, lambda one: _kept(opened, one, folder, tell))
     try:
         if not kept.rows:
             raise no_rows(path)
@@ -126,7 +124,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.settled, opened.sample)
+        return reader, reader.keep(opened.forms, opened.fixed, opened.sample)
     except BaseException:
         reader.close()
         raise
@@ -178,7 +176,7 @@ class KeptCells(CsvCells):
     ) -> Contents:
         """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
 
-        The file is read once, and again where a column is not written as its sample promised.
+        The file is read once, and again where a column does not have the format of its sample.
         """
         self._forms: Formats = {}
         self._load(dict(forms))
@@ -186,8 +184,8 @@ class KeptCells(CsvCells):
         left_out = rejected_rows(self._connection, self._source)
         self._check_names(dict(forms), left_out)
         check_rejected(self._source, left_out, rows)
-        settled, strays = self._settle(dict(forms), fixed, sample)
-        return Contents(rows, settled, strays, left_out, self._others(settled))
+        found, strays = self._check_formats(dict(forms), fixed, sample)
+        return Contents(rows, found, strays, left_out, self._others(found))
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""

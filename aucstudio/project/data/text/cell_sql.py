@@ -13,9 +13,9 @@ from aucstudio.project.data.text.numerals import (
     other_mark,
 )
 
-# The function that DuckDB calls with a text and the place of its column.
+# The Python function that DuckDB calls with a text and the index of its column.
 READ = "read_number"
-# What DuckDB takes for parts of numbers and Python's reader does not: 1_000, +-5.
+# Parts of numbers for DuckDB, but not for Python: 1_000, +-5.
 LOOKALIKES = ("_", "+-")
 _DAY = "[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]([ Tt][0-2][0-9]:[0-5][0-9]:[0-5][0-9])?"
 
@@ -23,17 +23,17 @@ _DAY = "[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]([ Tt][0-2][0-9]:[0-5][0-9]:[0-5][0-9]
 def number_sql(
     cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool = True
 ) -> str:
-    """Return the expression of a number cell: NaN where missing, infinite where it is not one.
+    """Return the expression of a number cell: NaN if missing, infinite if it is not a number.
 
     Parameters
     ----------
     cell : str
         The expression of its text.
     k : int
-        The place of the column, by which Python knows its format.
+        The index of the column, by which Python finds its format.
     form : NumberFormat
     words : frozenset of str
-        What says, in lower case, that there is no value.
+        The spellings of missing values, in lower case.
     lookalikes : bool
         Whether :data:`LOOKALIKES` may occur.
     """
@@ -44,14 +44,14 @@ def number_sql(
     elif is_cast(form, words):
         ways = [_cast(cell, form.decimal, lookalikes), *ways]
     elif not form.layout and form.scale == 1 and not hold_digits(words):
-        ways = [_usual_cast(cell, form), *ways]
+        ways = [_frequent_cast(cell, form), *ways]
     return f"coalesce({', '.join(ways)})"
 
 
 def _cast(cell: str, decimal: str, lookalikes: bool) -> str:
-    """Return the expression of what DuckDB itself reads as a number; NULL for all else.
+    """Return the expression of a number that DuckDB reads as Python does; otherwise NULL.
 
-    It takes longer whole numbers than are exact, and spells NaN in many ways.
+    DuckDB would also read whole numbers that are not exact, and many spellings of NaN.
     """
     marks = [*(LOOKALIKES if lookalikes else ()), *("." if decimal == "," else "")]
     bare = f"replace({cell}, ',', '.')" if decimal == "," else cell
@@ -61,28 +61,28 @@ def _cast(cell: str, decimal: str, lookalikes: bool) -> str:
     return f"CASE WHEN {' AND '.join(is_plain)} THEN {number} END"
 
 
-def _usual_cast(cell: str, form: NumberFormat) -> str:
-    """Return the expression of a number with a unit or thousands marks; NULL for rare spellings."""
-    number = f"regexp_extract({cell}, {literal(form.usual_pattern)}, 1)"
+def _frequent_cast(cell: str, form: NumberFormat) -> str:
+    """Return the expression of a number with a unit or thousands separators; else NULL."""
+    number = f"regexp_extract({cell}, {literal(form.frequent_pattern)}, 1)"
     number = f"replace({number}, '{other_mark(form.decimal)}', '')"
     return f"try_cast(replace({number}, '{form.decimal}', '.') AS DOUBLE)"
 
 
 def is_cast(form: NumberFormat, words: frozenset[str]) -> bool:
-    """Return whether DuckDB itself reads most numbers of a format."""
+    """Return whether DuckDB reads most numbers of a format."""
     is_plain = not (form.grouped or form.dressed or form.layout) and form.scale == 1
-    # A number that stands for a missing value would be read as one.
+    # DuckDB would read a number that means a missing value.
     return is_plain and not hold_digits(words)
 
 
 @functools.cache
 def hold_digits(words: frozenset[str]) -> bool:
-    """Return whether a word for a missing value may look like a number."""
+    """Return whether the spelling of a missing value may look like a number."""
     return any(c.isdigit() for word in words for c in word)
 
 
 def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
-    """Return the expression of a text cell: stripped, NULL where missing."""
+    """Return the expression of a text cell: stripped, NULL if missing."""
     bare = f"trim({cell}, {literal(BLANKS)})"
     listed = ", ".join(map(literal, sorted(words)))
     return f"CASE WHEN NOT list_contains([{listed}], lower({bare})) THEN {bare} END"

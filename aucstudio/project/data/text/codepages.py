@@ -1,7 +1,7 @@
 """Detect encodings other than UTF-8.
 
-A reading is good where its letters are those of one language, words begin with capitals or have
-none, and symbols do not stand inside words. Equally good readings are told, with a word in both.
+A decoding is good if its letters belong to one language, capitals only begin words, and symbols
+are not inside words. Of two equally good decodings, the notice shows a word in both.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _GREEK = "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ"
 _HEBREW = "אבגדהוזחטיךכלםמןנסעףפץצקרשת"
 _ARABIC = "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىآأإؤئء"
 _THAI = "".join(map(chr, range(0x0E01, 0x0E5C)))
-# Vowels above and below letters, which are no letters of their own.
+# Vowels above and below letters, which are not letters of their own.
 _THAI_SIGNS = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
-# Symbols that stand in tables beside words in any language.
+# Symbols in tables of any language.
 _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º\u00a0¿¡¢¥¹¶")
 
-# The likelier ones first, as ties go to them.
+# Likeliest first, as the first of equally good ones is chosen.
 _CANDIDATES = (
     "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr",
     "koi8_r", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866",
@@ -50,7 +50,7 @@ _MOST_WORDS = 200
 _PAIR = re.compile(r"[^\x00-\x7f]{2}")
 _WORD = re.compile(r"[^\W\d_]+")
 # Currencies and blanks that group belong to numbers; single accented letters do not.
-_BESIDE_DIGITS = re.compile(
+_WITH_DIGITS = re.compile(
     "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac|"
     "\u00b0(?=[CF](?![^\\W\\d_]))|\u00b5(?=[glmLMsVA](?![^\\W\\d_]))|(?<=m)[\u00b2\u00b3]"
 )
@@ -66,9 +66,9 @@ class Guess:
     ----------
     encoding : str
     other : str
-        Another one that is about as good; empty if there is none.
+        Another encoding that is about as good; empty if there is none.
     words : tuple of str
-        One word as it reads in both.
+        One word, decoded by both.
     """
 
     encoding: str
@@ -102,13 +102,13 @@ def guess_encoding(sample: bytes) -> Guess:
 
 
 def encoded_twice(text: str) -> tuple[str, str]:
-    """Return a word that was UTF-8, read in another encoding and written again, and what it was.
+    """Return a word that was decoded wrongly from UTF-8 and encoded again, and the original word.
 
-    Both are empty unless most words with other characters than ASCII's are such.
+    Both are empty unless this holds for most words with other characters than ASCII's.
     """
-    mended = {word: once for word in _words(text)[:_MOST_WORDS] if (once := _read_once(word))}
+    repaired = {word: once for word in _words(text)[:_MOST_WORDS] if (once := _read_once(word))}
     count = len(set(_words(text)[:_MOST_WORDS]))
-    return next(iter(mended.items())) if 2 * len(mended) > count else ("", "")
+    return next(iter(repaired.items())) if 2 * len(repaired) > count else ("", "")
 
 
 def _read_once(word: str) -> str:
@@ -121,32 +121,32 @@ def _read_once(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """List texts between ASCII characters that contain others."""
+    """Return the sequences of letters with other characters than ASCII's."""
     return [w for w in re.findall(r"[^\x00-\x40\[-`{-\x7f]+", text) if not w.isascii()]
 
 
 def _score(text: str, encoding: str) -> float:
-    """Judge a reading between 0 and 1."""
+    """Score a decoded text between 0 and 1."""
     text = _THAI_SIGNS.sub("", text)
-    strange = [c for c in text if not c.isascii()]
-    if not strange:
+    others = [c for c in text if not c.isascii()]
+    if not others:
         return 0.0
     if encoding not in _ALPHABETS:
-        return _asian(text, strange, encoding)
-    letters = [c for c in strange if c.isalpha()]
-    symbols = sum(c in _SYMBOLS for c in strange)
-    odd = len(strange) - len(letters) - symbols
+        return _asian(text, others, encoding)
+    letters = [c for c in others if c.isalpha()]
+    symbols = sum(c in _SYMBOLS for c in others)
+    odd = len(others) - len(letters) - symbols
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _ALPHABETS[encoding])
     if _ALPHABETS[encoding] is _LATIN["cp1252"]:
         alphabet -= _not_western(text, letters)
-    beside = len(_BESIDE_DIGITS.findall(text))
-    worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside
+    units = len(_WITH_DIGITS.findall(text))
+    worth = (0.5 if letters else 0.9) * (symbols - units) + 0.9 * units
     # In the other scripts units may be one letter.
     is_own = encoding in _OWN_SCRIPT
     odd += len((_WITHIN_NUMBER if is_own else _AMONG_DIGITS).findall(text))
-    share = (alphabet + worth) / len(strange)
+    share = (alphabet + worth) / len(others)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5
     if encoding in _OWN_SCRIPT:
@@ -154,25 +154,25 @@ def _score(text: str, encoding: str) -> float:
         if encoding in ("cp1251", "koi8_r", "cp866", "iso8859_5") and letters:
             share *= 0.6 + 0.4 * sum(c.lower() in _COMMON_CYRILLIC for c in letters) / len(letters)
     elif longer := [word for word in words if len(word) > 1]:
-        # An accented letter stands among plain ones.
+        # Accented letters are among plain ones.
         accented = sum(not c.isascii() for word in longer for c in word) / sum(map(len, longer))
         share *= 1.0 if accented <= 0.5 else 0.3
     cased = [word for word in words if _is_cased(word)]
     share *= len(cased) / len(words) if words else 1.0
-    return max(0.0, share * (1 - 3 * (odd + inside) / len(strange)))
+    return max(0.0, share * (1 - 3 * (odd + inside) / len(others)))
 
 
 def _not_western(text: str, letters: list[str]) -> int:
-    """Count letters that western languages have, but not there or not without others.
+    """Count letters that western languages have only elsewhere, or only with others.
 
-    Portuguese has a tilde on o before e; Iceland's letters come with accents. Hungarian and
-    Turkish bytes read so lack that.
+    Portuguese has a tilde on o before e, and Icelandic letters occur with accents. Hungarian and
+    Turkish texts lack this if decoded as western.
     """
-    astray = len(re.findall("\u00f5(?!e)|\u00d5(?!E)", text))
+    count = len(re.findall("\u00f5(?!e)|\u00d5(?!E)", text))
     accents = set("\u00e1\u00ed\u00f3\u00fa\u00e6")
     if accents.isdisjoint(c.lower() for c in letters):
-        astray += sum(c.lower() in "\u00fd\u00fe\u00f0" for c in letters)
-    return astray
+        count += sum(c.lower() in "\u00fd\u00fe\u00f0" for c in letters)
+    return count
 
 
 def _own_script(words: list[str]) -> float:
@@ -188,16 +188,16 @@ def _is_cased(word: str) -> bool:
     return word.islower() or word.isupper() or word[1:].islower() or word == word.lower()
 
 
-def _asian(text: str, strange: list[str], encoding: str) -> float:
-    """Judge a reading in an encoding of two bytes a character, by how common these are."""
-    common = sum(_is_common(c, encoding) for c in strange) / len(strange)
-    if encoding in ("gb18030", "big5", "euc_jp") and len(strange) >= 4:
-        # Korean's syllables are among the bytes of what is common in Chinese.
-        is_korean = all(_is_common(_as_korean(c, encoding), "euc_kr") for c in strange)
+def _asian(text: str, others: list[str], encoding: str) -> float:
+    """Score a text in an encoding of two bytes a character, by how common its characters are."""
+    common = sum(_is_common(c, encoding) for c in others) / len(others)
+    if encoding in ("gb18030", "big5", "euc_jp") and len(others) >= 4:
+        # Korean syllables have the bytes of common Chinese characters.
+        is_korean = all(_is_common(_as_korean(c, encoding), "euc_kr") for c in others)
         common *= 0.95 if is_korean else 1.0
-    if encoding == "euc_jp" and not any("\u3041" <= c <= "\u30ff" for c in strange):
+    if encoding == "euc_jp" and not any("\u3041" <= c <= "\u30ff" for c in others):
         common *= 0.9
-    # Bytes of western letters make single characters between plain ones.
+    # Western letters would become single characters between ASCII characters.
     return common if _PAIR.search(text) else 0.5 * common
 
 
@@ -221,7 +221,7 @@ def _is_common(c: str, encoding: str) -> bool:
 
 
 def _is_first_level(c: str, encoding: str, low: int, high: int) -> bool:
-    """Return whether a character is among those that its standard lists as common."""
+    """Return whether a character is on the first level of its standard."""
     try:
         code = c.encode(encoding)
     except UnicodeEncodeError:

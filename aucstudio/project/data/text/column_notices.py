@@ -23,7 +23,7 @@ from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missi
 Forms = Mapping[str, NumberFormat | None]
 Samples = Mapping[str, list[str]]
 
-# Of codes that look like numbers there are so many.
+# The most different spellings of codes that look like numbers.
 _MOST_CODES = 12
 _POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPED, _DATED = (
@@ -33,12 +33,12 @@ _STAMPED, _DATED = (
 _STAMPS = (
     (9e8, 2.2e9, _STAMPED, "seconds since 1970-01-01"),
     (9e11, 2.2e12, _STAMPED, "milliseconds since 1970-01-01"),
-    # Of our time, and of people living.
+    # Dates of recent decades, and of birth.
     (5e3, 7.5e4, _DATED, "days since 1899-12-30, as spreadsheets count"),
 )
 # 1300 to 1500 and 2400 to 2700, as days since 1970-01-01.
 _OTHER_YEARS = ((-244_712.0, -171_664.0), (157_054.0, 266_627.0))
-# Hours and minutes with a point between, in so many cells at least.
+# Hours and minutes separated by a point, and the fewest cells of that form.
 _HOUR, _FEWEST_HOURS = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]"), 20
 _CLOCKED = re.compile(r"zeit|time|uhr|\bhora|\bora\b|heure|\btid|klokke|clock")
 _LAYOUT_WORDS = {
@@ -58,19 +58,19 @@ _LAYOUT_WORDS = {
     "q y": "quarter, year, by its first day",
     "y-w": "year, week, by its Monday",
 }
-# A number and something that is neither part of it nor all there is.
-_BESIDE = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")
+# A number and something else.
+_WITH_TEXT = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")
 _MORE = re.compile(r"(?![A-Za-z0-9]+$)[^\w\[({]{0,2}[0-9\u00bc-\u00be\u2150-\u215e].*")
-# Of a text column, the share of numbers with something behind that is worth a word.
+# The least share of numbers with something else in a text column that is reported.
 _MOSTLY = 0.7
 _SHOWN = 5
-_LASTING = re.compile(r"[0-9]+(?::[0-9]{2}){1,2}(?:[.,][0-9]+)?")
+_DURATION = re.compile(r"[0-9]+(?::[0-9]{2}){1,2}(?:[.,][0-9]+)?")
 _DIGIT = re.compile(r"\d")
 _PLAIN = NumberFormat()
 
 
 def about_numbers(forms: Forms, cells: Samples, dialect: Dialect) -> Iterator[Finding]:
-    """Report which columns are dates, and where numbers may be times or codes."""
+    """Report the columns of dates, and numbers that may be times or codes."""
     known = {name: [cell for cell in cells[name] if cell] for name in forms}
     for name, form in forms.items():
         if form is not None and form.layout:
@@ -92,7 +92,7 @@ def about_numbers(forms: Forms, cells: Samples, dialect: Dialect) -> Iterator[Fi
 
 
 def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding:
-    """Report how dates are written, and what is in doubt."""
+    """Report how dates are written, and what is doubtful."""
     if form.layout in (*dates.LASTING, dates.CLOCK):
         code = "import_clock" if form.layout == dates.CLOCK else "import_durations"
         return noticed("kind", code, (name,), column=name)
@@ -111,7 +111,7 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
 
 
 def _twins(known: Sequence[str], mark: str) -> tuple[str, str] | None:
-    """Return a few spellings of one number that come again and again: codes such as 1.2, 1.20."""
+    """Return two spellings of one number that recur, such as the codes 1.2 and 1.20."""
     spelled = {*known}
     if 2 * len(spelled) > len(known) or len(spelled) > _MOST_CODES:
         return None
@@ -120,14 +120,14 @@ def _twins(known: Sequence[str], mark: str) -> tuple[str, str] | None:
 
 
 def about_times(columns: Sequence[Column]) -> Iterator[Finding]:
-    """Report numbers that look like the times of computers, and years of another calendar."""
+    """Report numbers that look like time stamps, and years of another calendar."""
     for column in columns:
         if unit := _stamps(column):
             yield noticed("kind", "import_stamps", (column.name,), column=column.name, unit=unit)
     for column in columns:
         if not column.layout or column.layout == dates.CLOCK or column.missing == column.height:
             continue
-        # As in Iran (1402) and in Thailand (2566).
+        # Such as 1402 in Iran and 2566 in Thailand.
         ends = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         if any(least <= ends[0] and ends[1] <= most for least, most in _OTHER_YEARS):
             years = " to ".join(dict.fromkeys(dates.spell(day, dates.ISO)[:4] for day in ends))
@@ -137,9 +137,9 @@ def about_times(columns: Sequence[Column]) -> Iterator[Finding]:
 
 
 def _stamps(column: Column) -> str:
-    """Return the unit of what may be times as computers count; empty if it cannot be that."""
+    """Return the unit of numbers that may be time stamps; empty if they are not."""
     called = [stamp for stamp in _STAMPS if stamp[2].search(column.name.lower())]
-    # The name first: of very many columns, a look at all cells would take seconds.
+    # The name first: reading the cells of very many columns would take seconds.
     is_plain = column.kind == "number" and not column.layout
     if not called or not is_plain or not column.different.exceeds(1) or not column.is_integer():
         return ""
@@ -149,34 +149,34 @@ def _stamps(column: Column) -> str:
 
 
 def why_text(cells: Sequence[str], dialect: Dialect) -> str:
-    """Return why a column of text that has numbers in nearly all cells is none of numbers."""
+    """Return why a text column with numbers in nearly all cells is not numbers."""
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if not any(map(_DIGIT.search, known[:_SHOWN])):
         return ""
-    if all(map(_LASTING.fullmatch, known)):
+    if all(map(_DURATION.fullmatch, known)):
         return said("import_why_times", cell=known[0])
     if all(map(dates.is_short_month, known)):
         return said("import_why_months", cell=known[0])
     if len(units := _units_among(known)) > 1:
         return said("import_why_units", units=", ".join(map(repr, units[:_SHOWN])))
-    if both := _written_variously(known, dialect.decimal):
+    if both := _two_formats(known, dialect.decimal):
         return said("import_why_ways", one=both[0], other=both[1])
-    beside = _beside_numbers(known)
-    return said("import_why_beside", cell=beside) if beside else ""
+    found = _with_text(known)
+    return said("import_why_beside", cell=found) if found else ""
 
 
-def _beside_numbers(cells: Sequence[str]) -> str:
-    """Return a cell with something behind its number or words before its amount, if most are so."""
+def _with_text(cells: Sequence[str]) -> str:
+    """Return a cell with text after its number or before its amount, if most cells have it."""
     others = [cell for cell in cells if not _PLAIN.matches(cell)]
-    some = [cell for cell in others if _BESIDE.fullmatch(cell) or _MORE.match(cell)]
+    some = [cell for cell in others if _WITH_TEXT.fullmatch(cell) or _MORE.match(cell)]
     if some and len(some) + len(cells) - len(others) >= _MOSTLY * len(cells):
         return some[0]
     amounts = [cell for cell in cells if CURRENCIES.search(cell) and _DIGIT.search(cell)]
     return amounts[0] if len(amounts) >= max(1, _MOSTLY * len(cells)) else ""
 
 
-def _written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Return two cells in different formats, of a column of numbers alone or dates alone."""
+def _two_formats(cells: Sequence[str], decimal: str) -> tuple[str, str] | None:
+    """Return two cells in different formats of a column of numbers or of dates."""
     for forms in (formats(decimal), date_forms(cells, decimal)):
         fitting = [next((form for form in forms if form.matches(cell)), None) for cell in cells]
         if None not in fitting:
@@ -186,7 +186,7 @@ def _written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str] | 
 
 
 def _units_among(cells: Iterable[str]) -> list[str]:
-    """List the units or currencies of numbers, if all cells have one."""
+    """Return the units or currencies of numbers, if all cells have one."""
     units: dict[str, None] = {}
     for cell in cells:
         unit = next(filter(None, [*CURRENCIES.findall(cell), unit_of(cell)]), "")

@@ -1,7 +1,7 @@
 """Classify a column of cells: number, date or text.
 
-A column is one of numbers where all its cells are, or where so few are not that a careful person
-would take these for slips and remarks.
+A column holds numbers if all its cells are numbers, or if the others are so few that they are slips
+or remarks.
 """
 
 from __future__ import annotations
@@ -27,41 +27,42 @@ CURRENCIES = re.compile(
     r"BRL|RUB|UAH|TRY|ILS|MXN|ZAR|KRW|Fr\.?|kr\.?|Rs\.?|TL|Ft|lei|kn|\u043b\u0432\.?|\u0440\.|"
     r"\u0440\u0443\u0431\.?|\u0433\u0440\u043d\.?)(?![^\W\d_])"
 )
-# What a single capital measures is told from a code by the blank before it, and so are words.
+# A unit of one capital letter needs a blank before it, as words do; otherwise the cell is a code.
 _MEASURED = re.compile(
     "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
     "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
     "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|[TGMKk]B|px|dB|ppm|bps?|[kKMB]|[\u3040-\u9fff\uac00-\ud7af]{1,3})|"
     r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
-_DRESS = re.compile(
+_DECORATED = re.compile(
     r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|[0-9][.,]--?|"
     "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
 )
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
-# Postcodes and the like, which would lose their zeros as numbers.
+# Codes such as postcodes, which would lose their zeros as numbers; some look like powers.
 CODE = re.compile("0[0-9]{2,}")
+_POWER_CODE = re.compile("0[0-9]+[eE][0-9]+")
 _WHOLE = re.compile("[0-9]+")
 
-# Of all cells, those that may be no numbers, and how many spellings they may have.
+# The share of cells that may be other than numbers, and the number of their spellings.
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
-# Of a few words that come again and again among measured numbers, more may be.
+# The same for a few words that recur among measured numbers.
 _WORDS, _WORD_SHARE = 3, 0.3
-# The same where the numbers have decimals, which names of levels hardly have.
+# The same if the numbers have decimals, which names of levels hardly have.
 _BROKEN_WORD_SHARE = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
-# In few rows numbers are measured if many of them differ, and there are more than so many.
+# In few rows, numbers are measured if more than so many differ.
 _LEAST_LEVELS = 7
-# Days of which only a part is known: 2023-05, 2023-UN-UN, UN-MAY-2023.
-_PARTIAL_DAY = re.compile(
+# Partial dates: 2023-05, 2023-UN-UN, UN-MAY-2023.
+_PARTIAL_DATE = re.compile(
     r"(?:1[89]|20)[0-9]{2}(?:[-/.](?:[0-9]{1,2}|un|unk|uk|xx|\?\?|--)){0,2}|"
     r"(?:(?:un|unk|uk|xx|\?\?|--|00?|[0-9]{1,2}|[a-z]{3})[-/. ]){1,2}(?:1[89]|20)[0-9]{2}"
 )
 _PARTIAL_SHARE = 0.3
-# Of a column of remarks, the share of numbers that makes it one of numbers.
+# The least share of numbers in a column of numbers and remarks.
 _LEAST_NUMBERS = 0.2
-# Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
+# The number of spellings that are compared with formats, and with date formats.
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
 _DIGIT = re.compile(r"\d")
 _DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
@@ -69,49 +70,49 @@ _PLAIN = NumberFormat()
 
 
 def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int]) -> bool:
-    """Return whether a column is one of numbers although some of its cells are none.
+    """Return whether a column holds numbers although some of its cells are not numbers.
 
     Parameters
     ----------
     numbers : int
-        Cells that are numbers.
+        The number of cells that are numbers.
     levels : int
-        Different ones of these, or a few more than :data:`_FEW_LEVELS`.
+        The number of different numbers, or a few more than :data:`_FEW_LEVELS`.
     whole : bool
-        Whether all of them are whole numbers without a sign.
+        Whether all of them are unsigned whole numbers.
     others : mapping of str to int
-        The other cells, stripped, and how often they occur; missing ones aside.
+        The other cells that are not missing, stripped, and how often they occur.
     """
-    strange = {cell: count for cell, count in others.items() if not is_remark(cell)}
-    remarks = sum(others.values()) - sum(strange.values())
-    count = sum(strange.values())
+    not_remarks = {cell: count for cell, count in others.items() if not is_remark(cell)}
+    remarks = sum(others.values()) - sum(not_remarks.values())
+    count = sum(not_remarks.values())
     if not numbers or numbers < _LEAST_NUMBERS * (numbers + remarks + count):
         return False
     if not count:
         return True
-    if len(strange) > _SPELLINGS:
+    if len(not_remarks) > _SPELLINGS:
         return False
     known = numbers + count
     is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
-    if len(strange) <= _WORDS and is_measured and not any(map(_DIGIT.search, strange)):
+    if len(not_remarks) <= _WORDS and is_measured and not any(map(_DIGIT.search, not_remarks)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
     is_slip = is_measured and count == 1
-    is_code = any(_CODE.fullmatch(cell) for cell in strange)
+    is_code = any(_CODE.fullmatch(cell) for cell in not_remarks)
     if not is_slip and (is_code or (whole and levels <= _FEW_LEVELS)):
         return count <= _CODE_SHARE * known
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
 
 def tries(
-    cells: Iterable[str], decimal: str, promised: NumberFormat | None = None
+    cells: Iterable[str], decimal: str, expected: NumberFormat | None = None
 ) -> tuple[NumberFormat, ...]:
-    """List the formats that some cells may be written in, the likelier ones first.
+    """Return the formats that some cells may have, likeliest first.
 
-    What was ``promised`` by a sample is the likeliest.
+    That is the ``expected`` format of a sample, if there is one.
     """
     plain = formats(decimal)
-    if promised is not None and promised not in plain:
-        plain = (promised, *plain)
+    if expected is not None and expected not in plain:
+        plain = (expected, *plain)
     known = [cell for cell in cells if _DIGIT.search(cell)]
     if not known:
         return plain
@@ -120,36 +121,38 @@ def tries(
     marks = {unit for unit in units if f"{unit}s" not in units}
     if len(marks) > 1 or "" in units:
         marks = {mark for cell in known for mark in CURRENCIES.findall(cell)}
-    dressed: list[NumberFormat] = []
-    if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
+    decorated: list[NumberFormat] = []
+    if len(marks) <= 1 and (marks or any(map(_DECORATED.search, known))):
         affix = next(iter(marks), "")
-        dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
-    return (*plain, *dressed, *date_forms(known, decimal))
+        decorated = [
+            NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]
+        ]
+    return (*plain, *decorated, *date_forms(known, decimal))
 
 
 def stray_of(cells: Iterable[str], decimal: str) -> str:
-    """Return a cell that is no number in whatever format; empty if there is none."""
+    """Return a cell that is not a number in any format; empty if there is none."""
     forms = tries([], decimal)
     return max((c for c in cells if not any(form.matches(c) for form in forms)), default="")
 
 
 def unit_of(cell: str) -> str:
-    """Return the unit behind the number that a cell is; empty if there is none."""
+    """Return the unit after the number in a cell; empty if there is none."""
     found = _MEASURED.fullmatch(cell)
     return "" if found is None else found[1] or found[2]
 
 
 def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
-    """List the ways to write days, times and durations that some cells may be in."""
+    """Return the formats of dates, times and durations that some cells may have."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
-    lasting = dates.LASTING if dates.may_last(some) else ()
+    durations = dates.LASTING if dates.may_last(some) else ()
     if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
-        return [NumberFormat(decimal, layout=layout) for layout in lasting]
+        return [NumberFormat(decimal, layout=layout) for layout in durations]
     layouts = [layout for layout in dates.LAYOUTS if layout not in dates.DIGITS.values()]
-    # Where numbers are written as in English, so are days with strokes between.
+    # Where numbers are written as in English, dates with slashes are, too.
     if decimal == "." and 2 * sum("/" in cell for cell in some) > len(some):
         layouts.insert(layouts.index("d.m.y"), layouts.pop(layouts.index("m/d/y")))
-    return [NumberFormat(decimal, layout=layout) for layout in (*layouts, *lasting)]
+    return [NumberFormat(decimal, layout=layout) for layout in (*layouts, *durations)]
 
 
 def guess_form(
@@ -157,7 +160,7 @@ def guess_form(
 ) -> NumberFormat | None:
     """Return the format of a column from its stripped cells; None if it is text.
 
-    A column without any value counts as one of numbers.
+    A column without values counts as numbers.
     """
     known = [cell for cell in cells if not is_missing_number(cell, words)]
     plain = formats(decimal)
@@ -168,36 +171,36 @@ def guess_form(
 
 
 def type_of(
-    counted: Mapping[str, int], decimal: str, promised: NumberFormat | None = None
+    counted: Mapping[str, int], decimal: str, expected: NumberFormat | None = None
 ) -> NumberFormat | None:
     """Return the format of a column from its known cells and how often each occurs."""
     if not any(map(_DIGIT.search, counted)):
         return None
-    best = best_of(counted, tries([], decimal, promised))
+    best = best_of(counted, tries([], decimal, expected))
     others = sorted(cell for cell in counted if not best.matches(cell))[:MOST_OTHERS]
-    return nearly(counted, tries(others, decimal, promised))
+    return nearly(counted, tries(others, decimal, expected))
 
 
 def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat:
-    """Return the format of the most cells; of equals the first."""
+    """Return the format of most cells; of equally good formats the first."""
     return max(forms, key=lambda form: sum(n for cell, n in counted.items() if form.matches(cell)))
 
 
 def forced_form(cells: Sequence[str], decimal: str) -> NumberFormat:
-    """Return the format of the most cells, for a column that a person says is one of numbers."""
+    """Return the format of most cells, for a column that a person declared to be numbers."""
     forms = tries(cells, decimal)
     return max(forms, key=lambda form: sum(map(form.matches, cells)))
 
 
 def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat | None:
-    """Return the format of the most cells, if the others are so few that it is that of the column.
+    """Return the format of most cells if it is the format of the column.
 
     Parameters
     ----------
     counted : mapping of str to int
         The known cells, and how often each occurs.
     forms : sequence of NumberFormat
-        Those to try, the likelier first.
+        The formats to try, likeliest first.
     """
     best = best_of(counted, forms)
     numbers = {cell for cell in counted if best.matches(cell)}
@@ -210,19 +213,21 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
         return None
     noted = [cell for cell in numbers if not cell.endswith("*") and best.is_noted(cell)]
     if 2 * sum(counted[cell] for cell in noted) > total:
-        return None  # what stands behind most numbers is a part of them, unless it is a star
+        return None  # a mark after most numbers is part of them, unless it is a star
     return best if are_numbers(total, len(numbers), whole, others) else None
 
 
 def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
-    """Leave out days of which a part is known, if these are few among so many cells."""
-    partial = {cell for cell in others if _PARTIAL_DAY.fullmatch(cell.lower())}
+    """Leave out partial dates if these are few."""
+    partial = {cell for cell in others if _PARTIAL_DATE.fullmatch(cell.lower())}
     few = sum(others[cell] for cell in partial) <= _PARTIAL_SHARE * cells
     return {cell: n for cell, n in others.items() if not (few and cell in partial)}
 
 
 def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
-    """Return whether whole numbers are codes (None), days without marks, or numbers."""
+    """Return the format of whole numbers: codes (None), dates without separators, or numbers."""
+    if known and all(map(_POWER_CODE.fullmatch, known)):
+        return None
     if not known or not all(map(_WHOLE.fullmatch, known)):
         return form
     zeros = {cell for cell in known if CODE.fullmatch(cell)}
@@ -236,15 +241,15 @@ def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
 
 
 def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
-    """Return whether a column is text as its whole numbers begin with zeros."""
+    """Return whether numbers of a column are codes, as they begin with zeros."""
     known = [cell for cell in cells if not is_missing_number(cell, words)]
-    return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
+    return _of_digits(_PLAIN, known) is None
 
 
 def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
-    """Return how many digits all cells of a column have that may hold codes; else None.
+    """Return the number of digits of all cells if they may be codes; else None.
 
-    0 where no cell is known.
+    0 if all cells are missing.
     """
     known = [cell for cell in cells if not is_missing_number(cell, words)]
     lengths = set(map(len, known))
@@ -255,12 +260,12 @@ def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
 
 
 def is_per_cent(form: NumberFormat | None) -> bool:
-    """Return whether numbers are written with the sign of per cent."""
+    """Return whether numbers are written with a per cent sign."""
     return form is not None and form.affix in PER_CENT
 
 
 def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:
-    """Return whether days and months could be the other way round, or years be days."""
+    """Return whether days and months may be swapped, or years may be days."""
     if form is not None and form.layout == "mon y":
         return all(_DAY_LIKE.search(cell) for cell in cells if form.matches(cell))
     other = {"d.m.y": "m/d/y", "m/d/y": "d.m.y"}.get(form.layout if form else "")

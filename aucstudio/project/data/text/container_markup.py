@@ -1,6 +1,6 @@
-"""Tables in wiki and LaTeX markup.
+"""Tables in wiki, AsciiDoc and LaTeX markup.
 
-A row comes in the line that it begins in, so that lines keep their numbers.
+A row is written in the line where it begins, so that lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 Row = list[str]
-Rewrite = Callable[[Iterable[str]], Iterator[str]]
 
 _WIKI = re.compile(r"\s*\{\|")
-# What is said of a cell stands before a bar, and is no link.
+# Attributes of a cell come before a bar that is not part of a link.
 _ATTRIBUTES = re.compile(r"^[^|\[\]{}]*\w\s*=[^|\[\]{}]*\|(?!\|)")
 _LINK = re.compile(r"\[\[(?:[^|\[\]]*\|)?([^|\[\]]*)\]\]")
 _BOLD = re.compile(r"'{2,5}")
@@ -29,19 +29,23 @@ _ESCAPED = re.compile(r"\\([&%$#_{}])")
 _REMARK = re.compile(r"(?<!\\)%.*")
 
 
-def find_markup(lines: Sequence[str]) -> tuple[Rewrite, str] | None:
-    """Find the markup of a table in the first lines: how to rewrite it, and a sentence about it."""
-    if any(map(_WIKI.match, lines)) and any(line.startswith("|-") for line in lines):
-        return _from_wiki, "the table is written in wiki markup"
-    if "|===" in lines:
-        return _from_asciidoc, "the table is written in AsciiDoc"
-    if any(map(_TABULAR.match, lines)) and any("&" in line for line in lines):
-        return _from_latex, "the table is written in LaTeX"
-    return None
+def is_wiki(lines: Sequence[str]) -> bool:
+    """Return whether lines hold a table between braces, as in MediaWiki."""
+    return any(map(_WIKI.match, lines)) and any(line.startswith("|-") for line in lines)
 
 
-def _from_wiki(lines: Iterable[str]) -> Iterator[str]:
-    """Rewrite the first table between braces; a row ends where the next one begins."""
+def is_asciidoc(lines: Sequence[str]) -> bool:
+    """Return whether lines hold a table of AsciiDoc."""
+    return "|===" in lines
+
+
+def is_latex(lines: Sequence[str]) -> bool:
+    """Return whether lines hold a table of LaTeX."""
+    return any(map(_TABULAR.match, lines)) and any("&" in line for line in lines)
+
+
+def from_wiki(lines: Iterable[str], _found: Any) -> Iterator[str]:
+    """Rewrite the first table between braces; the next row ends a row."""
     row: list[str] = []
     is_inside = is_done = False
     for line in lines:
@@ -50,12 +54,12 @@ def _from_wiki(lines: Iterable[str]) -> Iterator[str]:
             is_inside = is_inside or _WIKI.match(bare) is not None
             yield "\n"
         elif bare.startswith(("|-", "|}", "|+")):
-            yield from written(_wiki_cells(row), len(row))
+            yield from write_row(_wiki_cells(row), len(row))
             yield "\n"
             row, is_done = [], bare.startswith("|}")
         else:
             row.append(bare)
-    yield from written(_wiki_cells(row), len(row))
+    yield from write_row(_wiki_cells(row), len(row))
 
 
 def _wiki_cells(lines: Iterable[str]) -> Row:
@@ -73,18 +77,18 @@ def _plain_wiki(text: str) -> str:
     return _BOLD.sub("", _LINK.sub(r"\1", text)).strip()
 
 
-def _from_asciidoc(lines: Iterable[str]) -> Iterator[str]:
-    """Rewrite the first table between rulers, in which a row has a line."""
+def from_asciidoc(lines: Iterable[str], _found: Any) -> Iterator[str]:
+    """Rewrite the first table between rulers; each row has one line."""
     rulers = 0
     for line in lines:
         bare = line.strip()
         rulers += bare == "|==="
         is_row = rulers == 1 and bare.startswith("|") and bare != "|==="
-        yield from written([cell.strip() for cell in bare[1:].split("|")] if is_row else [], 1)
+        yield from write_row([cell.strip() for cell in bare[1:].split("|")] if is_row else [], 1)
 
 
-def _from_latex(lines: Iterable[str]) -> Iterator[str]:
-    """Rewrite the first table of LaTeX; two backslashes end a row."""
+def from_latex(lines: Iterable[str], _found: Any) -> Iterator[str]:
+    """Rewrite the first table; two backslashes end a row."""
     row: list[str] = []
     is_inside = is_done = False
     for line in lines:
@@ -96,7 +100,7 @@ def _from_latex(lines: Iterable[str]) -> Iterator[str]:
             continue
         row.append(bare)
         if "\\\\" in bare or not any(row):
-            yield from written(_latex_cells(" ".join(row).split("\\\\")[0]), len(row))
+            yield from write_row(_latex_cells(" ".join(row).split("\\\\")[0]), len(row))
             row = []
     yield "\n" * len(row)
 
@@ -113,8 +117,8 @@ def _latex_cells(row: str) -> Row:
     return cells
 
 
-def written(cells: Sequence[str], lines: int) -> Iterator[str]:
-    """Write a row in the place of several lines."""
+def write_row(cells: Sequence[str], lines: int) -> Iterator[str]:
+    """Write a row in place of several lines."""
     if lines and any(cells):
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerow(cells)

@@ -1,139 +1,86 @@
-"""Remove wrappers of other programs: quotes, bars, guards against Excel.
+"""Containers of other programs around a table: markup, frames, quoted lines, guarded cells.
 
-Such a file is written again line by line, so that lines keep their numbers.
+A container is recognised by the first lines of a file. The file is then written again line by
+line, so that rows keep their line numbers.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from aucstudio.project.data.text.container_lines import (
-    find_folded,
-    find_keyed,
-    find_labelled,
-    find_pages,
-)
-from aucstudio.project.data.text.container_markup import Rewrite, find_markup
+from aucstudio.project.data.finding import Finding, noticed
+from aucstudio.project.data.text import container_markup as markup
+from aucstudio.project.data.text import container_records as records
 from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.data.text.numerals import BLANKS
 
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_RULE = re.compile(r"[ \t|+:=-]*(?:---|===)[ \t|+:=-]*")
-# ="00123" keeps Excel from reading a number; exports that quote all cells double the marks.
-_GUARDED = re.compile(r'(?:(?<=[,;\t])|^)(?:="([^"\n]*)"|"=""([^"\n]*)""")(?=[,;\t\r\n]|$)', re.M)
-_LOOKED_AT, _TITLES = 200, 10
-_BARRED = re.compile(r"\|.*\|.*\|")
-# What is drawn with characters for boxes.
-_BOX_RULE = re.compile("[ \u2500-\u257f]*[\u2500\u2501\u2550\u254c\u254d]{3}[ \u2500-\u257f]*")
-_BOX_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
-# What Stata lists: numbers of rows stand before the frame.
-_FRAME, _FRAMED = re.compile(r"[|+](?:-{3,}[|+])+"), re.compile(r"(?:[0-9]+\. +)?\|([^|]+)\|")
-# An apostrophe before a cell has Excel take it for text; one behind it makes a quotation of it.
-_TEXTED = re.compile(r"(?:(?<=[,;\t])|^)'(?=[0-9+-])(?=[^',;\t\r\n]*(?:[,;\t\r\n]|$))", re.M)
-_CLOSED = re.compile(r"'(?=[,;\t\r\n]|$)", re.M)
-# The logs of web servers put times so, between cells that others quote.
-_BRACKETED = re.compile(r'(?<= )\[([^\[\]" ]{1,40}(?: [^\[\]" ]{1,40}){1,4})\](?= ")')
-# Of commas and tabs it is more likely that a column between two is empty.
-_DOUBLED = ("||", ";;", "::", "~~")
-# What letters and books put around words, and around cells that hold delimiters.
-_BOOKISH = re.compile(
-    "(?:(?<=[,;\t|])|^) ?"
-    "(?:\u201c([^\u201c\u201d\n]*)\u201d|\u201e([^\u201c-\u201e\n]*)[\u201c\u201d]|"
-    "\u00ab([^\u00ab\u00bb\n]*)\u00bb)(?= ?[,;\t|\r\n]| ?$)",
-    re.M,
+Lines = Sequence[str]
+
+# Lines by which a container is recognised, and those of them that may be titles.
+_FIRST_LINES, _TITLES = 200, 10
+# What no plain table of delimited cells holds.
+_MARKS_OF_CONTAINERS = re.compile(
+    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
+    re.MULTILINE,
 )
 
 
-def unwrapped(path: Path, text: str, folder: Path) -> tuple[Path, *tuple[str, ...]]:
-    """Write a UTF-8 file again without what wraps its lines, judging by the first of these.
+@dataclasses.dataclass(frozen=True)
+class Container:
+    """A way to wrap a table.
+
+    Attributes
+    ----------
+    code : str
+        The notice about it; empty where none is needed.
+    recognise : callable
+        Takes the first stripped lines that are not blank. What it returns is passed to ``rewrite``
+        if it is true.
+    rewrite : callable
+        Takes all lines and what was recognised, and yields as many lines.
+    """
+
+    code: str
+    recognise: Callable[[Lines], Any]
+    rewrite: Callable[[Iterable[str], Any], Iterator[str]]
+
+
+def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
+    """Write a UTF-8 file again without its container; ``text`` holds its first lines.
 
     Returns
     -------
     Path
-        The file itself where nothing wraps its lines.
-    str
-        What a person should know about it, if anything.
+        The file itself if it has no container.
+    list of Finding
     """
-    if (found := _find_wrapping(text)) is None:
-        return (path,)
-    unwrap, told = found
-    target = folder / "unwrapped.csv"
-    with target.open("w", encoding="utf-8", newline="\n") as copy:
-        copy.writelines(unwrap(_Lines(path)))
-    return target, *filter(None, [told])
+    lines = [line.strip(" \t\r") for line in text.split("\n")[:_FIRST_LINES] if line.strip(BLANKS)]
+    if not lines or _is_plain(text):
+        return path, []
+    for container in CONTAINERS:
+        if found := container.recognise(lines):
+            target = folder / "unwrapped.csv"
+            with target.open("w", encoding="utf-8", newline="\n") as copy:
+                copy.writelines(container.rewrite(_Lines(path), found))
+            values = found if isinstance(found, dict) else {}
+            return target, [noticed("kind", container.code, **values)] if container.code else []
+    return path, []
 
 
-def _find_wrapping(text: str) -> tuple[Rewrite, str] | None:
-    """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
-    lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
-    for find in (find_markup, find_keyed, find_labelled, find_folded):
-        if marked := find(lines):
-            return marked
-    if "\f" in text and (paged := find_pages(text)):
-        return paged
-    found = _wrapping_of_lines(text, lines)
-    return found and (_each(found[0]), found[1])
-
-
-def _each(unwrap: Callable[[str], str]) -> Rewrite:
-    return lambda lines: map(unwrap, lines)
-
-
-def _wrapping_of_lines(text: str, lines: list[str]) -> tuple[Callable[[str], str], str] | None:
-    if len(lines) > 1 and all(map(_QUOTED.fullmatch, lines)):
-        inner = [_without_quotes(line) for line in lines]
-        if any(all(mark in line for line in inner) for mark in DELIMITERS):
-            return _without_quotes, "each whole line was in quotation marks"
-    if len(lines) > 1 and all(line.startswith(">") for line in lines):
-        return _without_answer, "each line began with >, as in a quoted e-mail"
-    if any(map(_BOX_RULE.fullmatch, lines)) and any(map(_BOX_BAR.search, lines)):
-        # One bar parts the numbers of rows from cells that blanks part.
-        is_beside = {len(_BOX_BAR.findall(line)) for line in lines} <= {0, 1}
-        return (_without_bar if is_beside else _without_box), "the table was drawn in a box"
-    if _are_framed(lines):
-        return _without_frame, "a frame with row numbers around the table was left out"
-    return _bars(lines) or _wrapping_of_cells(text, lines)
-
-
-def _bars(lines: list[str]) -> tuple[Callable[[str], str], str] | None:
-    """Find bars around all lines except rules and the lines above."""
-    barred = [line for line in lines if not _RULE.fullmatch(line)]
-    # A report has its titles above.
-    above = next((k for k, line in enumerate(barred[:_TITLES]) if _BARRED.fullmatch(line)), 0)
-    barred = barred[above:]
-    is_barred = [line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred]
-    if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
-        is_jira = barred[0].startswith("||") and barred[0].endswith("||")
-        return (_without_doubled_bars if is_jira else _without_bars), ""
-    return None
-
-
-def _wrapping_of_cells(text: str, lines: list[str]) -> tuple[Callable[[str], str], str] | None:
-    if mark := next((mark for mark in _DOUBLED if _is_doubled(lines, mark)), ""):
-        told = f"delimiters are doubled: {mark!r} is read as {mark[0]!r}"
-        return lambda line: line.replace(mark, mark[0]), told
-    if lines and (marks := _other_mark(lines)):
-        mark, other = marks
-        told = f"the names are separated by {mark!r}, the rows by {other!r}"
-        names = lines[0]
-        return lambda line: line.replace(mark, other) if line.strip() == names else line, told
-    if '="' in text and _GUARDED.search(text):
-        return lambda line: _GUARDED.sub(r'"\1\2"', line), 'cells were guarded as ="..."'
-    if lines and all(len(_BRACKETED.findall(line)) == 1 for line in lines):
-        told = "cells in square brackets are read as quoted"
-        return lambda line: _BRACKETED.sub(r'"\1"', line, count=1), told
-    if _TEXTED.search(text) and not _CLOSED.search(text):
-        told = "cells began with an apostrophe, as in Excel"
-        return lambda line: _TEXTED.sub("", line), told
-    if any(_holds_mark(found) for line in lines for found in _BOOKISH.finditer(line)):
-        return _with_plain_quotes, "cells were in typographic quotation marks"
-    return None
+def _is_plain(text: str) -> bool:
+    """Return whether a delimiter is equally frequent in all lines that hold no container's mark."""
+    lines = [line for line in text.split("\n")[:_FIRST_LINES] if line.strip()]
+    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
+    is_regular = any(len(found) == 1 and 0 not in found for found in counts)
+    return is_regular and not _MARKS_OF_CONTAINERS.search(text)
 
 
 class _Lines:
-    """The lines of a file, which may be walked over again."""
+    """The lines of a file; can be iterated several times."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -143,6 +90,21 @@ class _Lines:
             yield from file
 
 
+def _each_line(rewrite: Callable[[str], str]) -> Callable[[Iterable[str], Any], Iterator[str]]:
+    return lambda lines, _found: map(rewrite, lines)
+
+
+# Lines in quotation marks, and lines of a quoted e-mail.
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+
+
+def _are_quoted(lines: Lines) -> bool:
+    if len(lines) < 2 or not all(map(_QUOTED.fullmatch, lines)):
+        return False
+    inner = [_without_quotes(line) for line in lines]
+    return any(all(mark in line for line in inner) for mark in DELIMITERS)
+
+
 def _without_quotes(line: str) -> str:
     bare = line.rstrip("\r\n")
     if not _QUOTED.fullmatch(bare):
@@ -150,78 +112,162 @@ def _without_quotes(line: str) -> str:
     return bare[1:-1].replace('""', '"') + line[len(bare) :]
 
 
-def _are_framed(lines: list[str]) -> bool:
-    """Return whether all lines between the first and the last ruler are framed."""
-    rulers = [k for k, line in enumerate(lines) if _FRAME.fullmatch(line)]
-    inside = lines[rulers[0] : rulers[-1]] if rulers else []
-    framed = [line for line in inside if not _FRAME.fullmatch(line)]
-    return len(framed) > 1 and rulers[0] <= _TITLES and all(map(_FRAMED.fullmatch, framed))
+def _are_replies(lines: Lines) -> bool:
+    return len(lines) > 1 and all(line.startswith(">") for line in lines)
 
 
-def _without_bar(line: str) -> str:
-    return _BOX_BAR.sub(" ", line) if _BOX_BAR.search(line) else "\n"
-
-
-def _without_box(line: str) -> str:
-    bare = line.strip()
-    return "\n" if _BOX_RULE.fullmatch(bare) else _without_bars(_BOX_BAR.sub("|", line))
-
-
-def _without_frame(line: str) -> str:
-    found = _FRAMED.fullmatch(line.strip())
-    return "\n" if found is None else found[1] + "\n"
-
-
-def _without_answer(line: str) -> str:
+def _without_reply_mark(line: str) -> str:
     return line.lstrip(" ").removeprefix(">").removeprefix(" ")
 
 
+# Frames: drawn with box characters, of Stata with row numbers on the left, of Markdown and Jira.
+_RULE = re.compile("[ \t|+:=\u2500-\u257f-]*(?:---|===|[\u2500\u2501\u2550\u254c\u254d]{3}).*")
+_DRAWN_BAR = re.compile("[\u2502\u2503\u2506\u250a\u2551]")
+_ROW_NUMBER = re.compile(r"[0-9]+\. +(?=\|)")
+
+
+def _with_bars(line: str) -> str:
+    """Return a stripped line with plain bars and without a row number; empty for a rule."""
+    bare = _ROW_NUMBER.sub("", _DRAWN_BAR.sub("|", line.strip()))
+    return "" if _RULE.fullmatch(bare) and not any(map(str.isalnum, bare)) else bare
+
+
+def _are_barred(lines: Lines) -> bool:
+    """Return whether bars enclose all lines but rules, titles and one other line."""
+    rows = [*filter(None, map(_with_bars, lines))]
+    # Without bars between cells, rules with corners show that the outer bars are a frame.
+    fewest = 2 if any(re.fullmatch(r"[|+]-{3,}[|+]", line) for line in lines) else 3
+    enclosed = [row[:1] == row[-1:] == "|" and row.count("|") >= fewest for row in rows]
+    titles = enclosed.index(True) if True in enclosed[:_TITLES] else 0
+    return len(rows) - titles > 1 and sum(enclosed) >= max(2, len(rows) - titles - 1)
+
+
+def _are_drawn(lines: Lines) -> bool:
+    """Return whether a frame is drawn, or has row numbers on the left."""
+    is_drawn = any(_DRAWN_BAR.search(line) or _ROW_NUMBER.match(line) for line in lines)
+    return is_drawn and _are_barred(lines)
+
+
 def _without_bars(line: str) -> str:
-    bare = line.strip()
-    if _RULE.fullmatch(bare):
-        return "\n"
+    bare = _with_bars(line).replace("||", "|")
     is_row = bare[:1] == bare[-1:] == "|" and len(bare) > 1
-    return bare[1:-1] + "\n" if is_row else line
+    return bare[1:-1] + "\n" if is_row else line if bare else "\n"
 
 
-def _without_doubled_bars(line: str) -> str:
-    return _without_bars(line.replace("||", "|"))
+def _have_one_bar(lines: Lines) -> bool:
+    """Return whether one drawn bar separates row numbers from cells, as in Julia."""
+    return {len(_DRAWN_BAR.findall(line)) for line in lines} == {0, 1}
 
 
-def _is_doubled(lines: list[str], mark: str) -> bool:
-    """Return whether delimiters are always doubled, equally often in all lines."""
-    counts = {line.count(mark) for line in lines}
-    return (
-        len(lines) > 2
-        and len(counts) == 1
-        and counts != {0}
-        and all(line.count(mark[0]) == 2 * line.count(mark) for line in lines)
-    )
+def _without_one_bar(line: str) -> str:
+    return _DRAWN_BAR.sub(" ", line) if _DRAWN_BAR.search(line) else "\n"
 
 
-def _bookish(found: re.Match[str]) -> str:
-    """Return the text between typographic quotation marks."""
-    return next(inner for inner in found.groups() if inner is not None)
+# Delimiters that are doubled, or differ in the header. Two commas or tabs are an empty column.
+_DOUBLED = ("||", ";;", "::", "~~")
 
 
-def _holds_mark(found: re.Match[str]) -> bool:
-    return any(mark in _bookish(found) for mark in DELIMITERS)
+def _doubled_delimiter(lines: Lines) -> dict[str, str]:
+    """Return a delimiter that is always doubled and equally frequent in all lines."""
+    for mark in _DOUBLED if len(lines) > 2 else ():
+        counts = {line.count(mark) for line in lines}
+        singles = {line.count(mark[0]) for line in lines}
+        if len(counts) == 1 and counts != {0} and singles == {2 * n for n in counts}:
+            return {"doubled": mark, "single": mark[0]}
+    return {}
+
+
+def _with_single_delimiters(lines: Iterable[str], found: dict[str, str]) -> Iterator[str]:
+    return (line.replace(found["doubled"], found["single"]) for line in lines)
+
+
+def _other_delimiter(lines: Lines) -> dict[str, str]:
+    """Return the delimiter of the header if the rows have another one, and theirs."""
+    header, *rows = lines
+    for mark in DELIMITERS:
+        count = header.count(mark)
+        for other in DELIMITERS.replace(mark, "") if count and rows else "":
+            if other not in header and all(
+                row.count(other) == count and mark not in row for row in rows
+            ):
+                return {"names": mark, "rows": other, "header": header}
+    return {}
+
+
+def _with_one_delimiter(lines: Iterable[str], found: dict[str, str]) -> Iterator[str]:
+    for line in lines:
+        is_header = line.strip() == found["header"]
+        yield line.replace(found["names"], found["rows"]) if is_header else line
+
+
+# Cells that are guarded against Excel, bracketed, or in typographic quotation marks.
+_START, _END = r"(?:(?<=[,;\t])|^)", r"(?=[,;\t\r\n]|$)"
+_GUARDED = re.compile(rf'{_START}(?:="([^"\n]*)"|"=""([^"\n]*)"""){_END}', re.M)
+_APOSTROPHE = re.compile(rf"{_START}'(?=[0-9+-])(?=[^',;\t\r\n]*{_END})", re.M)
+_CLOSING_APOSTROPHE = re.compile(rf"'{_END}", re.M)
+# Logs of web servers write times so, between quoted cells.
+_BRACKETED = re.compile(r'(?<= )\[([^\[\]" ]{1,40}(?: [^\[\]" ]{1,40}){1,4})\](?= ")')
+_TYPOGRAPHIC = re.compile(
+    "(?:(?<=[,;\t|])|^) ?"
+    "(?:\u201c([^\u201c\u201d\n]*)\u201d|\u201e([^\u201c-\u201e\n]*)[\u201c\u201d]|"
+    "\u00ab([^\u00ab\u00bb\n]*)\u00bb)(?= ?[,;\t|\r\n]| ?$)",
+    re.M,
+)
+
+
+def _are_guarded(lines: Lines) -> bool:
+    return any(map(_GUARDED.search, lines))
+
+
+def _are_bracketed(lines: Lines) -> bool:
+    return all(len(_BRACKETED.findall(line)) == 1 for line in lines)
+
+
+def _have_apostrophes(lines: Lines) -> bool:
+    return any(map(_APOSTROPHE.search, lines)) and not any(map(_CLOSING_APOSTROPHE.search, lines))
+
+
+def _have_typographic_quotes(lines: Lines) -> bool:
+    """Return whether delimiters are within typographic quotation marks."""
+    cells = ("".join(filter(None, groups)) for s in lines for groups in _TYPOGRAPHIC.findall(s))
+    return any(mark in cell for cell in cells for mark in DELIMITERS)
 
 
 def _with_plain_quotes(line: str) -> str:
-    return _BOOKISH.sub(lambda found: '"' + _bookish(found).replace('"', '""') + '"', line)
+    def quoted(found: re.Match[str]) -> str:
+        return '"' + "".join(filter(None, found.groups())).replace('"', '""') + '"'
+
+    return _TYPOGRAPHIC.sub(quoted, line)
 
 
-def _other_mark(lines: list[str]) -> tuple[str, str] | None:
-    """Find the delimiter of the first line where it differs from that of all rows; and theirs."""
-    first, rows = lines[0], lines[1:]
-    for mark in DELIMITERS:
-        cells = first.count(mark)
-        for other in DELIMITERS.replace(mark, ""):
-            if cells and other not in first and _are_cut(rows, other, mark, cells):
-                return mark, other
-    return None
-
-
-def _are_cut(rows: list[str], mark: str, other: str, times: int) -> bool:
-    return bool(rows) and all(row.count(mark) == times and other not in row for row in rows)
+# The first container that is recognised is taken.
+CONTAINERS = (
+    Container("import_wiki", markup.is_wiki, markup.from_wiki),
+    Container("import_asciidoc", markup.is_asciidoc, markup.from_asciidoc),
+    Container("import_latex", markup.is_latex, markup.from_latex),
+    Container("import_key_lines", records.find_keys, records.join_key_lines),
+    Container("import_key_cells", records.find_key_cells, records.name_key_cells),
+    Container("import_folded", records.find_blocks, records.join_blocks),
+    Container("import_pages", records.find_page_head, records.without_page_heads),
+    Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
+    Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
+    Container("import_frame", _are_drawn, _each_line(_without_bars)),
+    Container("import_frame", _have_one_bar, _each_line(_without_one_bar)),
+    Container("", _are_barred, _each_line(_without_bars)),
+    Container("import_doubled_delimiter", _doubled_delimiter, _with_single_delimiters),
+    Container("import_other_delimiter", _other_delimiter, _with_one_delimiter),
+    Container(
+        "import_guarded", _are_guarded, _each_line(lambda line: _GUARDED.sub(r'"\1\2"', line))
+    ),
+    Container(
+        "import_bracketed",
+        _are_bracketed,
+        _each_line(lambda line: _BRACKETED.sub(r'"\1"', line, count=1)),
+    ),
+    Container(
+        "import_apostrophes", _have_apostrophes, _each_line(lambda line: _APOSTROPHE.sub("", line))
+    ),
+    Container(
+        "import_typographic_quotes", _have_typographic_quotes, _each_line(_with_plain_quotes)
+    ),
+)

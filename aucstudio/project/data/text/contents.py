@@ -1,36 +1,36 @@
-"""Columns and rejected rows of a delimited file."""
+"""The content of a delimited file: columns, and the rows that were left out."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
-import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.column_builder import Cells
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.encoding import holds_blank_lines, lines_at
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.records import Cutter
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.text.scan import holds_blank_lines, lines_at
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
 
 Numbers = NDArray[np.int64]
+# The format of each column; None for text.
+Formats = dict[int, NumberFormat | None]
+# By column of numbers, how other cells are spelled, and how often.
+Others = dict[int, tuple[tuple[str, int], ...]]
 
 MAX_REJECTED = 100
-# Bytes of a file that are held at a time where it is read by rows; from so many columns on DuckDB
+# The most bytes of rows that are held at a time without DuckDB; from so many columns on, DuckDB
 # would have to read a file too often.
 MOST_BYTES, WIDE = 1 << 26, 2_500
-# As long as the module csv allows on every system.
-_LONGEST_CELL = 2**31 - 1
-# What DuckDB calls rows of another length.
+# What DuckDB calls rows with another number of cells.
 _LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
@@ -44,7 +44,7 @@ class Rejected:
         Line of the file in which the row begins, counted from 1.
     reason : str
     row : int
-        Its place among the data rows of the file, counted from 1.
+        Its number among the data rows of the file, counted from 1.
     """
 
     line: int
@@ -54,7 +54,7 @@ class Rejected:
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
-    """Cells of a column that should be numbers and are none; they count as missing.
+    """Cells of a column of numbers that are not numbers; they count as missing.
 
     Attributes
     ----------
@@ -62,9 +62,9 @@ class Unreadable:
     text : str
         The first of them.
     line : int or None
-        Line of the file in which its row begins; None where the file has no lines.
+        Line of the file in which its row begins; None if the file has no lines.
     spellings : tuple of pairs of str and int
-        How they are spelled, and how often: the most frequent first, twenty at most.
+        The twenty most frequent spellings, and how often each occurs.
     """
 
     count: int
@@ -73,28 +73,27 @@ class Unreadable:
     spellings: tuple[tuple[str, int], ...] = ()
 
 
-class AstrayError(Exception):
-    """Quotation marks in a file are not used as they should be."""
+class NeedsTidyingError(Exception):
+    """DuckDB cannot separate the rows of a file, or number them; they must be written again."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LeftOut:
-    """The rows that were left out.
+    """The rows that were left out, and those that were repaired.
 
     Attributes
     ----------
     listed : list of Rejected
         The first hundred.
     rows : ndarray of int64
-        Places of all of them among the data rows, counted from 1, in rising order.
-    astray : pair of int
-        Of all rows, how many have quotation marks that are not used as they should be, and the
-        line of the first.
+        The numbers of all of them among the data rows, counted from 1, in ascending order.
+    repairs : dict of str to pair of int
+        By the code of a notice, how many rows had to be repaired, and the line of the first.
     """
 
     listed: list[Rejected]
     rows: Numbers
-    astray: tuple[int, int] = (0, 0)
+    repairs: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -102,7 +101,7 @@ class LeftOut:
         return len(self.rows)
 
     def others(self, kept: int) -> Numbers | None:
-        """Return the places of the rows that were kept; None if all were."""
+        """Return the numbers of the rows that were kept; None if all were."""
         if not self.total:
             return None
         is_kept = np.ones(kept + self.total, dtype=bool)
@@ -122,15 +121,15 @@ class Source:
         The file to name in messages.
     dialect : Dialect
     names : list of str
-        Names of its columns.
+        The names of its columns.
     lines : int
-        How many lines it has, or a few more.
+        The number of its lines, or a few more.
     lookalikes : bool
         Whether it may hold :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES`.
     header : tuple of str
-        The row of names as it stands in the file; where it comes again, it is left out.
+        The row of names as it is in the file; its repetitions are left out.
     tidied : Tidied or None
-        The rows once more, as DuckDB reads them, where the file itself is not so.
+        The rows in a form that DuckDB reads, if it cannot read the file itself.
     """
 
     path: Path
@@ -145,126 +144,29 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Tidied:
-    """The rows of a file that could be read, in a file of their own; and those that could not."""
+    """A file of the rows that could be read, and the other rows."""
 
     path: Path
     left_out: LeftOut
 
 
-def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> LeftOut:
-    """Find the rows that DuckDB rejected.
-
-    Raises
-    ------
-    AstrayError
-        If quotation marks are not used as they should be: DuckDB cannot tell rows apart then.
-    """
-    # There is one error for each cell that a row lacks or has too many.
-    rejects = (
-        "SELECT line_byte_position - 1, min(error_type::VARCHAR), min(csv_line) "
-        "FROM reject_errors GROUP BY 1 ORDER BY 1"
-    )
-    if source.tidied is not None:
-        return source.tidied.left_out
-    astray = f"SELECT count(*) FROM reject_errors WHERE error_type::VARCHAR NOT IN {_LENGTHS}"
-    if connection.execute(astray).fetchall()[0][0]:
-        raise AstrayError
-    found = connection.execute(f"{rejects} LIMIT {MAX_REJECTED}").fetchall()
-    if not found:
-        return LeftOut([], np.empty(0, dtype=np.int64))
-    # DuckDB counts rows; where cells hold line ends, only the place in the file tells the line.
-    lines = lines_at(source.path, [int(row[0]) for row in found])
-    reasons = [_reason(source, text or "") for _, _, text in found]
-    counted = connection.execute("SELECT DISTINCT line AS line FROM reject_errors").fetchnumpy()
-    rows = _places(source, np.sort(np.asarray(counted["line"], dtype=np.int64)))
-    listed = [
-        Rejected(line, reason, int(row))
-        for line, reason, row in zip(lines, reasons, rows, strict=False)
-    ]
-    return LeftOut(listed, rows)
-
-
-def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
-    """Raise InputError if most rows of a file cannot be read, or one, where that is not wanted."""
-    strict = source.dialect.strict and left_out.total
-    if not (strict or left_out.total > rows):
-        return
-    shown, first, total = source.shown, left_out.listed[0], left_out.total
-    what = (
-        "which must not be left out" if strict else f"{total} of {rows + total} rows cannot be read"
-    )
-    raise InputError(
-        f"{shown}, line {first.line}: {first.reason}; {what}: "
-        + ("correct the row, or read without strict" if strict else "choose another delimiter"),
-        file=str(shown),
-        line=first.line,
-        setting="strict" if strict else "delimiter",
-    )
-
-
-def _places(source: Source, counted: Numbers) -> Numbers:
-    """Turn what DuckDB counts into places among the data rows.
-
-    It counts lines that were skipped, the header, and blank lines unless they are in a cell.
-    """
-    before = source.dialect.skip + source.dialect.header
-    places = counted - before
-    if holds_blank_lines(source.path):
-        places -= np.searchsorted(_blank_places(source), counted)
-    return places
-
-
-def _blank_places(source: Source) -> Numbers:
-    """Return the places of blank lines as DuckDB counts rows; slow."""
-    dialect = source.dialect
-    quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-    csv.field_size_limit(_LONGEST_CELL)
-    with source.path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(
-            itertools.islice(file, dialect.skip, None),
-            delimiter=dialect.delimiter,
-            quotechar=dialect.quote or None,
-            quoting=quoting,
-            skipinitialspace=dialect.delimiter not in " \t",
-        )
-        blank = [place for place, row in enumerate(rows, dialect.skip + 1) if not row]
-    return np.array(blank, dtype=np.int64)
-
-
-def _reason(source: Source, text: str) -> str:
-    width = len(source.names)
-    rows = Cutter(source.dialect, width).rows(text.split("\n"))
-    return cells_instead(max((len(row) for _, row in rows), default=0), width)
-
-
-def cells_instead(cells: int, width: int) -> str:
-    """Return the sentence on how long a row is that should have ``width`` cells."""
-    return f"{cells} cell{'' if cells == 1 else 's'} instead of {width}"
-
-
-# How the numbers of each column are written; None for text.
-Formats = dict[int, NumberFormat | None]
-Others = dict[int, tuple[tuple[str, int], ...]]
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Contents:
-    """What a delimited file holds.
+    """The content of a delimited file.
 
     Attributes
     ----------
     rows : int
-        Rows that were kept.
+        The number of rows that were kept.
     forms : dict of int to NumberFormat or None
-        How the numbers of each column are written; None for text.
+        The format of each column; None for text.
     strays : dict of int to str
-        For text columns that the sample showed as numbers, a cell that is none.
+        For text columns that the sample showed as numbers, a cell that is not a number.
     left_out : LeftOut
-        The rows that were not kept.
     others : dict of int to pairs of text and int
-        How cells of columns of numbers are spelled that are none.
+        By column of numbers, how other cells are spelled.
     cells : list of Cells
-        In the order of the columns; empty where they stay in DuckDB.
+        In the order of the columns; empty if they stay in DuckDB.
     """
 
     rows: int
@@ -276,5 +178,66 @@ class Contents:
 
     @functools.cached_property
     def row_numbers(self) -> Numbers | None:
-        """The places of the rows among all data rows, counted from 1; None if all were kept."""
+        """The numbers of the rows among all data rows, counted from 1; None if all were kept."""
         return self.left_out.others(self.rows)
+
+
+def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> LeftOut:
+    """Return the rows that DuckDB rejected.
+
+    Raises
+    ------
+    NeedsTidyingError
+        If quotation marks are misplaced, so that DuckDB cannot separate rows; or if there are blank
+        lines, which it counts unless they are in a cell.
+    """
+    if source.tidied is not None:
+        return source.tidied.left_out
+    irregular = f"SELECT count(*) FROM reject_errors WHERE error_type::VARCHAR NOT IN {_LENGTHS}"
+    if connection.execute(irregular).fetchall()[0][0]:
+        raise NeedsTidyingError
+    # There is an error for each cell that a row lacks or has too many.
+    found = connection.execute(
+        "SELECT line_byte_position - 1, min(csv_line) FROM reject_errors "
+        f"GROUP BY 1 ORDER BY 1 LIMIT {MAX_REJECTED}"
+    ).fetchall()
+    if not found:
+        return LeftOut([], np.empty(0, dtype=np.int64))
+    if holds_blank_lines(source.path):
+        raise NeedsTidyingError
+    counted = connection.execute("SELECT DISTINCT line AS line FROM reject_errors").fetchnumpy()
+    before = source.dialect.skip + source.dialect.header
+    rows = np.sort(np.asarray(counted["line"], dtype=np.int64)) - before
+    # DuckDB counts rows; where cells hold line ends, only the place in the file gives the line.
+    lines = lines_at(source.path, [int(place) for place, _ in found])
+    listed = [
+        Rejected(line, _reason(source, text or ""), int(row))
+        for line, (_, text), row in zip(lines, found, rows, strict=False)
+    ]
+    return LeftOut(listed, rows)
+
+
+def _reason(source: Source, text: str) -> str:
+    width = len(source.names)
+    rows = Cutter(source.dialect, width).rows(text.split("\n"))
+    return cells_instead(max((len(row) for _, row in rows), default=0), width)
+
+
+def cells_instead(cells: int, width: int) -> str:
+    """Return the reason for leaving out a row that should have ``width`` cells."""
+    return f"{cells} cell{'' if cells == 1 else 's'} instead of {width}"
+
+
+def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
+    """Raise InputError if most rows cannot be read, or any row of a file that is read strictly."""
+    strict = source.dialect.strict and left_out.total
+    if strict or left_out.total > rows:
+        first = left_out.listed[0]
+        raise input_error(
+            "row_refused" if strict else "rows_refused",
+            file=source.shown,
+            line=first.line,
+            reason=first.reason,
+            rejected=left_out.total,
+            rows=rows + left_out.total,
+        )

@@ -1,7 +1,7 @@
 """Cells of a large delimited file, read by DuckDB and classified in Python.
 
-The file is plain UTF-8 with one kind of line end; what it looks like is known from its sample.
-DuckDB reads plain numbers by itself and asks :class:`NumberCells` what all others are.
+The file is plain UTF-8 with one kind of line end, and its layout is known from a sample. DuckDB
+reads plain numbers; :class:`NumberCells` reads all other cells.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from aucstudio.project.data.text.column_types import (
     type_of,
 )
 from aucstudio.project.data.text.contents import (
-    AstrayError,
     Contents,
     Formats,
     LeftOut,
+    NeedsTidyingError,
     Others,
     Source,
     check_rejected,
     rejected_rows,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
@@ -44,10 +43,11 @@ from aucstudio.project.data.text.numerals import (
     spelled,
 )
 from aucstudio.project.data.text.records import LONGEST_ROW
-from aucstudio.project.data.text.rows import names_come_again
+from aucstudio.project.data.text.rows import repeats_names
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
-# Bytes of a file that a thread holds: as many as it reads at a time, by default four times so many.
+# Bytes that a thread reads at a time; by default four times as many.
 _BUFFER = LONGEST_ROW
 
 
@@ -57,7 +57,7 @@ class CsvCells(CellStore, abc.ABC):
     Parameters
     ----------
     source : Source
-    folder, tell, database, memory
+    folder, progress, database, memory
         See :class:`CellStore`.
     """
 
@@ -65,42 +65,42 @@ class CsvCells(CellStore, abc.ABC):
         self,
         source: Source,
         folder: Path,
-        tell: Advance,
+        progress: Advance,
         *,
         database: str = ":memory:",
         memory: int | None = None,
     ) -> None:
-        super().__init__(source.shown, folder, tell, database=database, memory=memory)
+        super().__init__(source.shown, folder, progress, database=database, memory=memory)
         self._source = source
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
 
     @abc.abstractmethod
     def _load(self, forms: Formats) -> None:
-        """Read columns, or read them again in other formats."""
+        """Read columns in some formats."""
 
     @abc.abstractmethod
     def _known(self, k: int) -> tuple[int, float, list[float]]:
-        """Return how many numbers a column has, the least, and some of them."""
+        """Return the number of numbers in a column, the least, and some of them."""
 
-    def _settle(
-        self, promised: Formats, fixed: frozenset[int], sample: TextSample
+    def _check_formats(
+        self, guessed: Formats, fixed: frozenset[int], sample: TextSample
     ) -> tuple[Formats, dict[int, str]]:
-        """Read again what is not written as its ``sample`` promised.
+        """Read columns again that do not have the format of the ``sample``.
 
         Returns
         -------
         dict of int to NumberFormat or None
-            How the columns are written.
+            The formats of the columns.
         dict of int to str
-            For those that became text, a cell that is no number.
+            For columns that became text, a cell that is not a number.
         """
-        forms = dict(promised)
+        forms = dict(guessed)
         doubtful = self._doubtful([k for k in forms if k not in fixed], forms)
         decimal = self._source.dialect.decimal
         strays = {k: stray_of(self.numbers[k].others, decimal) for k in doubtful}
         self._load_changed(forms, {k: self._type_of(k, forms[k], sample) for k in doubtful})
-        # The format that fits most cells has to fit nearly all.
+        # The format of most cells must be the format of nearly all.
         doubtful = self._doubtful(doubtful, forms)
         self._load_changed(forms, {k: self._checked(k, forms[k], sample) for k in doubtful})
         codes = self._codes({k: f for k, f in forms.items() if k not in fixed}, sample)
@@ -108,14 +108,14 @@ class CsvCells(CellStore, abc.ABC):
         return forms, {k: stray for k, stray in strays.items() if forms[k] is None} | codes
 
     def _load_changed(self, forms: Formats, again: Formats) -> None:
-        """Read columns again whose format has changed, and note it."""
+        """Read columns again whose format has changed, and update ``forms``."""
         changed = {k: form for k, form in again.items() if form != forms[k]}
         if changed:
             self._load(changed)
             forms |= changed
 
     def _doubtful(self, columns: Iterable[int], forms: Formats) -> list[int]:
-        """List the columns of numbers of which some cells are not written as they should be."""
+        """Return the columns of numbers with cells that do not fit their format."""
         return [
             k
             for k in columns
@@ -125,30 +125,30 @@ class CsvCells(CellStore, abc.ABC):
     def _type_of(
         self, k: int, form: NumberFormat | None, sample: TextSample
     ) -> NumberFormat | None:
-        """Return the format of the most cells; None where the others are too many."""
+        """Return the format of most cells; None if the other cells are too many."""
         found = type_of(self._counted(k, form, sample), self._source.dialect.decimal, form)
         return None if self.numbers[k].is_crowded and found == form else found
 
     def _checked(
         self, k: int, form: NumberFormat | None, sample: TextSample
     ) -> NumberFormat | None:
-        """Return a format if it is that of nearly all cells."""
+        """Return a format if nearly all cells have it."""
         assert form is not None
         crowded = self.numbers[k].is_crowded
         return None if crowded else nearly(self._counted(k, form, sample), [form])
 
     def _counted(self, k: int, form: NumberFormat | None, sample: TextSample) -> dict[str, int]:
-        """Count cells by spelling; for numbers, by a few representatives."""
+        """Count cells by spelling; numbers by a few representatives."""
         assert form is not None
         count, _, some = self._known(k)
-        written = [cell for cell in sample.column(k) if form.matches(cell)]
-        written = written or [spelled(form, value) for value in some]
-        return self.numbers[k].counted(count, written)
+        spellings = [cell for cell in sample.column(k) if form.matches(cell)]
+        spellings = spellings or [spelled(form, value) for value in some]
+        return self.numbers[k].counted(count, spellings)
 
     def _codes(self, forms: Formats, sample: TextSample) -> dict[int, str]:
-        """Return the columns that hold codes with leading zeros, with one of them.
+        """Return the columns that hold codes with leading zeros, with one code of each.
 
-        Only where a number is shorter than the first cells are is a column asked about.
+        Only columns with a number that is shorter than the cells of the sample are read.
         """
         found: dict[int, str] = {}
         number_words = self._source.dialect.number_words
@@ -174,7 +174,7 @@ class CsvCells(CellStore, abc.ABC):
         return found
 
     def _others(self, forms: Formats) -> Others:
-        """List how cells of columns are spelled that are no numbers."""
+        """Return how the cells that are not numbers are spelled, by column."""
         return {
             k: self.numbers[k].listed()
             for k, form in forms.items()
@@ -182,19 +182,19 @@ class CsvCells(CellStore, abc.ABC):
         }
 
     def _check_names(self, forms: Formats, left_out: LeftOut) -> None:
-        """Raise AstrayError where the names come again: DuckDB would take them for a row."""
+        """Raise NeedsTidyingError if the names recur: DuckDB would take them for a row."""
         names, words = self._source.header, self._source.dialect.number_words
-        # Among numbers they would have been met.
+        # In a column of numbers, they would have been found.
         is_ruled_out = not left_out.total and any(
             np.isinf(read_number(form, words, names[k])) and names[k] not in self.numbers[k].others
             for k, form in forms.items()
             if form is not None and k < len(names)
         )
-        if self._source.tidied is None and not is_ruled_out and names_come_again(self._source):
-            raise AstrayError
+        if self._source.tidied is None and not is_ruled_out and repeats_names(self._source):
+            raise NeedsTidyingError
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
-        """Write the query that reads some columns; texts may come ``bare``, as in the file."""
+        """Return the query that reads some columns; texts may be ``bare``, as in the file."""
         columns = (f"{self._cell(k, form, bare=bare)} AS c{k}" for k, form in forms.items())
         return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
 
@@ -205,7 +205,7 @@ class CsvCells(CellStore, abc.ABC):
         return self.number(f"c{k}", k, form, dialect.number_words, lookalikes=lookalikes)
 
     def _read_csv(self, numbers: frozenset[int] = frozenset()) -> str:
-        """Write what gives the cells as texts; those of some columns as ``numbers``, or none."""
+        """Return the call that reads cells as texts, or as ``numbers`` in some columns."""
         tidied = self._source.tidied
         dialect = self._source.dialect if tidied is None else Dialect(header=False)
         kinds = ("DOUBLE" if k in numbers else "VARCHAR" for k in range(len(self._source.names)))
@@ -225,13 +225,13 @@ class CsvCells(CellStore, abc.ABC):
             "max_line_size": str(LONGEST_ROW),
             "decimal_separator": literal(dialect.decimal),
         }
-        # DuckDB takes the name for a pattern.
+        # DuckDB reads the name as a pattern.
         name = literal(glob.escape(str(self._path)))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
 
 _BATCH = 256
-# Numbers among which those are looked for that stand for all.
+# The numbers among which representatives are chosen.
 _SOME = 100_000
 
 
@@ -244,26 +244,25 @@ class Reader(CsvCells):
         fixed: frozenset[int],
         sample: TextSample,
     ) -> Contents:
-        """Read all columns; ``forms`` is what the ``sample`` promises of each.
+        """Read all columns; ``forms`` are their formats in the ``sample``.
 
-        The columns ``fixed`` are of numbers whatever they hold; what is none comes as an infinite
-        value.
+        The ``fixed`` columns are numbers whatever their cells are; other cells become infinite.
 
         Raises
         ------
         InputError
             If most rows do not have as many cells as the file has columns.
-        AstrayError
-            If DuckDB cannot tell rows apart.
+        NeedsTidyingError
+            If DuckDB cannot separate the rows.
         """
         self._clean, self._cells = _clean(forms, sample), dict[int, Cells]()
         self._left_out = LeftOut([], np.empty(0, dtype=np.int64))
         self._load(dict(forms))
         self._check_names(dict(forms), self._left_out)
-        settled, strays = self._settle(dict(forms), fixed, sample)
+        forms_found, strays = self._check_formats(dict(forms), fixed, sample)
         cells = [self._cells[k] for k in sorted(self._cells)]
         rows = len(cells[0].values)
-        return Contents(rows, settled, strays, self._left_out, self._others(settled), cells)
+        return Contents(rows, forms_found, strays, self._left_out, self._others(forms_found), cells)
 
     def _load(self, forms: Formats) -> None:
         listed = list(forms)
@@ -280,10 +279,10 @@ class Reader(CsvCells):
             self._cells |= found
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
-        """Read the numbers of clean columns with DuckDB alone; None if anything is amiss.
+        """Read the numbers of clean columns with DuckDB only; None if that fails.
 
-        That takes three quarters of the time, but every cell has to be a number or empty, and
-        every row as long as the others.
+        It takes three quarters of the time, but each cell must be a number or empty, and all rows
+        must have equally many cells.
         """
         source, dialect = self._source, self._source.dialect
         written = NumberFormat(dialect.decimal)
@@ -321,12 +320,12 @@ class Reader(CsvCells):
 
 
 def _clean(forms: Mapping[int, NumberFormat | None], sample: TextSample) -> frozenset[int]:
-    """Name the columns whose cells are all numbers, or empty, as far as the first lines show."""
+    """Return the columns whose cells in the sample are all numbers or empty."""
     cells = {k: [*filter(None, sample.column(k))] for k, form in forms.items() if form}
     return frozenset(k for k, some in cells.items() if (f := forms[k]) and f.matches_all(some))
 
 
 def _largest(cells: Cells) -> float:
-    # Without an array of the results: its pages would cost more than the look at the numbers.
+    # Without an array of absolute values, whose pages would cost more than the comparison.
     high = np.fmax.reduce(cells.values, initial=0.0)
     return float(max(high, -np.fmin.reduce(cells.values, initial=0.0)))

@@ -1,7 +1,7 @@
 """Date formats; dates as days since 1970-01-01, times as hours.
 
-One pattern with named groups decides what a date is and takes it apart. Days with the year in
-front, as other programs write them, are read in every layout of days: no other has them.
+One pattern with named groups recognises a date and takes it apart. Dates with the year in front
+are read in every layout of dates, as no other layout has them.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _CLOCK = (
     r"(?P<H>[01]?[0-9]|2[0-4])[:h](?P<M>[0-5][0-9])"
     r"(?::(?P<S>[0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?(?P<p>[ap])\.?m?\.?)?"
 )
-# Those that are named: the hour is that of the place.
+# Named zones: the hour is local.
 _NAMED_ZONE = "[pmce][sd]t|[cew]es?t|bst|ist|jst|msk|hst|ak[sd]t|ae[sd]t"
-# Beside a day there are more ways to write the hour: 14.30, 14.30.05, 14:30 Uhr.
+# After a date, hours have more forms: 14.30, 14.30.05, 14:30 Uhr.
 _HOUR_OF_DAY = _CLOCK.replace("[:h]", "[:.h]").replace("(?::(", "(?:[:.](")
 _FROM_UTC = "(?:utc|gmt)?(?P<z>[+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))"
 _ZONE = rf"(?: ?(?:z|uhr|utc|gmt|{_NAMED_ZONE}|{_FROM_UTC}))?"
@@ -69,15 +69,14 @@ _LAYOUTS = {
     "y-m": rf"{_YEAR}[-/.m]{_MONTH}",
     "m/y": rf"{_MONTH}[-/.]{_YEAR}",
     "mon y": rf"{_NAME}[-/]{_SHORT_YEAR}",
-    # After a blank two digits would be a day.
+    # After a blank, two digits would be a day.
     "mon year": rf"{_NAME} {_YEAR}",
     "y q": rf"{_YEAR}[-/. ]?{_QUARTER}",
     "q y": rf"{_QUARTER}[-/. ]?{_YEAR}",
     "y-w": rf"{_YEAR}-?w(?P<w>0[1-9]|[1-4][0-9]|5[0-3])",
     "h:m": _CLOCK,
 }
-# How long something takes: days, hours, minutes and seconds with their units, in words or by
-# ISO 8601, or with colons between.
+# Durations: days, hours, minutes and seconds with units, in words or by ISO 8601, or with colons.
 _WHOLE, _BROKEN = "[0-9]{1,6}", "[0-9]{1,6}(?:[.,][0-9]{1,9})?"
 _LASTING = {
     "h:m:s": (
@@ -97,24 +96,24 @@ _LASTING = {
 }
 LASTING = tuple(_LASTING)
 LAYOUTS = tuple(_LAYOUTS)
-# Days as every program may write them, times of day, and those that name no day of the month.
+# ISO dates, times of day, and layouts without a day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
 MONTHLY = ("y-m", "m/y", "mon y", "mon year", "y q", "q y")
-# Those that a whole number could be too, by how many digits it has.
+# Layouts of whole numbers, by the number of digits.
 DIGITS = {8: "ymd", 14: "ymdhms"}
-# Years of two digits are of 1970 to 2069.
+# Years of two digits are 1970 to 2069.
 _PIVOT = 70
 
 
 def ways_of(layout: str) -> tuple[str, ...]:
-    """List the layouts that cells of a layout may have, the one to try first in front."""
+    """Return the layouts that cells of a layout may have, in the order to try them."""
     return (layout,) if layout in (ISO, CLOCK, *LASTING) else (ISO, layout)
 
 
 def pattern(layout: str) -> str:
     """Return the regular expression of a layout in lower case, with a group for each part."""
     day = {**_LAYOUTS, **_LASTING}[layout]
-    # A month has no time behind it, nor has what holds one already.
+    # A month has no time after it, nor has a layout with a time.
     return day + _TIME if "(?P<d>" in day and "(?P<H>" not in day else day
 
 
@@ -132,17 +131,17 @@ def _found(cell: str, layout: str) -> re.Match[str] | None:
 
 
 def matches(cell: str, layout: str) -> bool:
-    """Return whether a stripped cell is written in a layout."""
+    """Return whether a stripped cell has a layout."""
     return _found(cell, layout) is not None
 
 
 def is_iso(cell: str) -> bool:
-    """Return whether a stripped cell is a day with the year in front."""
+    """Return whether a stripped cell is a date with the year in front."""
     return matches(cell, ISO)
 
 
 def zoned(cell: str) -> bool:
-    """Return whether a stripped cell is a time that names its distance from UTC, which is not 0."""
+    """Return whether a stripped cell is a time with an offset from UTC other than 0."""
     return _ZONED.search(cell.lower()) is not None
 
 
@@ -152,7 +151,7 @@ _ZONED = re.compile(
 
 
 def named_zone(cell: str) -> bool:
-    """Return whether a stripped cell is a time that ends in the name of a time zone."""
+    """Return whether a stripped cell is a time with a named time zone."""
     return _ZONE_NAMED.search(cell.lower()) is not None
 
 
@@ -160,12 +159,12 @@ _ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_NAMED_ZONE})$")
 
 
 def is_short_month(cell: str) -> bool:
-    """Return whether a stripped cell is a month with two digits, which may be a year or a day."""
+    """Return whether a stripped cell is a month and two digits, which may be a year or a day."""
     return re.fullmatch(rf"{_NAME}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
 
 
 def may_last(cells: Sequence[str]) -> bool:
-    """Return whether some cells look like how long something takes."""
+    """Return whether some cells look like durations."""
     return any(_MAY_LAST.search(cell.lower()) for cell in cells)
 
 
@@ -176,7 +175,7 @@ _MAY_LAST = re.compile(
 
 
 def read(cell: str, layout: str) -> float:
-    """Read a stripped cell; infinite where it is none of the layout, or there is no such day."""
+    """Return the number of a stripped cell; infinite if it is not a valid date of the layout."""
     found = _found(cell, layout)
     if found is None:
         return math.inf

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,58 +17,46 @@ from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import (
     MOST_BYTES,
     WIDE,
-    AstrayError,
     Contents,
     Formats,
+    NeedsTidyingError,
     Numbers,
     Rejected,
     Source,
     Unreadable,
 )
-from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
+from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
     Decoding,
     find_decoding,
     head_of,
     plain_copy,
     refuse_endless,
-    scan,
 )
-from aucstudio.project.data.text.footer import cut_off, find_second
+from aucstudio.project.data.text.extra_tables import cut_off, find_extra_table
 from aucstudio.project.data.text.import_notices import about_columns, about_layout
 from aucstudio.project.data.text.layout import Layout, detect_layout
-from aucstudio.project.data.text.rows import (
-    ends_in_totals,
-    first_unreadable,
-    is_astray_later,
-    tidied,
-)
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.text.rows import ends_in_totals, first_unreadable, needs_tidying, tidy
+from aucstudio.project.data.text.scan import Scan, scan
+from aucstudio.project.errors import InputError, input_error
 
-# Told the fraction done and what is being done; may raise to stop.
+# Called with the fraction done and what is being done; may raise to stop.
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
 
 _MOST_ROWS = 2_000
-# Lines that tell whether a file is one of delimited cells, and what else holds tables.
-_LOOKED_AT = 200
-_WRAPS = re.compile(
-    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
-    re.MULTILINE,
-)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Delimited:
-    """What a delimited file holds, before anything is decided about roles.
+    """The content of a delimited file, before roles are assigned.
 
     Attributes
     ----------
     dialect : Dialect
     sha256 : str
     columns : list of Column
-        With the role "number" or "category", after their kind.
     rejected : list of Rejected
         The first hundred.
     rejected_rows : int
@@ -77,9 +64,10 @@ class Delimited:
     chosen : tuple of str
         The parts of the dialect that a person set.
     unreadable : dict of str to Unreadable
-        By column, what is no number where the schema says that numbers are.
+        By column, the cells that are not numbers where the schema expects numbers.
     row_numbers : ndarray of int64, shape (rows,), or None
-        Which data rows of the file the rows are, counted from 1; None if none was left out.
+        The numbers of the rows among the data rows of the file, counted from 1; None if no row was
+        left out.
     """
 
     dialect: Dialect
@@ -96,14 +84,14 @@ class Delimited:
 def read_delimited(
     path: Path,
     given: Mapping[str, Any],
-    tell: ReadingProgress,
+    progress: ReadingProgress,
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Delimited:
-    """Read a delimited text file, whose dialect is detected but for what is ``given``.
+    """Read a delimited text file; detect the parts of its dialect that are not ``given``.
 
-    With a ``schema``, what the cells are is taken from there; without, ``kinds`` names columns of
-    texts or numbers, whatever their cells look like.
+    A ``schema`` decides what cells are. Without one, ``kinds`` names columns that are text or
+    numbers whatever their cells are.
 
     Raises
     ------
@@ -111,17 +99,20 @@ def read_delimited(
         If the file cannot be read as a table of at least two columns and one row.
     """
     with scratch.folder() as temporary:
-        opened = open_delimited(path, given, temporary, tell, schema, kinds)
-        source, contents = opened.reading(
-            temporary, tell, lambda one: _read(opened, one, temporary, tell)
+        opened = open_delimited(path, given, temporary, progress, schema, kinds)
+        source, contents = opened.read(
+            temporary, progress, lambda one: _read(opened, one, temporary, progress)
         )
-        columns = _columns(source.names, contents)
-        strange = set_aside(columns)
-        unreadable = first_unreadable(source, strange, contents.forms, contents.others)
-    tell(1.0, "reading")
+        columns = [
+            Column.of_cells(name, cells.values, cells.missing, cells.distinct, contents.forms[k])
+            for k, (name, cells) in enumerate(zip(source.names, contents.cells, strict=True))
+        ]
+        counts = set_aside(columns)
+        unreadable = first_unreadable(source, counts, contents.forms, contents.others)
+    progress(1.0, "reading")
     if not len(columns[0].values):
         raise no_rows(path)
-    noticed = [
+    findings = [
         *opened.findings,
         *about_columns(columns, contents, opened.sample, opened.source.dialect, unreadable),
     ]
@@ -131,46 +122,44 @@ def read_delimited(
         columns,
         contents.left_out.listed,
         contents.left_out.total,
-        tuple(noticed),
+        tuple(findings),
         opened.chosen,
         unreadable,
         contents.row_numbers,
     )
 
 
-def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -> Contents:
-
+def _read(opened: Opened, source: Source, folder: Path, progress: ReadingProgress) -> Contents:
     def advance(part: float) -> None:
-        tell(0.3 + 0.7 * part, "reading")
+        progress(0.3 + 0.7 * part, "reading")
 
-    if opened.short:
+    if opened.is_small:
         from aucstudio.project.data.text.small_files import read_small
 
-        return read_small(source, opened.forms, opened.settled, advance)
+        return read_small(source, opened.forms, opened.fixed, advance)
     from aucstudio.project.data.text.csv_cells import Reader
 
     with Reader(source, folder, advance) as reader:
-        return reader.read(opened.forms, opened.settled, opened.sample)
+        return reader.read(opened.forms, opened.fixed, opened.sample)
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
-    """Make infinite cells missing in some columns; returns how many there were in each."""
+    """Make infinite cells missing in some columns, and return their number in each."""
     counts = {}
     for k in range(len(columns)) if among is None else among:
         if columns[k].kind == "text":
             continue
-        strange = np.isinf(columns[k].values)
-        if counted := int(np.count_nonzero(strange)):
-            columns[k].values[strange] = np.nan
-            missing = columns[k].missing + counted
-            columns[k] = dataclasses.replace(columns[k], missing=missing)
-            counts[k] = counted
+        infinite = np.isinf(columns[k].values)
+        if count := int(np.count_nonzero(infinite)):
+            columns[k].values[infinite] = np.nan
+            columns[k] = dataclasses.replace(columns[k], missing=columns[k].missing + count)
+            counts[k] = count
     return counts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Opened:
-    """An inspected delimited file, ready to be read.
+    """A delimited file whose layout is known.
 
     Attributes
     ----------
@@ -178,15 +167,14 @@ class Opened:
     sha256 : str
     sample : TextSample
     forms : dict of int to NumberFormat or None
-        What the sample promises of each column.
+        The formats of the columns in the sample.
     chosen : tuple of str
         The parts of the dialect that a person set.
-    settled : frozenset of int
-        Columns of numbers that remain so whatever their cells are.
-    short : bool
-        Whether the file has few rows, or is wide.
+    fixed : frozenset of int
+        Columns of numbers that stay numbers whatever their cells are.
+    is_small : bool
+        Whether the file is read without DuckDB: it has few rows, or very many columns.
     findings : tuple of Finding
-        About the layout.
     """
 
     source: Source
@@ -194,21 +182,25 @@ class Opened:
     sample: TextSample
     forms: Formats
     chosen: tuple[str, ...] = ()
-    settled: frozenset[int] = frozenset()
-    short: bool = False
+    fixed: frozenset[int] = frozenset()
+    is_small: bool = False
     findings: tuple[Finding, ...] = ()
 
-    def reading(
-        self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]
+    def read(
+        self, folder: Path, progress: ReadingProgress, read: Callable[[Source], Result]
     ) -> tuple[Source, Result]:
-        """Read the file; rewrite rows that DuckDB cannot separate."""
+        """Read the file; write rows again first if DuckDB cannot separate them."""
+
+        def tidied() -> Source:
+            return tidy(self.source, folder, lambda part: progress(0.3, "separating rows"))
+
         source = self.source
-        if not self.short and (not source.dialect.is_plain or is_astray_later(source)):
-            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
+        if not self.is_small and needs_tidying(source):
+            source = tidied()
         try:
             return source, read(source)
-        except AstrayError:
-            source = tidied(source, folder, lambda part: tell(0.3, "restoring the order of rows"))
+        except NeedsTidyingError:
+            source = tidied()
             return source, read(source)
 
 
@@ -216,97 +208,99 @@ def open_delimited(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    progress: ReadingProgress,
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Opened:
-    """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
+    """Detect the layout of a delimited text file; a copy for DuckDB goes to ``folder`` if needed.
 
     Raises
     ------
     InputError
-        If it is no table of at least two columns.
+        If it is not a table of at least two columns.
     """
-    told = str(given.get("delimiter", ""))
-    found = scan(path, lambda part: tell(0.2 * part, "looking at the file"), told)
-    known = None if schema is None or schema.dialect is None else schema.dialect.encoding
-    decoding = find_decoding(path, found, given.get("encoding"), known)
-    plain = path
-    if not (found.uniform and found.encoding == "utf-8" and decoding.is_plain):
-        plain = plain_copy(
-            path,
-            decoding,
-            folder,
-            lambda part: tell(0.2 + 0.1 * part, f"decoding {decoding.encoding}"),
-        )
+    delimiter = str(given.get("delimiter", ""))
+    scanned = scan(path, lambda part: progress(0.2 * part, "looking at the file"), delimiter)
+    known = None if schema is None else schema.dialect
+    plain, decoding = _decoded(path, scanned, given, known, folder, progress)
     text, whole = head_of(plain)
-    usual = Dialect() if schema is None or schema.dialect is None else schema.dialect
-    refuse_endless(path, plain, text, told, given.get("quote", usual.quote))
-    if "delimiter" not in given and not _is_regular(text):
-        from aucstudio.project.data.text.containers import unwrapped
+    quote = given.get("quote", (known or Dialect()).quote)
+    refuse_endless(path, plain, text, delimiter, quote)
+    findings: list[Finding] = []
+    if not delimiter:
+        from aucstudio.project.data.text.containers import unwrap
 
-        plain, *told_more = unwrapped(plain, text, folder)
+        plain, findings = unwrap(plain, text, folder)
         text, whole = head_of(plain)
-        decoding = dataclasses.replace(decoding, told=(*decoding.told, *told_more))
-    layout = _layout(text, whole, decoding.encoding, given, schema)
-    if whole and "skip" not in given and (second := find_second(text, layout.dialect)):
-        plain = cut_off(plain, second.line, folder)
+
+    def detect() -> Layout:
+        if schema is not None and known is not None:
+            return _later_layout(text, schema, decoding.encoding, given)
+        return detect_layout(text, whole, decoding.encoding, given)
+
+    layout = detect()
+    if whole and "skip" not in given and (extra := find_extra_table(text, layout.dialect)):
+        line, finding = extra
+        plain = cut_off(plain, line, folder)
         text, _ = head_of(plain)
-        layout = _layout(text, whole, decoding.encoding, given, schema)
-        layout = dataclasses.replace(layout, notes=(*layout.notes, second.told))
-    if schema is None or schema.dialect is None:
+        layout = detect()
+        findings.append(finding)
+    if known is None:
+        if layout.sample.width < 2:
+            raise input_error("one_column", file=path)
         if "totals" not in given and ends_in_totals(plain, layout.dialect, layout.sample.width):
-            layout = dataclasses.replace(
-                layout, dialect=dataclasses.replace(layout.dialect, totals=True)
-            )
-        _check(path, layout)
+            with_totals = dataclasses.replace(layout.dialect, totals=True)
+            layout = dataclasses.replace(layout, dialect=with_totals)
     dialect, sample = layout.dialect, layout.sample
-    names, notes = column_names(sample, dialect)
-    lookalikes = found.lookalikes or plain is not path
+    names, about_names = column_names(sample, dialect)
     source = Source(
         plain,
         path,
         dialect,
         names,
-        found.lines,
-        lookalikes,
+        scanned.lines,
+        scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
     )
-    forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
-    short = is_small(text, whole, plain.stat().st_size, len(names))
-    findings = about_layout(layout, decoding, notes, names)
-    about_dialect = _about_dialect(dialect, decoding, given)
+    forms, fixed = _forms(names, sample, dialect, schema, given, kinds or {})
     return Opened(
         source,
-        found.sha256,
+        scanned.sha256,
         sample,
         forms,
         tuple(sorted(given)),
-        settled,
-        short,
-        (*findings, *about_dialect),
+        fixed,
+        is_small(text, whole, plain.stat().st_size, len(names)),
+        (
+            *findings,
+            *about_layout(layout, decoding, about_names, names),
+            *_about_dialect(dialect, decoding, given),
+        ),
     )
 
 
+def _decoded(
+    path: Path,
+    scanned: Scan,
+    given: Mapping[str, Any],
+    known: Dialect | None,
+    folder: Path,
+    progress: ReadingProgress,
+) -> tuple[Path, Decoding]:
+    """Return the file as UTF-8 with one kind of line end."""
+    encoding = None if known is None else known.encoding
+    decoding = find_decoding(path, scanned, given.get("encoding"), encoding)
+    if scanned.uniform and scanned.encoding == "utf-8" and decoding.is_plain:
+        return path, decoding
+    what = f"decoding {decoding.encoding}"
+    copy = plain_copy(path, decoding, folder, lambda part: progress(0.2 + 0.1 * part, what))
+    return copy, decoding
+
+
 def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
-    """Return whether a file of some bytes is short or wide, judging by its first lines."""
+    """Return whether a file is read without DuckDB, from its first lines and its bytes."""
     rows = size / max(1, len(text)) * text.count("\n")
     return whole or columns >= WIDE or (size <= MOST_BYTES and rows <= _MOST_ROWS)
-
-
-def _is_regular(text: str) -> bool:
-    """Return whether a delimiter is equally frequent in each line and no cell is quoted."""
-    lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
-    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
-    return any(len(found) == 1 and 0 not in found for found in counts) and not _WRAPS.search(text)
-
-
-def _layout(
-    text: str, whole: bool, encoding: str, given: Mapping[str, Any], schema: Schema | None
-) -> Layout:
-    if schema is not None and schema.dialect is not None:
-        return _later_layout(text, schema, encoding, given)
-    return detect_layout(text, whole, encoding, given)
 
 
 def _later_layout(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Layout:
@@ -325,61 +319,27 @@ def _forms(
     given: Mapping[str, Any],
     kinds: Mapping[str, str],
 ) -> tuple[Formats, frozenset[int]]:
-    if schema is None:
-        return _formats(names, sample, dialect, kinds)
-    from aucstudio.project.data.text.later_files import guessed_forms, later_forms
+    """Return the formats of the columns, and those that stay numbers whatever their cells are."""
+    known = {column.name: column.kind for column in schema.columns} if schema else {}
+    if schema is not None and schema.dialect is not None:
+        from aucstudio.project.data.text.later_files import later_forms
 
-    if schema.dialect is None:
-        forms = guessed_forms(names, schema, sample, dialect.decimal)
-    else:
         forms = later_forms(names, schema, given)
-    sure = {column.name for column in schema.columns if column.kind is not None}
-    return forms, frozenset(k for k, form in forms.items() if form and names[k] in sure)
-
-
-def _check(path: Path, layout: Layout) -> None:
-    dialect, sample = layout.dialect, layout.sample
-    if sample.width < 2:
-        raise InputError(
-            f"{path} has only one column; tables are delimited by commas, semicolons, tabs, "
-            "vertical bars or spaces; for another delimiter, choose it in the import options",
-            file=str(path),
-            setting="delimiter",
-        )
-    if dialect.header and any(sample.first[sample.width :]):
-        line = dialect.skip + 1
-        raise InputError(
-            f"{path}, line {line}: the header row has {len(sample.first)} names, but most rows "
-            f"have {sample.width} cells; make them equal",
-            file=str(path),
-            line=line,
-        )
+        return forms, frozenset(k for k, form in forms.items() if form and known.get(names[k]))
+    forms = dict.fromkeys(range(len(names)))
+    for k, name in enumerate(names):
+        cells, kind = sample.column(k), kinds.get(name) or known.get(name)
+        if kind != "text":
+            forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
+        if kind == "number" and forms[k] is None:
+            forms[k] = forced_form(cells, dialect.decimal)
+    is_fixed = {name for name, kind in (known | {**kinds}).items() if kind == "number"}
+    return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
 
 
 def no_rows(path: Path) -> InputError:
-    sentence = f"{path} has a header row and nothing below it; choose a file with data"
-    return InputError(sentence, file=str(path))
-
-
-def _formats(
-    names: list[str], sample: TextSample, dialect: Dialect, kinds: Mapping[str, str]
-) -> tuple[Formats, frozenset[int]]:
-    forms: Formats = dict.fromkeys(range(len(names)))
-    for k, name in enumerate(names):
-        cells = sample.column(k)
-        told = kinds.get(name)
-        if told != "text":
-            forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
-        if told == "number" and forms[k] is None:
-            forms[k] = forced_form(cells, dialect.decimal)
-    return forms, frozenset(k for k, name in enumerate(names) if kinds.get(name) == "number")
-
-
-def _columns(names: list[str], contents: Contents) -> list[Column]:
-    return [
-        Column.of_cells(name, cells.values, cells.missing, cells.distinct, contents.forms[k])
-        for k, (name, cells) in enumerate(zip(names, contents.cells, strict=True))
-    ]
+    """Return the error about a file that has a header only."""
+    return input_error("header_only", file=path)
 
 
 def _about_dialect(

@@ -7,20 +7,21 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 Row = list[str]
 
 DELIMITERS = "\t;,|"
 _FIRST_PARTS = ("encoding", "delimiter", "quote", "decimal", "header", "skip", "short_header")
-# As a delimiter a blank stands for any run of blanks.
+# As a delimiter, a blank means any run of blanks.
 BLANK = " "
 
 
 @dataclasses.dataclass(frozen=True)
 class Dialect:
-    """How a delimited text file is written.
+    """Format of a delimited text file.
 
     Attributes
     ----------
@@ -34,33 +35,33 @@ class Dialect:
     header : bool
         Whether the first row holds the names of the columns.
     skip : int
-        Lines before the first row that are no part of the table.
+        Lines before the first row of the table.
     short_header : {"", "first", "last"}
-        Which name the header lacks, where rows have a cell more: R writes none for row names, and
+        The name that the header lacks if rows have one cell more: R writes none for row names, and
         rows may end in a delimiter.
     sheet : str
-        The sheet, table or member of a file that has several; empty where it has one.
+        The sheet, table or member of a file that has several; otherwise empty.
     escape : str
         The character before a quotation mark or delimiter that is part of a cell; empty if such
         marks are doubled, or quoted.
     comment : str
-        What lines begin with that are no rows; empty if there are none.
+        The beginning of comment lines; empty if there are none.
     edges : tuple of int
-        Where the cells of each line begin, if that is by their place; empty if a delimiter says.
+        The positions where cells begin in a line of fixed width; otherwise empty.
     upper_rows : int
-        Rows above that of the names which say what several columns have in common.
+        Rows above the names that name groups of columns.
     lower_rows : int
-        Rows below that of the names which hold units or types.
+        Rows below the names that hold units or types.
     missing : tuple of str
-        Spellings of missing values beside the usual ones, in lower case.
+        Further spellings of missing values, in lower case.
     totals : bool
-        Whether rows of totals at the end are none of the table.
+        Whether totals and remarks at the end are left out.
     headings : bool
-        Whether rows with a first cell alone are headings of those below them.
+        Whether rows with a single cell are headings of the rows below.
     ragged : bool
         Whether rows lack the empty cells at their end.
     strict : bool
-        Whether the first row that cannot be read refuses the file.
+        Whether a row that cannot be read is an error.
     """
 
     encoding: str = "utf-8"
@@ -83,26 +84,26 @@ class Dialect:
     strict: bool = False
 
     def check(self) -> None:
-        """Raise InputError for marks that cannot be."""
+        """Raise InputError for impossible settings."""
         for setting in ("delimiter", "quote", "escape"):
             mark = getattr(self, setting)
             if len(mark) > 1 or mark in ("\n", "\r") or (setting == "delimiter" and not mark):
-                raise InputError(f"the {setting} must be one character", setting=setting)
+                raise input_error("mark_of_dialect", setting=setting)
         if self.delimiter == self.quote:
-            raise InputError("the delimiter and the quote must differ", setting="quote")
+            raise input_error("quote_is_delimiter")
         if self.decimal not in (".", ","):
-            raise InputError("the decimal mark must be . or ,", setting="decimal")
+            raise input_error("decimal_mark_unknown")
         for setting in ("skip", "upper_rows", "lower_rows"):
             if getattr(self, setting) < 0:
-                what = "lines to skip" if setting == "skip" else "rows of the header"
-                raise InputError(f"the number of {what} cannot be negative", setting=setting)
+                code = "skip_negative" if setting == "skip" else "header_rows_negative"
+                raise input_error(code, setting=setting)
         if list(self.edges) != sorted(set(self.edges)) or any(edge < 0 for edge in self.edges):
-            raise InputError("the positions of the columns must increase", setting="edges")
+            raise input_error("edges_not_increasing")
 
     def as_json(self) -> dict[str, Any]:
-        """Return the parts as plain data; those that came later only where they are not as usual.
+        """Return the parts as plain data; parts that were added later only if they are set.
 
-        What an experiment is called depends on this.
+        The identity of experiments depends on it.
         """
         parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
@@ -113,18 +114,18 @@ class Dialect:
 
     @property
     def is_plain(self) -> bool:
-        """Whether DuckDB can read such a file as it is."""
+        """Whether DuckDB can read the file itself."""
         marks = self.escape or self.comment or self.edges or self.delimiter == BLANK
         return not (marks or self.upper_rows or self.lower_rows or self.ragged or self.headings)
 
     @property
     def number_words(self) -> frozenset[str]:
-        """What says, among numbers, that there is no value, in lower case."""
+        """The spellings of missing numbers, in lower case."""
         return MISSING_NUMBER.union(self.missing)
 
     @property
     def text_words(self) -> frozenset[str]:
-        """What says, among texts, that there is no value, in lower case."""
+        """The spellings of missing texts, in lower case."""
         return MISSING_TEXT.union(self.missing)
 
 
@@ -139,7 +140,7 @@ class TextSample:
     body : list of lists of str
         The rows after the header that have ``width`` cells.
     width : int
-        Cells of most rows; 0 if there are no rows.
+        The usual number of cells; 0 if there are no rows.
     """
 
     first: Row
@@ -152,7 +153,7 @@ class TextSample:
 
 
 def short_header(sample: TextSample) -> Literal["", "first", "last"]:
-    """Return which name the header lacks: of R's row names no two are alike."""
+    """Return which name the header lacks: the first if the first column may be R's row names."""
     if sample.width - len(sample.first) != 1:
         return ""
     names = sample.column(0)
@@ -160,34 +161,32 @@ def short_header(sample: TextSample) -> Literal["", "first", "last"]:
     return "last" if is_last else "first"
 
 
-def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[str]]:
-    """Name the columns; also sentences about names that had to be made up."""
+def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[Finding]]:
+    """Return the names of the columns, and notices about invented names."""
     width = sample.width
     if not dialect.header:
-        return [f"c{k + 1}" for k in range(width)], [
-            f"no header row: the columns are named c1 to c{width}"
-        ]
+        names = [f"c{k + 1}" for k in range(width)]
+        return names, [noticed("header", "import_no_header", columns=width)]
     first = sample.first
     if dialect.short_header == "first":
         return unique_names(["", *first][:width] + [""] * (width - len(first) - 1))
     return unique_names(first[:width] + [""] * (width - len(first)))
 
 
-def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return unique column names, and sentences about names that had to be made up."""
+def unique_names(given: Sequence[str]) -> tuple[list[str], list[Finding]]:
+    """Return unique column names, and notices about invented names."""
     names: list[str] = []
-    notes: list[str] = []
+    notices: list[Finding] = []
     taken, used = set(given), set[str]()
     for k, name in enumerate(given):
         wanted = name or ("row" if k == 0 else f"c{k + 1}")
         unique = wanted if name and name not in used else _unused(wanted, taken, used)
-        if not name:
-            notes.append(f"column {k + 1} has no name and is named {unique!r}")
-        elif unique != name:
-            notes.append(f"column {k + 1} repeats the name {name!r} and is named {unique!r}")
+        if unique != name:
+            code = "import_repeated_name" if name else "import_unnamed"
+            notices.append(noticed("header", code, number=k + 1, given=name, name=unique))
         names.append(unique)
         used.add(unique)
-    return names, notes
+    return names, notices
 
 
 def _unused(name: str, given: set[str], used: set[str]) -> str:

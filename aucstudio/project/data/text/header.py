@@ -1,7 +1,8 @@
 """Titles, column names and units above the rows.
 
-Every way to divide the first rows is a candidate, and the one with the highest score is chosen:
-each row scores by the part it plays, after what its cells are beside those of the rows below.
+Every way to divide the first rows into titles, names, units and data is a candidate. Each row is
+scored in its role, by the kinds of its cells and by how often they recur below; the candidate with
+the highest total is chosen.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.text.dialect import Row
-from aucstudio.project.data.text.footer import is_head_record
+from aucstudio.project.data.text.footer import is_header_record
 from aucstudio.project.data.text.numerals import is_missing_number, is_remark
 from aucstudio.project.data.text.separators import Record, is_number, is_value
 
-# What a cell is.
+# Kinds of cells.
 BLANK, REMARK, VALUE, WORD = "brvw"
-# What each observation adds to the score of a row, by the part that the row would play. A title
-# scores the opposite of a row of cells; among words alone it does so by being sparse or full.
+# What each observation adds to the score of a row, by the role of the row. A title scores the
+# opposite of a data row; in a table of words alone, it scores by its blank cells.
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
-    "cells": {"values": 1, "again": 1, "usual": -0.25, "completes": -1, "short": -1},
+    "cells": {"values": 1, "recurring": 1, "usual": -0.25, "completes": -1, "short": -1},
     "title": {"sparse": 1, "full": -1},
-    "names": {"named": 1, "again": -2, "blank": -1, "values": -3, "series": 3, "unique": 1,
+    "names": {"named": 1, "recurring": -2, "blank": -1, "values": -3, "series": 3, "unique": 1,
               "units": -1, "day": -1, "first": 0.5, "unlike": 1},
     "above": {"groups": 2.5, "completes": 2.8, "heads": 2.2, "other": -2},
     "below": {"units": 1.5, "explains": 1.2, "other": -2, "apart": -1},
 }  # fmt: skip
 _NEVER = -9.0
-# Rows among which names are looked for, and rows that are compared; rows above and below names.
-_NAMED, _LOOKED_AT, _ABOVE, _BELOW = 40, 200, 3, 6
-# Of the cells of a column of values, those that are values at least.
+# Rows that may hold names, rows that are compared, and rows above and below the names.
+_MOST_TITLES, _MOST_COMPARED, _ABOVE, _BELOW = 40, 200, 3, 6
+# The least share of values in a column of values.
 _VALUED = 0.8
-# In fewer rows a level may come once, and be no name.
+# In fewer rows, a level may occur once without being a name.
 _FEW = 7
-# What parts the words of an instrument from its table.
+# The line between the header of an instrument and its table.
 _END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
@@ -61,7 +62,10 @@ _TYPES = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class NameRows:
-    """Where names and cells are: indices among the rows; ``names`` is None without a header."""
+    """Indices of the row of names (None without a header) and of the first data row.
+
+    ``upper`` counts the rows of names above; ``first`` is the first line of the table.
+    """
 
     names: int | None
     body: int
@@ -75,7 +79,7 @@ class NameRows:
 
 
 def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> NameRows:
-    """Find the row of names and the first row of cells."""
+    """Find the row of names and the first data row."""
     if not rows:
         return NameRows(None, 0)
     if "skip" in given and "header" in given:
@@ -93,22 +97,26 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
 
 
 def _first_full(rows: Sequence[Record], width: int) -> int:
-    """Return the first row after what parts the words of an instrument from its table."""
-    ends = [k for k, (_, row) in enumerate(rows[:_NAMED]) if _END_OF_HEADER.fullmatch("".join(row))]
+    """Return the first row below the header of an instrument and below header records."""
+    ends = [
+        k
+        for k, (_, row) in enumerate(rows[:_MOST_TITLES])
+        if _END_OF_HEADER.fullmatch("".join(row))
+    ]
     place = ends[-1] + 1 if ends else 0
-    while place < len(rows) - 1 and is_head_record([cells for _, cells in rows[place:]]):
+    while place < len(rows) - 1 and is_header_record([cells for _, cells in rows[place:]]):
         place += 1
     return place if any(len(row) == width for _, row in rows[place:]) else 0
 
 
 def _candidates(height: int, header: bool | None) -> Iterator[NameRows]:
-    """List ways to divide the first rows; of equals the one that comes first is chosen."""
+    """Yield ways to divide the first rows; the first of equally good ones is chosen."""
     if not header:
         yield from (NameRows(None, body) for body in range(height))
-    for names in range(min(height, _NAMED)):
+    for names in range(min(height, _MOST_TITLES)):
         for upper in range(min(_ABOVE, names) + 1):
             for body in range(names + 1, min(names + 2 + _BELOW, height + 1)):
-                # Names with nothing below them are the first row.
+                # Names without data below must be the first row.
                 if body < height or names == 0:
                     yield NameRows(names, body, upper)
 
@@ -123,27 +131,27 @@ def _kind(cell: str) -> str:
 
 
 class _Rows:
-    """The first rows of a file, each cell of which is classified once.
+    """The first rows of a file, with the kind of each cell.
 
     Parameters
     ----------
     rows : sequence of pairs of int and list of str
     width : int
-        Cells of most rows.
+        The usual number of cells.
     """
 
     def __init__(self, rows: Sequence[Record], width: int) -> None:
-        self._width, self._rows, self.height = width, rows, min(len(rows), _LOOKED_AT)
+        self._width, self._rows, self.height = width, rows, min(len(rows), _MOST_COMPARED)
         self._kinds = ["".join(map(_kind, row)) for _, row in rows[: self.height]]
         valued = self._valued()
-        # The kinds of the cells in the columns of values, as far as a row has these.
+        # The kinds of the cells in columns of values.
         self._among = ["".join(c[k] for k in valued if k < len(c)) for c in self._kinds]
         self._is_valued = bool(valued)
         full = (
             k for k, c in enumerate(self._kinds) if len(c) == width and c.count(BLANK) < width - 1
         )
         self._first = next(full, 0)
-        # By column, the last row that holds a cell; but for rows of words that come again.
+        # By column, the last row of each cell, except for rows of words that recur.
         self._last: list[dict[str, int]] = [{} for _ in range(width)]
         self._repeated, words = set[int](), set[tuple[str, ...]]()
         for k, (_, row) in enumerate(rows):
@@ -153,8 +161,8 @@ class _Rows:
             if len(row) == width and k not in self._repeated:
                 for last, cell in zip(self._last, row, strict=True):
                     last[cell] = k
-        near = range(min(self.height, _NAMED + _BELOW + 1))
-        self._again = [self._share_again(k) for k in near]
+        near = range(min(self.height, _MOST_TITLES + _BELOW + 1))
+        self._recurring = [self._share_recurring(k) for k in near]
         sums = [
             [*itertools.accumulate(map(score, range(self.height)), initial=0.0)]
             for score in (self._as_title, self._as_cells)
@@ -165,7 +173,7 @@ class _Rows:
         )
 
     def score(self, one: NameRows) -> float:
-        """Add up what the rows score by the parts that they play."""
+        """Return the total score of the rows in their roles."""
         total = self._titles[one.top] + self._cells[-1] - self._cells[one.body]
         if one.names is None:
             return total
@@ -173,9 +181,9 @@ class _Rows:
         return total + self._names[one.names] + sum(above) + sum(below)
 
     def _valued(self) -> list[int]:
-        """List the columns that hold numbers or dates below the first rows."""
+        """Return the columns that hold numbers or dates below the first rows."""
         regular = [c for c in self._kinds if len(c) == self._width and c.strip(BLANK)]
-        # Rows without any value are names, units, remarks: unless most are so.
+        # Rows without a value are names, units or remarks, unless most rows have none.
         valuable = [kinds for kinds in regular if VALUE in kinds]
         if 2 * len(valuable) >= len(regular) - 2:
             regular = valuable
@@ -183,18 +191,18 @@ class _Rows:
         columns = [(c.count(VALUE), c.count(WORD)) for c in zip(*tail, strict=True)]
         return [k for k, (v, words) in enumerate(columns) if v and v >= _VALUED * (v + words)]
 
-    def _share_again(self, k: int) -> float:
-        """Return the share of cells that come again below."""
-        told = [
+    def _share_recurring(self, k: int) -> float:
+        """Return the share of cells that recur below."""
+        recurring = [
             last.get(c, -1) > k for last, c in zip(self._last, self._rows[k][1], strict=False) if c
         ]
-        return sum(told) / max(1, len(told))
+        return sum(recurring) / max(1, len(recurring))
 
     def _is_full(self, k: int) -> bool:
         return len(self._kinds[k]) == self._width
 
     def _completes(self, k: int) -> bool:
-        """Return whether a row has words where the one above has none, and the other way round."""
+        """Return whether a row has words below blanks, and blanks below words."""
         pair = self._kinds[k - 1 : k + 1]
         return (
             len({*map(len, pair)}) == 1 < len(pair)
@@ -203,30 +211,32 @@ class _Rows:
         )
 
     def _as_cells(self, k: int) -> float:
-        """Score a row as one of cells: it has values where most have, and cells that come again."""
+        """Score a row as data: it has values in the columns of values, and cells that recur."""
         if k in self._repeated or (not self._is_valued and self._is_full(k)):
             return 0.0
         if not self._is_full(k):
-            return _weighed("cells", short=VALUE not in self._kinds[k])
-        again = self._again[k] if k < _NAMED else 1.0
+            return _weighted("cells", short=VALUE not in self._kinds[k])
+        recurring = self._recurring[k] if k < _MOST_TITLES else 1.0
         values, words = self._among[k].count(VALUE), self._among[k].count(WORD)
         if values or words:
             share = (values - words) / (values + words)
-            return _weighed("cells", values=share, again=again, usual=1)
+            return _weighted("cells", values=share, recurring=recurring, usual=1)
         completes = k > 0 and self._completes(k)
-        return _weighed("cells", completes=completes, again=again if completes else again / 2)
+        return _weighted(
+            "cells", completes=completes, recurring=recurring if completes else recurring / 2
+        )
 
     def _as_title(self, k: int) -> float:
-        """Score a row as a title: it is short, or holds words where cells are values."""
+        """Score a row as a title: it is short, or has words in columns of values."""
         if self._is_valued:
             return -self._as_cells(k)
-        # Among words alone, titles fill a cell or two and names all but one.
+        # In a table of words, titles fill one or two cells, and names all but one.
         used, filled = sum(map(any, self._last)), self._width - self._kinds[k].count(BLANK)
         is_sparse = not self._is_full(k) or filled <= max(1, used - 2)
-        return _weighed("title", sparse=is_sparse, full=not is_sparse)
+        return _weighted("title", sparse=is_sparse, full=not is_sparse)
 
     def _as_names(self, k: int) -> float:
-        """Score a row as that of the names: several words, hardly any of which comes again."""
+        """Score a row as names: several words, hardly any of which recurs."""
         row, kinds, is_series = self._rows[k][1], self._kinds[k], self._is_series(k)
         blank, values = kinds.count(BLANK), kinds.count(VALUE)
         filled = len(row) - blank
@@ -235,22 +245,22 @@ class _Rows:
         is_row = 2 * values > filled if self._is_valued else any(map(is_number, row))
         if is_row and not is_series:
             return _NEVER
-        return _weighed(
+        return _weighted(
             "names",
             named=1,
-            again=self._again[k],
+            recurring=self._recurring[k],
             blank=blank / self._width,
             values=0 if is_series else values / filled,
             series=is_series,
-            unique=self._is_valued and is_names(row),
-            units=self._is_valued and is_lower(row),
+            unique=self._is_valued and are_names(row),
+            units=self._is_valued and are_units(row),
             day=not is_series and any(map(_DAY.match, row)),
             first=k == self._first and WORD in self._among[k],
             unlike=-min(1.0, self._as_cells(k)),
         )
 
     def _is_series(self, k: int) -> bool:
-        """Return whether numbers are names: they count up, or are days above other numbers."""
+        """Return whether numbers are names: they count up, or are dates above other values."""
         row, kinds = self._rows[k][1], self._kinds[k]
         if k != self._first or kinds.count(VALUE) < 2:
             return False
@@ -263,14 +273,14 @@ class _Rows:
         offsets = {number - c for number, c in zip(numbers, places, strict=True)}
         if below and len(places) > 2 and len(offsets) == 1 and offsets <= {-1, 0, 1}:
             return offsets != {1} or not all(cell.isdecimal() for one in below for cell in one)
-        # Rising numbers beside words, none of which is a cell, where others come again and again.
+        # Ascending numbers next to words that do not recur, above columns of few levels.
         is_rising = numbers[0] >= 0 and all(a < b for a, b in itertools.pairwise(numbers))
         levels = (len({one[c] for one in below}) for c, kind in enumerate(kinds) if kind == WORD)
-        is_new = self._again[k] == 0 and BLANK not in kinds and len(below) > _FEW
+        is_new = self._recurring[k] == 0 and BLANK not in kinds and len(below) > _FEW
         return is_rising and is_new and any(2 * count <= len(below) for count in levels)
 
     def _as_above(self, k: int) -> float:
-        """Score a row above the names: it says what several columns have in common."""
+        """Score a row above the names: it names groups of columns."""
         filled = [cell for cell in self._rows[k][1] if cell]
         kinds, below = self._kinds[k], "".join(self._kinds[k + 1 : k + 2])
         if (
@@ -281,39 +291,39 @@ class _Rows:
             return _NEVER
         has_gaps = BLANK in kinds and len(below) == self._width and BLANK not in below
         repeats = len({*filled}) < len(filled)
-        if VALUE in kinds:  # years, say, that stand above several columns each
+        if VALUE in kinds:  # such as years, each above several columns
             is_rare = VALUE not in below and 2 * len(filled) <= self._width and not repeats
-            return _weighed("above", groups=1) if has_gaps and is_rare else _NEVER
-        is_named = not is_lower(self._rows[k + 1][1])
+            return _weighted("above", groups=1) if has_gaps and is_rare else _NEVER
+        is_named = not are_units(self._rows[k + 1][1])
         if self._completes(k + 1) and is_named:
-            return _weighed("above", completes=1)
+            return _weighted("above", completes=1)
         heads = has_gaps or (repeats and is_named)
-        return _weighed("above", heads=heads, other=not heads)
+        return _weighted("above", heads=heads, other=not heads)
 
     def _as_below(self, k: int) -> float:
-        """Score a row below the names: units, types, or words where several columns have values."""
+        """Score a row below the names: units, types, or words in several columns of values."""
         (line, row), among = self._rows[k], self._among[k]
         if not self._is_valued:
             return _NEVER
         is_apart = k > 0 and line > self._rows[k - 1][0] + 1
-        if is_lower(row) and VALUE not in among:
-            return _weighed("below", units=1, apart=is_apart)
+        if are_units(row) and VALUE not in among:
+            return _weighted("below", units=1, apart=is_apart)
         explains = (
             self._is_full(k) and len(among) > 1 and VALUE not in self._kinds[k] and WORD in among
         )
-        return _weighed("below", explains=explains, other=not explains, apart=is_apart)
+        return _weighted("below", explains=explains, other=not explains, apart=is_apart)
 
 
-def _weighed(part: str, **seen: float) -> float:
-    return sum(WEIGHTS[part][what] * amount for what, amount in seen.items())
+def _weighted(role: str, **seen: float) -> float:
+    return sum(WEIGHTS[role][what] * amount for what, amount in seen.items())
 
 
-def is_names(row: Row) -> bool:
-    """Return whether a row holds words alone, all of them different."""
+def are_names(row: Row) -> bool:
+    """Return whether a row holds only words, all different."""
     return all(row) and not any(map(is_value, row)) and len(set(row)) == len(row)
 
 
-def is_lower(row: Row) -> bool:
+def are_units(row: Row) -> bool:
     """Return whether a row holds units or types."""
     filled = [cell for cell in row if cell and not is_missing_number(cell)]
     return 2 * sum(map(_is_unit, filled)) > len(filled)
@@ -325,7 +335,7 @@ def _is_unit(cell: str) -> bool:
 
 
 def joined_names(upper: Row, names: Row) -> Row:
-    """Put what several columns have in common before their names."""
+    """Prefix names with the names of their groups of columns."""
     joined, common = [], ""
     end = _end_of_groups(upper, names)
     for k, name in enumerate(names):
@@ -335,9 +345,9 @@ def joined_names(upper: Row, names: Row) -> Row:
 
 
 def _end_of_groups(upper: Row, names: Row) -> int:
-    """Return where what several columns have in common ends.
+    """Return the column where the last group ends.
 
-    Where all groups begin with the same names, what the last one has beyond these is none of it.
+    Where all groups have the same names, further columns do not belong to the last group.
     """
     starts = [k for k, cell in enumerate(upper) if cell and k < len(names)]
     groups = [names[i:j] for i, j in itertools.pairwise([*starts, len(names)])]

@@ -25,34 +25,36 @@ from aucstudio.project.data.text.numerals import (
 )
 from aucstudio.project.data.text.rows import AGAIN
 
-# A column is worth a word if it would be one of numbers but for some cells.
+Forms = Mapping[str, NumberFormat | None]
+Samples = Mapping[str, list[str]]
+
+# A text column is reported if at least this share of its cells are numbers.
 _NEARLY = 0.5
 _SHOWN = 5
-# Rows that were left out for these reasons are told by their lines.
-_SAID = (AGAIN, TOTALS, NOTE, HEADING)
+# Reasons for leaving out rows that are reported with the lines.
+_REPORTED = (AGAIN, TOTALS, NOTE, HEADING)
 _ZEROS = re.compile("0[0-9]+")
 _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5});")
 
 
 def about_layout(
-    layout: Layout, decoding: Decoding, names_told: Sequence[str], names: Sequence[str]
+    layout: Layout, decoding: Decoding, about_names: Sequence[Finding], names: Sequence[str]
 ) -> Iterator[Finding]:
-    """Report what was found above the rows: encoding and names."""
+    """Report the encoding, and what was found above the rows."""
     rows, dialect = layout.sample.body, layout.dialect
-    yield from (Finding("encoding", sentence) for sentence in decoding.told)
+    yield from decoding.findings
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *rows])
-    # Letters and signs as in web pages: ``&amp;`` for ``&``.
     entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
     if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
         yield noticed("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
-    # A delimiter may be part of a cell, as databases write it.
+    # Databases escape delimiters that are part of a cell.
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
         yield noticed("kind", "import_backslash", cell=cell)
-    yield from (Finding("header", sentence) for sentence in layout.notes)
+    yield from layout.findings
     if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
         yield noticed("header", "import_short_header", (names[-1],), column=names[-1])
-    yield from (Finding("header", sentence) for sentence in names_told)
+    yield from about_names
 
 
 def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
@@ -72,7 +74,7 @@ def about_columns(
     dialect: Dialect,
     unreadable: Mapping[str, Unreadable],
 ) -> Iterator[Finding]:
-    """Report what columns hold that is not plain numbers or plain words."""
+    """Report how the cells of columns were read."""
     yield from about_times(columns)
     yield from about_missing(columns, _missing_words(columns, sample, dialect))
     names = [column.name for column in columns]
@@ -86,13 +88,13 @@ def about_cells(
     dialect: Dialect,
     unreadable: Mapping[str, Unreadable],
 ) -> Iterator[Finding]:
-    """Report what columns hold, as far as the cells themselves are not needed."""
+    """Report how cells were read, as far as the sample shows it."""
     forms = {name: contents.forms[k] for k, name in enumerate(names)}
     cells = {name: sample.column(k) for k, name in enumerate(names)}
     yield from _about_forms(forms, cells)
-    yield from _in_thousands(forms, cells, dialect)
+    yield from _about_thousands(forms, cells, dialect)
     yield from about_numbers(forms, cells, dialect)
-    yield from _named_again(names, unreadable)
+    yield from _about_repeated_names(names, unreadable)
     yield from about_unreadable(unreadable)
     for k, (name, form) in enumerate(forms.items()):
         if form is not None:
@@ -102,64 +104,68 @@ def about_cells(
             yield noticed("identifier", "import_codes", (name,), column=name)
         elif why := said("import_stray", cell=stray) if stray else why_text(cells[name], dialect):
             yield noticed("kind", "import_text", (name,), column=name, why=why)
-    yield from _left_out(contents)
+    yield from _about_rows(contents)
 
 
-def _named_again(names: Sequence[str], unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
-    """Report where the names come again in another order, among numbers."""
-    known = {*names}
-    strange = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
-    if len(strange) > 1:
-        line = next(iter(strange.values())).line
-        yield noticed(
-            "header", "import_names_again", tuple(strange), line=line, columns=_listed(strange)
-        )
-
-
-def _about_forms(
-    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+def _about_repeated_names(
+    names: Sequence[str], unreadable: Mapping[str, Unreadable]
 ) -> Iterator[Finding]:
+    """Report a row that holds the names in another order, in columns of numbers."""
+    known = {*names}
+    found = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
+    if len(found) > 1:
+        line, shown = next(iter(found.values())).line, _first_of(found)
+        yield noticed("header", "import_names_again", tuple(found), line=line, columns=shown)
+
+
+def _about_forms(forms: Forms, cells: Samples) -> Iterator[Finding]:
     known = {name: form for name, form in forms.items() if form is not None}
-    yield from _about(
-        "import_grouped",
-        "import_grouped_several",
-        [n for n, f in known.items() if f.grouped and not f.dressed],
-    )
-    yield from _about(
-        "import_per_cent",
-        "import_per_cent_several",
-        [name for name, form in known.items() if is_per_cent(form)],
-    )
+    with_zeros = [
+        name
+        for name, form in known.items()
+        if not form.layout and any(c[:1] == "0" and _ZEROS.fullmatch(c) for c in cells[name])
+    ]
+    yield from _several("import_grouped", [n for n, f in known.items() if _is_grouped(f)])
+    yield from _several("import_per_cent", [n for n, f in known.items() if is_per_cent(f)])
     for name, form in known.items():
         if form.affix and not is_per_cent(form):
             yield noticed("kind", "import_unit", (name,), column=name, unit=form.affix)
     for name, form in known.items():
         if form.dressed:
-            yield from _about_dress(name, form, cells[name])
-    zeros = (
-        name
-        for name, form in known.items()
-        if not form.layout and any(c[:1] == "0" and _ZEROS.fullmatch(c) for c in cells[name])
-    )
-    yield from _about("import_zeros", "import_zeros_several", [*zeros])
+            yield from _about_notation(name, form, cells[name])
+    yield from _several("import_zeros", with_zeros)
 
 
-def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
-    noted = [cell for cell in cells if form.matches(cell) and form.is_noted(cell)]
+def _is_grouped(form: NumberFormat) -> bool:
+    return form.grouped and not form.dressed
+
+
+def _several(code: str, names: list[str]) -> Iterator[Finding]:
+    """Report one fact about some columns, if there are any."""
+    if names:
+        code = f"{code}_several" if len(names) > 1 else code
+        yield noticed("kind", code, tuple(names), columns=listed(names, _SHOWN))
+
+
+def _about_notation(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
+    """Report marks after numbers, and numbers that are plain in no other format."""
+    known = [cell for cell in cells if form.matches(cell)]
+    noted = next(filter(form.is_noted, known), "")
     plain = formats(form.decimal)
-    known = (cell for cell in cells if form.matches(cell) and not form.is_noted(cell))
-    others = (cell for cell in known if not any(one.matches(cell) for one in plain))
+    others = (
+        cell
+        for cell in known
+        if not form.is_noted(cell) and not any(one.matches(cell) for one in plain)
+    )
     other = "" if form.affix else next(others, "")
-    for code, cell in (("import_noted", noted[0] if noted else ""), ("import_notation", other)):
+    for code, cell in (("import_noted", noted), ("import_notation", other)):
         if cell:
             value = spell_number(form.read(cell))
             yield noticed("kind", code, (name,), column=name, cell=cell, value=value)
 
 
-def _in_thousands(
-    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
-) -> Iterator[Finding]:
-    """Report numbers with three decimals that could be thousands, if no other number decides."""
+def _about_thousands(forms: Forms, cells: Samples, dialect: Dialect) -> Iterator[Finding]:
+    """Report numbers with three decimals that may be thousands, if no other number decides."""
     mark = dialect.decimal
     if dialect.delimiter == "," and mark == ".":
         return
@@ -178,7 +184,7 @@ def _in_thousands(
 
 
 def about_missing(columns: Sequence[Column], words: Iterable[str] = ()) -> Iterator[Finding]:
-    """Count the missing values, and list the words that were read as such."""
+    """Report the number of missing values, and the words that were read as missing."""
     total = sum(column.missing for column in columns)
     shown = ", ".join(map(repr, words))
     if shown:
@@ -190,7 +196,7 @@ def about_missing(columns: Sequence[Column], words: Iterable[str] = ()) -> Itera
 def _missing_words(
     columns: Sequence[Column], sample: TextSample, dialect: Dialect
 ) -> dict[str, None]:
-    """Return the words that were read as missing values, as far as the sample shows them."""
+    """Return the words in the sample that were read as missing values."""
     words: dict[str, None] = {}
     for k, column in enumerate(columns):
         if column.missing:
@@ -200,7 +206,7 @@ def _missing_words(
 
 
 def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
-    """Report which cells of columns of numbers are none."""
+    """Report the cells of columns of numbers that are not numbers."""
     for name, one in unreadable.items():
         shown = [f"{text!r} ({n})" if n > 1 else repr(text) for text, n in one.spellings]
         more = len(shown) > _SHOWN or one.count > sum(count for _, count in one.spellings)
@@ -212,39 +218,31 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
 
 
 def _stray(cells: list[str], dialect: Dialect) -> str:
-    """Find the cell that spoils a column of numbers; empty if it is text anyway."""
+    """Return the first cell that is not a number, if most are; else nothing."""
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
 
 
-def _left_out(contents: Contents) -> Iterator[Finding]:
-    """Report which rows were left out: those that are no rows, and those that cannot be read."""
+def _about_rows(contents: Contents) -> Iterator[Finding]:
+    """Report rows that were repaired, rows that are not data, and rows that cannot be read."""
     left_out = contents.left_out
-    astray, line = left_out.astray
-    if astray:
-        code = "import_astray" if astray > 1 else "import_astray_one"
-        yield noticed("rejected", code, (), astray, rows=astray, line=line)
-    others = [row for row in left_out.listed if row.reason not in _SAID]
-    for reason in _SAID:
+    for code, (rows, line) in left_out.repairs.items():
+        code = code if rows > 1 else f"{code}_one"
+        yield noticed("rejected", code, (), rows, rows=rows, line=line)
+    others = [row for row in left_out.listed if row.reason not in _REPORTED]
+    for reason in _REPORTED:
         lines = [str(row.line) for row in left_out.listed if row.reason == reason]
         if lines:
-            code = "import_lines" if len(lines) > 1 else "import_line"
+            code, shown = "import_lines" if len(lines) > 1 else "import_line", _first_of(lines)
             kind = "header" if reason == AGAIN else "rejected"
-            yield noticed(kind, code, (), len(lines), lines=_listed(lines), why=reason)
+            yield noticed(kind, code, (), len(lines), lines=shown, why=reason)
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
         line, reason = others[0].line, others[0].reason
         yield noticed("rejected", "import_rejected", (), count, rows=count, line=line, why=reason)
 
 
-def _listed(words: Iterable[str]) -> str:
+def _first_of(words: Iterable[str]) -> str:
     first = [*itertools.islice(words, _SHOWN + 1)]
     return ", ".join(first[:_SHOWN]) + (" ..." if len(first) > _SHOWN else "")
-
-
-def _about(one: str, several: str, names: list[str]) -> Iterator[Finding]:
-    """Report something about columns; nothing if there are none."""
-    if names:
-        code = several if len(names) > 1 else one
-        yield noticed("kind", code, tuple(names), columns=listed(names, _SHOWN))

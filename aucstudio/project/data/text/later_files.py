@@ -1,7 +1,7 @@
 """Read a later file by a known schema.
 
-Only its header is looked at, so that a part of a file is read as the whole. Where a column is
-written in another notation, a person shows a cell of it, or a factor.
+Only its header is used, so that part of a file is read as the whole file is. If a column has
+another notation, a person gives an example of its cells, or a factor.
 """
 
 from __future__ import annotations
@@ -20,26 +20,25 @@ from aucstudio.project.data.text.numerals import (
     BLANKS,
     PER_CENT,
     NumberFormat,
-    guess_format,
     other_mark,
 )
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.separators import is_value, uncommented
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
-# Lines among which the header is looked for.
+# The lines that may be the header.
 _TITLE_LINES = 30
 
 
 def later_dialect(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Dialect:
-    """Find the dialect of a later file: the schema's, but for marks under which more names fit.
+    """Return the dialect of a later file: the schema's, with the marks by which most names match.
 
     Parameters
     ----------
     text : str
         The first lines of the file.
     schema : Schema
-        Whose dialect is known.
+        A schema with a dialect.
     encoding : str
     given : mapping of part to value
         The parts of the dialect that a person set.
@@ -47,16 +46,18 @@ def later_dialect(text: str, schema: Schema, encoding: str, given: Mapping[str, 
     assert schema.dialect is not None
     known = dataclasses.replace(schema.dialect, **{**given, "encoding": encoding})
     known.check()
-    fits = _held(text, schema, known)
+    fits = _matching_names(text, schema, known)
     if fits < len(schema.columns):
-        best = max(_candidates(text, known, given), key=lambda other: _held(text, schema, other))
-        known = best if _held(text, schema, best) > fits else known
+        best = max(
+            _candidates(text, known, given), key=lambda other: _matching_names(text, schema, other)
+        )
+        known = best if _matching_names(text, schema, best) > fits else known
     known = known if "skip" in given else _past_blank_lines(text, known)
     return known if not known.lower_rows else _without_rows_as_units(text, known)
 
 
 def _without_rows_as_units(text: str, dialect: Dialect) -> Dialect:
-    """Correct the number of unit rows if data rows are among them."""
+    """Return a dialect without rows of units if data rows are among them."""
     count = dialect.upper_rows + 1
     below = _first_rows(text, dialect, count + dialect.lower_rows)[count:]
     are_rows = any(is_value(cell) for row in below for cell in row)
@@ -75,15 +76,15 @@ def later_sample(text: str, dialect: Dialect) -> TextSample:
     """Return the header of a later file as a sample without rows; its width is the header's."""
     first = _first_row(text, dialect)
     width = len(first) + bool(dialect.header and dialect.short_header)
-    # One row stands for those of a file whose rows begin with their name.
+    # A placeholder for rows that begin with their name.
     body = [["name"] * width] if dialect.short_header == "first" else []
     return TextSample(first, body, width)
 
 
 def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> dict[int, Any]:
-    """Return how the numbers of each column are written; None for text, and for columns not known.
+    """Return the format of each column; None for text, and for unknown columns.
 
-    A decimal mark that a person set holds for all columns; the other one then groups thousands.
+    A decimal mark that a person set holds for all columns; the other mark then groups thousands.
     """
     known = schema.by_name
     forms: dict[int, NumberFormat | None] = {}
@@ -99,24 +100,8 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
     return forms
 
 
-def guessed_forms(
-    names: list[str], schema: Schema, sample: TextSample, decimal: str
-) -> dict[int, NumberFormat | None]:
-    """Return how numbers are written where the schema knows kinds at most, and no formats.
-
-    That is all there is of an earlier program: formats are guessed as that program did.
-    """
-    kinds = {column.name: column.kind for column in schema.columns}
-    forms: dict[int, NumberFormat | None] = {}
-    for k, name in enumerate(names):
-        kind = kinds.get(name)
-        form = None if kind == "text" else guess_format(sample.column(k), decimal)
-        forms[k] = NumberFormat(decimal) if form is None and kind == "number" else form
-    return forms
-
-
 def _candidates(text: str, known: Dialect, given: Mapping[str, Any]) -> Iterator[Dialect]:
-    """List other ways to write the same columns, the likelier ones first."""
+    """Yield other dialects of the same columns, likeliest first."""
     marks = "".join(dict.fromkeys(known.delimiter + DELIMITERS))
     quotes = dict.fromkeys([known.quote, '"', "'"])
     lines = range(min(text.count("\n") + 1, _TITLE_LINES)) if known.header else []
@@ -127,8 +112,8 @@ def _candidates(text: str, known: Dialect, given: Mapping[str, Any]) -> Iterator
         yield dataclasses.replace(known, skip=skip, delimiter=delimiter, quote=quote)
 
 
-def _held(text: str, schema: Schema, dialect: Dialect) -> int:
-    """Count the names of the schema that the header holds, read in a dialect."""
+def _matching_names(text: str, schema: Schema, dialect: Dialect) -> int:
+    """Count the names of the schema in the header, if read in a dialect."""
     sample = later_sample(text, dialect)
     if not dialect.header:
         return len(schema.columns) if sample.width == len(schema.columns) else 0
@@ -137,7 +122,7 @@ def _held(text: str, schema: Schema, dialect: Dialect) -> int:
 
 
 def _first_row(text: str, dialect: Dialect) -> list[str]:
-    """Return the names as in the header."""
+    """Return the names in the header."""
     rows = _first_rows(text, dialect, dialect.upper_rows + 1)
     names = rows[-1] if rows else []
     for upper in reversed(rows[:-1]):
@@ -155,43 +140,43 @@ def _first_rows(text: str, dialect: Dialect, count: int) -> list[list[str]]:
 
 @dataclasses.dataclass(frozen=True)
 class Remedy:
-    """What a person can say of a later file to make a column readable.
+    """An option that makes a column of a later file readable.
 
     Attributes
     ----------
     setting : {"decimal", "missing", "written", "scale"}
     value : str
-        The decimal mark, a word for a missing value, a cell as an example, or a factor.
+        The decimal mark, the spelling of a missing value, an example of a cell, or a factor.
     """
 
     setting: str
     value: str
 
     def of_column(self, name: str) -> str:
-        """Return the value with the name of the column, where the setting is of one column."""
+        """Return the value, with the name of the column if the setting is for one column."""
         return f"{name}={self.value}" if self.is_of_column else self.value
 
     @property
     def is_of_column(self) -> bool:
-        """Whether it is said of one column, not of the whole table."""
+        """Whether the setting is for one column."""
         return self.setting in ("written", "scale")
 
 
 def remedy_for(
     texts: Sequence[str], column: ColumnSchema, dialect: Dialect | None, *, some_known: bool
 ) -> Remedy | None:
-    """Return what makes unreadable cells of a column readable; None if that is not known.
+    """Return the option that makes unreadable cells of a column readable; None if unknown.
 
     Parameters
     ----------
     texts : sequence of str
         Some of the cells.
     column : ColumnSchema
-        As it was in training.
+        The column of the training file.
     dialect : Dialect or None
-        Of the training file.
+        The dialect of the training file.
     some_known : bool
-        Whether other cells of the column could be read.
+        Whether other cells of the column were read.
     """
     mark = "." if dialect is None else dialect.decimal
     trained = column.number or NumberFormat(mark)
@@ -212,47 +197,46 @@ def remedy_for(
 
 
 def form_like(example: str, column: ColumnSchema, marks: Sequence[str]) -> NumberFormat:
-    """Return the format of a later column, some cell of which is given.
+    """Return the format of a column of a later file from an example of its cells.
 
-    Where its marks or a sign of per cent leave a choice, the number that lies nearest to the range
-    of training decides.
+    If several formats fit, the one that reads the number nearest to the training range is chosen.
 
     Parameters
     ----------
     example : str
-        A cell of the later column.
+        A cell of the column.
     column : ColumnSchema
-        As it was in training.
+        The column of the training file.
     marks : sequence of str
-        The decimal marks that are possible.
+        The possible decimal marks.
 
     Raises
     ------
     InputError
-        If the cell is no number or date as those of training, has another unit, or can be read in
+        If the cell is not a number or date as in training, has another unit, or can be read in
         several ways.
     """
     example, trained = example.strip(), column.number or NumberFormat(marks[0])
     forms = [form for mark in marks for form in _forms_of(example, trained, mark)]
     if not forms:
         what = "a date" if trained.dated else "a number"
-        beside = f" in {trained.affix!r}" if trained.affix else ""
-        raise _unfit(column, f"{example!r} is not {what}{beside}")
+        unit = f" in {trained.affix!r}" if trained.affix else ""
+        raise input_error("cell_unfit", column=column.name, cell=example, what=what + unit)
     near = [_distance(column, form.read(example)) for form in forms]
     nearest = [form for form, far in zip(forms, near, strict=True) if far == min(near)]
     if len({form.read(example) for form in nearest}) > 1:
-        raise _unfit(column, f"{example!r} can be read in several ways; use another cell")
+        raise input_error("cell_ambiguous", column=column.name, cell=example)
     return nearest[0]
 
 
 def _forms_of(example: str, trained: NumberFormat, mark: str) -> list[NumberFormat]:
-    """Return the formats that a cell may have, given the decimal mark."""
+    """Return the formats that a cell may have with a decimal mark."""
     if trained.dated:
         layouts = [dates.DIGITS.get(len(example), ""), *dates.LAYOUTS]
         forms = [NumberFormat(mark, layout=layout) for layout in layouts if layout]
         matching = [form for form in forms if form.matches(example)]
         likeliest = matching[:1]
-        # Days and months may be the other way round.
+        # Days and months may be swapped.
         return [*likeliest, *(f for f in matching if is_ambiguous(likeliest[0], [example]))]
     made = guess_form([example], mark)
     if made is None or made.dated or (trained.affix and made.affix not in ("", trained.affix)):
@@ -270,13 +254,5 @@ def _distance(column: ColumnSchema, value: float) -> float:
     return round(max(low - value, value - high, 0.0) / width, 9)
 
 
-# What 1 is written as.
+# How 1 is written.
 _PER = dict(zip(PER_CENT, (100.0, 1000.0), strict=True))
-
-
-def _unfit(column: ColumnSchema, what: str) -> InputError:
-    return InputError(
-        f"column {column.name!r} cannot be read in this notation: {what}",
-        column=column.name,
-        setting="written",
-    )

@@ -1,4 +1,4 @@
-"""Detect the layout of a text table: delimiter, header, body and footer."""
+"""Detect the layout of a text table: separators, header, body and footer."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
-from aucstudio.project.data.text.footer import Judged, have_headings, is_heading, without_footer
+from aucstudio.project.data.text.footer import TableRow, have_headings, is_heading, mark_footer
 from aucstudio.project.data.text.header import (
     NameRows,
+    are_names,
+    are_units,
     find_name_rows,
-    is_lower,
-    is_names,
     joined_names,
 )
 from aucstudio.project.data.text.numerals import guess_decimal, is_remark, plain_remarks
 from aucstudio.project.data.text.separators import (
     Record,
     cut,
-    find_comments,
-    find_marks,
+    detect_comments,
+    detect_separators,
     is_number,
     is_value,
     modal_width,
@@ -30,69 +31,82 @@ from aucstudio.project.data.text.separators import (
 )
 
 _SHOWN = 5
-# Remarks before the rows among which names are looked for.
-_LAST_REMARKS = 4
-# So many columns of a very wide table tell what the decimal mark is.
+# Comments above the rows among which names are looked for.
+_LAST_COMMENTS = 4
+# The most columns of a very wide table that decide on the decimal mark.
 _MOST_VOTING = 2_000
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
+# What a person may set and the text does not overrule.
+_FIXED = ("escape", "edges", "comment")
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """What the first lines of a file show.
+    """The layout of a file, from its first lines.
 
     Attributes
     ----------
     dialect : Dialect
     sample : TextSample
-    notes : tuple of str
+    findings : tuple of Finding
         What was found above and below the names.
     header : list of str
-        The row of names as it stands in the file.
+        The row of names as it is in the file.
     """
 
     dialect: Dialect
     sample: TextSample
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     header: Row = dataclasses.field(default_factory=list)
 
 
 def detect_layout(text: str, whole: bool, encoding: str, given: Mapping[str, Any]) -> Layout:
-    """Find how a file is written from its first lines; ``whole`` if there are no more.
+    """Detect the layout of a file from its first lines.
 
-    ``given`` holds the parts of the dialect that a person set.
+    Parameters
+    ----------
+    text : str
+    whole : bool
+        Whether the file has no more lines.
+    encoding : str
+    given : mapping of str to object
+        The parts of the dialect that a person set.
     """
     hint = _EXCEL_HINT.match(text)
     marks = {part: given[part] for part in ("delimiter", "quote") if part in given}
-    if hint and "delimiter" not in marks:
-        marks["delimiter"] = hint[1]
-    # The hint is no row, and what is skipped by wish is none either.
+    if hint:
+        marks = {"delimiter": hint[1]} | marks
     skip = given.get("skip", 1 if hint else 0)
-    dialect = dataclasses.replace(find_marks(text, whole, marks, skip), encoding=encoding)
-    parts = {part: given[part] for part in ("escape", "edges", "comment") if part in given}
-    dialect = dataclasses.replace(dialect, **parts)
+    dialect = detect_separators(text, whole, marks, skip)
+    fixed = {part: given[part] for part in _FIXED if part in given}
+    dialect = dataclasses.replace(dialect, encoding=encoding, **fixed)
     comments: list[int] = []
     if "comment" not in given:
-        mark, comments = find_comments(text, dialect)
+        mark, comments = detect_comments(text, dialect)
         dialect = dataclasses.replace(dialect, comment=mark)
-    rows = cut(text, whole, dialect)
-    width = modal_width(rows)
-    if any(len(row) != width for _, row in rows):
-        # Now that the width is known, quotation marks that are astray are better understood.
-        rows = cut(text, whole, dialect, width)
-        width = modal_width(rows)
+    rows, width = _cut_rows(text, whole, dialect)
     if given.get("ragged", _is_ragged(rows, dialect)):
         dialect = dataclasses.replace(dialect, ragged=True)
         width = max(map(len, (row for _, row in rows)))
         rows = [(line, [*row, *[""] * (width - len(row))]) for line, row in rows]
     rows = _with_commented_names(text, rows, comments, dialect, width)
     found = find_name_rows(rows, width, given)
-    dialect = _comments_between(dialect, comments, found.first, given)
-    return _settled(text, rows, width, dialect, found, given)
+    if "comment" not in given and not any(line > found.first for line in comments):
+        dialect = dataclasses.replace(dialect, comment="")
+    return _layout(rows, width, dialect, found, given)
+
+
+def _cut_rows(text: str, whole: bool, dialect: Dialect) -> tuple[list[Record], int]:
+    """Cut rows; again with their usual width if some are irregular, to place quotation marks."""
+    rows = cut(text, whole, dialect)
+    width = modal_width(rows)
+    if any(len(row) != width for _, row in rows):
+        rows = cut(text, whole, dialect, width)
+    return rows, modal_width(rows)
 
 
 def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
-    """Return whether most rows were cut off after their last value; the longest have all cells."""
+    """Return whether most rows end at their last value; the longest have all cells."""
     if dialect.delimiter == BLANK or not rows:
         return False
     names, *others = [row for _, row in rows]
@@ -102,142 +116,136 @@ def _is_ragged(rows: Sequence[Record], dialect: Dialect) -> bool:
         2 * len(short) >= len(cells)
         and full > 1
         and len(short) + full == len(cells)
-        # Of most a good part is there, else they are something else than rows.
         and 2 * sum(2 * n >= len(names) for n in short) > len(short)
-        and is_names(names)
+        and are_names(names)
         and all(row[-1] for row in others)
     )
 
 
-def _settled(
-    text: str,
-    rows: list[Record],
-    width: int,
-    dialect: Dialect,
-    found: NameRows,
-    given: Mapping[str, Any],
+def _layout(
+    rows: list[Record], width: int, dialect: Dialect, found: NameRows, given: Mapping[str, Any]
 ) -> Layout:
-    again = None if found.names is None else rows[found.names][1]
-    table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != again]
-    judged = without_footer(Judged(line, row) for line, row in table)
-    body = [row.cells for row in judged if not row.reason]
+    names = found.names or 0
+    header = [] if found.names is None else rows[names][1]
+    table = [(line, row) for line, row in rows[found.body :] if len(row) == width and row != header]
+    marked = mark_footer(TableRow(line, row) for line, row in table)
+    body = [row.cells for row in marked if not row.reason]
     headings = given.get("headings", "skip" not in given and have_headings(body))
     if headings:
         body = [row for row in body if not is_heading(row)]
-    first, notes = _names(rows, found)
-    sample = TextSample(first or (rows[0][1] if rows else []), body, width)
-    if found.names is None:
-        sample = dataclasses.replace(sample, first=body[0] if body else [])
-    sample = _without_blank_end(sample, found.names is not None)
-    width = sample.width
-    columns = [sample.column(k) for k in range(width)]
-    voting = columns[:: max(1, width // _MOST_VOTING)]
+    if header:
+        upper = [row for _, row in rows[names - found.upper : names]]
+        first, findings = _names(upper, header, width)
+    else:
+        first, findings = (body[0] if body else []), []
+    sample = _without_blank_end(TextSample(first, body, width), has_header=bool(header))
+    columns = [sample.column(k) for k in range(sample.width)]
+    voting = columns[:: max(1, sample.width // _MOST_VOTING)]
     values = [[cell for cell in cells if not is_remark(cell)] for cells in voting]
-    decimal = given.get("decimal") or guess_decimal(values, dialect.delimiter)
-    lower = 0 if found.names is None else found.body - found.names - 1
+    lower = rows[names + 1 : found.body] if header else []
     dialect = dataclasses.replace(
         dialect,
-        decimal=decimal,
-        header=found.names is not None,
+        decimal=given.get("decimal") or guess_decimal(values, dialect.delimiter),
+        header=bool(header),
         skip=given.get("skip", found.first - 1),
         upper_rows=found.upper,
-        lower_rows=lower,
-        missing=_words(columns, given),
+        lower_rows=len(lower),
+        missing=_missing_words(columns, given),
         totals=given.get("totals", False),
         headings=headings,
         strict=given.get("strict", False),
+        short_header=short_header(sample) if header else "",
     )
     dialect.check()
-    if sum(map(is_number, again or ())) > 1:
-        notes = [*notes, "numbers are among the names of the columns"]
-    if lower and found.names is not None:
-        notes += _lower_notes(rows[found.names + 1 : found.body], first)
-    if dialect.header:
-        dialect = dataclasses.replace(dialect, short_header=short_header(sample))
-    elif above := [(line, row) for line, row in rows if line < found.first][-1:]:
-        notes = [*notes, *_unfit_names(*above[0], width)]
+    if sum(map(is_number, header)) > 1:
+        findings.append(noticed("header", "import_numeric_names"))
+    findings += _about_lower_rows(lower, first)
+    if not header and (above := [row for row in rows if row[0] < found.first]):
+        findings += _about_unfit_names(*above[-1], sample.width)
     if dialect.ragged:
-        notes = [*notes, "rows end at their last value; the cells after it are missing"]
-    header = [] if found.names is None else rows[found.names][1]
-    return Layout(dialect, sample, tuple(notes), header)
+        findings.append(noticed("header", "import_ragged"))
+    return Layout(dialect, sample, tuple(findings), header)
 
 
-def _without_blank_end(sample: TextSample, header: bool) -> TextSample:
-    """Leave out the columns that delimiters at the end of all rows would make: one, or many."""
-    least = max(2, sample.width - (sample.width if header else 1))
+def _names(upper: Sequence[Row], header: Row, width: int) -> tuple[Row, list[Finding]]:
+    """Return one name for each cell of the rows, as far as there are so many."""
+    names, findings = header, []
+    for row in reversed(upper):
+        names = joined_names(row, names)
+    if upper:
+        findings.append(noticed("header", "import_combined_names", rows=len(upper) + 1))
+    extra = len(names) - width
+    if 0 < extra == names.count("") and names[width:] != [""] * extra:
+        names = [*filter(None, names)]
+        findings.append(noticed("header", "import_blank_names", names=extra))
+    elif dropped := [name for name in names[width:] if name] if extra > 0 else []:
+        findings.append(
+            noticed("header", "import_extra_names", names=extra, columns=listed(dropped, _SHOWN))
+        )
+    return names, findings
+
+
+def _without_blank_end(sample: TextSample, *, has_header: bool) -> TextSample:
+    """Leave out the columns without name and cells that delimiters at the end of all rows make.
+
+    Without a header that is one column at most.
+    """
+    least = max(2, sample.width - (sample.width if has_header else 1))
     width = sample.width
-    while width > least and not any(sample.first[width - 1 :] if header else []):
+    while width > least and not any(sample.first[width - 1 :] if has_header else []):
         if not sample.body or any(sample.column(width - 1)):
             break
         width -= 1
-    if width == sample.width:  # names beyond the cells are for others to judge
+    if width == sample.width:
         return sample
     return TextSample(sample.first[:width], [row[:width] for row in sample.body], width)
 
 
-def _words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
+def _missing_words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the spellings of missing values, given or detected."""
     found = () if "header" in given else plain_remarks(columns)
     return tuple(dict.fromkeys([*map(str.lower, given.get("missing", ())), *found]))
 
 
-def _names(rows: Sequence[Record], found: NameRows) -> tuple[Row, list[str]]:
-    if found.names is None:
-        return [], []
-    names = list(rows[found.names][1])
-    if not found.upper:
-        return names, []
-    for _, upper in reversed(rows[found.names - found.upper : found.names]):
-        names = joined_names(upper, names)
-    return names, [f"column names are combined from {found.upper + 1} rows"]
-
-
-def _unfit_names(line: int, row: Row, width: int) -> Iterator[str]:
+def _about_unfit_names(line: int, row: Row, width: int) -> Iterator[Finding]:
     """Report names above the rows that are too few or too many for the columns."""
-    if 1 < len(row) != width and is_names(row):
-        yield (
-            f"line {line} may hold names, but it has {len(row)} and most rows have {width} "
-            "cells: the columns are numbered"
-        )
+    if 1 < len(row) != width and are_names(row):
+        yield noticed("header", "import_unfit_names", line=line, names=len(row), cells=width)
 
 
-def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
-    notes = []
+def _about_lower_rows(rows: Sequence[Record], names: Row) -> Iterator[Finding]:
+    """Report the rows between the names and the data."""
     for line, row in rows:
-        told = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
-        what = "units or types" if is_lower(row) else "words on the names"
-        notes.append(f"line {line} holds {what} and no row: {listed(told, _SHOWN)}")
-    return notes
+        cells = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
+        code = "import_units" if are_units(row) else "import_name_words"
+        yield noticed("header", code, line=line, cells=listed(cells, _SHOWN))
 
 
 def _with_commented_names(
     text: str, rows: list[Record], comments: Sequence[int], dialect: Dialect, width: int
 ) -> list[Record]:
-    """Put the last leading remark that holds names before the rows."""
+    """Put the last comment that holds names before the rows, if these lack names."""
     mark, before = dialect.comment, [line for line in comments if rows and line < rows[0][0]]
-    if not before:
-        return rows
-    plain = dataclasses.replace(dialect, comment="", skip=0)
-    kept = [row for _, row in rows if len(row) == width]
+    kept = [row for _, row in rows if len(row) == width] if before else []
     if not kept or not any(map(is_value, kept[0])) or find_name_rows(rows, width, {}).body:
         return rows
+    plain = dataclasses.replace(dialect, comment="", skip=0)
     lines = text.split("\n")
     units: list[Record] = []
-    for line in reversed(before[-_LAST_REMARKS:]):
+    for line in reversed(before[-_LAST_COMMENTS:]):
         marked = lines[line - 1].lstrip().startswith(mark + plain.delimiter)
         for cells in _ways_to_cut(uncommented(lines[line - 1], mark), plain):
             if len(cells) in (width, width - 1) and _may_be_names(cells):
-                # The first name may look like what remarks begin with.
+                # The first name may look like the comment mark.
                 named = [mark, *cells[1:]] if marked and not cells[0] else cells
-                if not is_lower(cells):
+                if not are_units(cells):
                     return [(line, named), *rows]
                 units = units or [(line, named)]
-    # What looks like units below the names are these where no others are.
     return [*units, *rows]
 
 
 def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
-    """Cut a line of names as rows are cut; names of several words; and where commas part them."""
+    """Cut a line of names as rows are cut, at wide gaps, and at commas."""
     yield from (row for _, row in cut(line, True, dialect))
     if dialect.delimiter == BLANK:
         yield re.split(r"\s{2,}", line.strip())
@@ -245,21 +253,8 @@ def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
 
 
 def _may_be_names(cells: Row) -> bool:
-    """Return whether a remark may hold names: no rule, and hardly a number (260/280 is one)."""
-    numbers = sum(map(is_value, cells))
+    """Return whether a comment may hold names: words, and at most a third numbers (260/280)."""
     words = [any(map(str.isalpha, cell)) for cell in cells if cell and not is_value(cell)]
-    return (
-        any(words)
-        and all(words)
-        and 3 * numbers <= len(cells)
-        and not any("=" in cell for cell in cells)
-    )
-
-
-def _comments_between(
-    dialect: Dialect, comments: Sequence[int], first: int, given: Mapping[str, Any]
-) -> Dialect:
-    """Forget what remarks begin with if all of them are before the table."""
-    if "comment" in given or any(line > first for line in comments):
-        return dialect
-    return dataclasses.replace(dialect, comment="")
+    numbers = sum(map(is_value, cells))
+    is_assigned = any("=" in cell for cell in cells)
+    return any(words) and all(words) and 3 * numbers <= len(cells) and not is_assigned

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Sequence
 
 from aucstudio.project.data.text import dates
 
-# What may stand around a cell: ASCII's blanks, which DuckDB's numbers may have too, Excel's, and
-# what nobody sees.
+# Blanks around cells: ASCII's, as around DuckDB's numbers, Excel's, and invisible characters.
 BLANKS = " \t\n\v\f\r\u00a0\u200b\u200e\u200f\ufeff"
-# In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
-# "-"); among numbers they cannot be.
+# In a text column, "-", "." and "None" may be values (the label of a credit table is "+" or "-");
+# among numbers they are missing values.
 MISSING_TEXT = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
 MISSING_NUMBER = MISSING_TEXT | {"none", "-", "--", "."}
-# What else says, among numbers, that there is none: remarks, Excel's errors, limits of detection.
+# Other missing numbers: remarks, errors of Excel, limits of detection.
 _REMARKS = re.compile(
     r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
     r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
@@ -32,7 +31,7 @@ _REMARKS = re.compile(
     r"masked|\[[a-z]{1,3}\]|\[low\]|redacted|skipped|declined|"
     r"0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
 )
-# Of these, what says so in a column of words too.
+# Remarks that are missing values in a text column too.
 _PLAIN_REMARKS = re.compile(
     r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
     r"#(div/0!|name\?|null!|num!|ref!|value!)"
@@ -41,17 +40,17 @@ _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 
 
 def is_missing_number(cell: str, words: frozenset[str] = MISSING_NUMBER) -> bool:
-    """Return whether a stripped cell says, among numbers, that there is no value."""
+    """Return whether a stripped cell is a missing value among numbers."""
     return cell.lower() in words
 
 
 def is_remark(cell: str) -> bool:
-    """Return whether a stripped cell says, among numbers, why there is none."""
+    """Return whether a stripped cell is a remark in place of a number."""
     return _REMARKS.fullmatch(cell.lower()) is not None
 
 
 def plain_remarks(columns: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the words that mean a missing value in any column, in lower case."""
+    """Return the remarks that are missing values in any column, in lower case."""
     found: dict[str, None] = {}
     for cells in columns:
         some = [cell.lower() for cell in cells if cell[:1] in _FIRST_OF_REMARKS]
@@ -59,19 +58,19 @@ def plain_remarks(columns: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Spaces of all kinds and apostrophes group digits beside either decimal mark.
+# The mark that groups thousands; spaces and apostrophes group with either decimal mark.
 _GROUPS = {".": ",", ",": "."}
-_BESIDE_NUMBERS = re.compile("^[$\u20ac\u00a3\u00a5] ?(?=[0-9+-])|(?<=[0-9]) ?[%\u20ac\u00a3]$")
+_UNIT_SIGNS = re.compile("^[$\u20ac\u00a3\u00a5] ?(?=[0-9+-])|(?<=[0-9]) ?[%\u20ac\u00a3]$")
 _THREE_PLACES = re.compile("[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 _BELOW_THOUSAND = re.compile("[-+]?[0-9]{1,3}")
-# So many cells that may be grouped are no chance.
+# The fewest cells whose mark groups thousands.
 _LEAST_GROUPED = 3
 _SPACES = " '\u00a0\u202f\u2019"
-# Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
+# Further separators of `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
 _SIGNS = "+\u2212\u2013-"
 _NEGATIVE = frozenset("(\u2212\u2013-")
-# Digits and marks of other scripts, and what they are.
+# Digits and marks of other scripts, and their ASCII characters.
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
 FOREIGN_DIGITS = (
     "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
@@ -79,7 +78,7 @@ FOREIGN_DIGITS = (
 )
 OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,."
 _TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
-# What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
+# Marks of footnotes and flags after a number.
 NOTE = (
     "(?:[ \u00a0]*(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
     "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
@@ -88,10 +87,10 @@ NOTE = (
 _DIGIT = re.compile("[0-9]")
 _FOOTNOTE = re.compile(f"{NOTE}$")
 
-# Behind the decimal mark, that there are no cents: 45.000,-
+# No cents, after the decimal mark: 45.000,-
 _NO_CENTS = "(?:--?|\u2013|\u2014)"
 
-# More digits than a double holds are an account or a barcode, nothing to calculate with.
+# More digits than a double holds are those of accounts and barcodes.
 _MOST_DIGITS = 15
 LONGEST_INTEGER = 10.0**_MOST_DIGITS
 PER_CENT = ("%", "\u2030")
@@ -99,26 +98,24 @@ PER_CENT = ("%", "\u2030")
 
 @dataclasses.dataclass(frozen=True)
 class NumberFormat:
-    """A way to write numbers.
+    """A notation of numbers.
 
     Attributes
     ----------
     decimal : {".", ","}
     grouped : bool
-        Whether thousands marks may occur.
+        Whether there may be thousands separators.
     dressed : bool
-        Whether a number may be negative by brackets or by a minus behind it, have a typographic
-        minus, thin spaces, digits of another script or groups as in India, Fortran's exponent, the
-        mark of a footnote behind it, or stand beside ``affix``.
+        Whether brackets or a minus after the number may make it negative, and it may have a
+        typographic minus, thin spaces, digits of another script, Indian groups, Fortran's exponent,
+        the mark of a footnote, or ``affix``.
     affix : str
-        The currency or the unit that may stand beside a number, or the sign of per cent that does.
+        The currency or unit that a number may have, or the per cent sign that it has.
     layout : str
-        How dates or durations are written, one of ``LAYOUTS`` or ``LASTING`` of
-        :mod:`~aucstudio.project.data.text.dates`: what they are as numbers is said there. Empty
-        for numbers.
+        The layout of dates or durations, one of ``LAYOUTS`` or ``LASTING`` of
+        :mod:`~aucstudio.project.data.text.dates`; empty for numbers.
     scale : float
-        What numbers are multiplied by, where a later file writes fractions and the training file
-        wrote per cent, or the reverse.
+        The factor of numbers in a later file with fractions instead of per cent, or the reverse.
     """
 
     decimal: str = "."
@@ -130,7 +127,7 @@ class NumberFormat:
 
     @property
     def dated(self) -> str:
-        """How dates are written; empty for numbers, and for durations, which are such."""
+        """The layout of dates; empty for numbers and durations."""
         return "" if self.layout in dates.LASTING else self.layout
 
     @functools.cached_property
@@ -148,7 +145,7 @@ class NumberFormat:
         return f"(?P<number>{'|'.join(ways)})"
 
     def _dressed(self, short: str, grouped: str) -> str:
-        """Write the pattern of numbers in brackets, beside a unit and the like."""
+        """Return the pattern of numbers in brackets, with a unit and the like."""
         d, sign, blank = re.escape(self.decimal), f"[{_SIGNS}]", "[ \u00a0\u202f\u2009]?"
         if self.decimal == ".":
             grouped += r"|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?"
@@ -167,10 +164,10 @@ class NumberFormat:
         )
 
     @property
-    def usual_pattern(self) -> str:
-        """Return a regular expression of the most frequent of these numbers, for DuckDB.
+    def frequent_pattern(self) -> str:
+        """A regular expression of the most frequent of these numbers, for DuckDB.
 
-        Whatever matches it is in ``pattern``. Its group is the number with its thousands marks.
+        It matches part of what ``pattern`` matches. Its group is the number with its separators.
         """
         mark, most = _GROUPS[self.decimal], f"{{1,{_MOST_DIGITS // 3 - 1}}}"
         whole = rf"[0-9]{{1,{_MOST_DIGITS}}}|[1-9][0-9]{{0,2}}(?:[{mark}][0-9]{{3}}){most}"
@@ -182,14 +179,14 @@ class NumberFormat:
 
     @property
     def unit(self) -> str:
-        """A regular expression of the affix; of one day there are no days."""
+        """A regular expression of the affix, in the singular and the plural."""
         one = self.affix.removesuffix("s")
         is_plural = self.affix.isalpha() and 2 < len(one) < len(self.affix)
         return f"{re.escape(one)}s?" if is_plural else re.escape(self.affix)
 
     @property
     def marks(self) -> str:
-        """Every mark that may part thousands."""
+        """The characters that may separate thousands."""
         return f"{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.dressed else ''}"
 
     @functools.cached_property
@@ -198,7 +195,7 @@ class NumberFormat:
 
     @functools.cached_property
     def _as_python(self) -> dict[int, str | None]:
-        """What the characters of a number are to Python."""
+        """The translation of the characters of a number for Python."""
         removed: dict[str, str | None] = dict.fromkeys(self.marks)
         return str.maketrans({**removed, "\u2212": "-", "d": "e", "D": "e", self.decimal: "."})
 
@@ -209,16 +206,16 @@ class NumberFormat:
         return found
 
     def matches(self, cell: str) -> bool:
-        """Return whether a stripped cell is a number in this format."""
+        """Return whether a stripped cell has this format."""
         return dates.matches(cell, self.layout) if self.layout else self._found(cell) is not None
 
     def matches_all(self, cells: Iterable[str]) -> bool:
-        """Return whether all stripped cells are numbers in this format."""
+        """Return whether all stripped cells have this format."""
         is_plain = not (self.layout or self.dressed)
         return all(map(self._compiled.fullmatch if is_plain else self.matches, cells))
 
     def read(self, cell: str) -> float:
-        """Read a stripped cell; infinite where it is no number in this format."""
+        """Return the number of a stripped cell; infinite if it does not have this format."""
         if self.layout:
             return dates.read(cell, self.layout) * self.scale
         found = self._found(cell)
@@ -229,7 +226,7 @@ class NumberFormat:
         return -value if is_negative else value
 
     def is_noted(self, cell: str) -> bool:
-        """Return whether the mark of a footnote or a flag follows the number in a cell."""
+        """Return whether a footnote mark or a flag follows the number in a cell."""
         found = self._found(cell) if self.dressed else None
         return found is not None and found["note"] is not None
 
@@ -241,7 +238,7 @@ def other_mark(decimal: str) -> str:
 
 @functools.cache
 def formats(decimal: str) -> tuple[NumberFormat, ...]:
-    """List the formats to try where the file's decimal mark is ``decimal``, likeliest first."""
+    """Return the formats for a file with a decimal mark, likeliest first."""
     return tuple(
         NumberFormat(mark, grouped)
         for mark in (decimal, _GROUPS[decimal])
@@ -249,25 +246,16 @@ def formats(decimal: str) -> tuple[NumberFormat, ...]:
     )
 
 
-def guess_format(cells: Iterable[str], decimal: str) -> NumberFormat | None:
-    """Return the format that all cells of a column are written in; None if it is text.
-
-    A column without any value counts as one of numbers.
-    """
-    known = [cell for cell in cells if not is_missing_number(cell)]
-    return next((f for f in formats(decimal) if f.matches_all(known)), None)
-
-
 def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     """Return the decimal mark of a file from the cells of its columns.
 
-    A column votes if its numbers can be read with one mark only. Without votes, "1,234" is
-    taken for a decimal number unless commas separate the cells.
+    A column votes if its numbers can be read with one mark only. Without votes, "1,234" is a
+    decimal number unless commas separate the cells.
     """
     votes = {".": 0, ",": 0}
     undecided = False
     for cells in columns:
-        known = [_undressed(cell) for cell in cells if _DIGIT.search(cell)]
+        known = [_without_unit(cell) for cell in cells if _DIGIT.search(cell)]
         fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1
@@ -277,16 +265,16 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     return "," if votes[","] > votes["."] else "."
 
 
-def _undressed(cell: str) -> str:
-    """Leave out a sign of per cent or of a currency beside a number, and the mark of a footnote."""
-    return _BESIDE_NUMBERS.sub("", _FOOTNOTE.sub("", cell))
+def _without_unit(cell: str) -> str:
+    """Return a cell without a per cent or currency sign, and without a footnote mark."""
+    return _UNIT_SIGNS.sub("", _FOOTNOTE.sub("", cell))
 
 
 def marks_of(known: Sequence[str], delimiter: str) -> set[str]:
-    """Return the decimal marks that the known cells of a column can be read with.
+    """Return the decimal marks by which the known cells of a column can be read.
 
-    Where some have a mark before three digits and others are whole numbers of up to hundreds, that
-    mark groups thousands: decimals would not all have three places.
+    A mark before three digits groups thousands if the other cells are whole numbers below 1,000:
+    decimals would not all have three places.
     """
     fits = {form.decimal for form in formats(".") if known and form.matches_all(known)}
     if len(fits) < 2 or delimiter == ",":
@@ -300,12 +288,12 @@ def marks_of(known: Sequence[str], delimiter: str) -> set[str]:
 
 
 def may_be_grouped(cell: str) -> bool:
-    """Return whether the mark in a number of three places could group thousands."""
+    """Return whether a mark before three digits may group thousands."""
     return _THREE_PLACES.fullmatch(cell) is not None
 
 
 def spelled(form: NumberFormat, value: float) -> str:
-    """Return a number as it may be written in a format, without thousands marks."""
+    """Return a number in a format, without thousands separators."""
     if form.layout:
         return dates.spell(value, form.layout)
     text = str(int(value)) if value.is_integer() else repr(value)
@@ -313,52 +301,52 @@ def spelled(form: NumberFormat, value: float) -> str:
 
 
 def read_number(form: NumberFormat, words: frozenset[str], text: str) -> float:
-    """Read a cell of a column of numbers: NaN where missing, infinite where it is no number."""
+    """Return the number of a cell: NaN if missing, infinite if it is not a number."""
     cell = text.strip(BLANKS)
     return math.nan if is_missing_number(cell, words) else form.read(cell)
 
 
-# Cells that Python's ``float`` reads as they stand, one a line; leading zeros may be a code's.
+# Cells that ``float`` reads, one a line; leading zeros may be those of codes.
 _PLAIN = re.compile(r"\n(?:-?(?!0[0-9]{2})[0-9]{1,15}(?:\.[0-9]+)?\n)*+")
 
 
 def are_plain(cells: Sequence[str]) -> bool:
-    """Return whether all cells are plain numbers: of one text, that takes half the time."""
+    """Return whether all cells are plain numbers; joined into one text, it takes half the time."""
     lines = "\n".join(("", *cells, ""))
-    # A cell with a line end is not two of them.
+    # A cell with a line end is not two cells.
     return lines.count("\n") == len(cells) + 1 and _PLAIN.fullmatch(lines) is not None
 
 
-# So many texts are remembered, and so many spellings counted of those that are no numbers.
+# The most texts that are remembered, and the most spellings that are counted.
 _REMEMBERED, MOST_OTHERS = 1 << 17, 1_000
-# How many of these are listed.
+# The most spellings that are listed.
 _LISTED = 20
 
 
 class NumberCells(dict[str, float]):
-    """What the texts of a column are: NaN where missing, infinite where they are no numbers.
+    """The numbers of the texts of a column: NaN if missing, infinite if they are not numbers.
 
     Parameters
     ----------
     form : NumberFormat
     words : frozenset of str
-        What says, in lower case, that there is no value.
+        The spellings of missing values, in lower case.
 
     Attributes
     ----------
     spelled : dict of str to None
-        Some of the numbers as they are written.
+        Some of the numbers as spelled in the file.
     others : Counter of str
-        Cells that are no numbers, stripped, by their spelling; some of them if they are many.
-    strange : int
-        How many cells are no numbers.
+        Stripped cells that are not numbers, by their spelling; at most ``MOST_OTHERS``.
+    count_others : int
+        The number of cells that are not numbers.
     """
 
     def __init__(self, form: NumberFormat, words: frozenset[str]) -> None:
         self.form, self._words = form, words
         self.spelled: dict[str, None] = {}
         self.others: collections.Counter[str] = collections.Counter()
-        self.strange = 0
+        self.count_others = 0
 
     def __missing__(self, text: str) -> float:
         value = read_number(self.form, self._words, text)
@@ -370,10 +358,10 @@ class NumberCells(dict[str, float]):
         return value
 
     def read(self, text: str) -> float:
-        """Read a cell, and count it if it is no number."""
+        """Return the number of a cell, and count the cell if it is not a number."""
         value = self[text]
         if math.isinf(value):
-            self.strange += 1
+            self.count_others += 1
             cell = text.strip(BLANKS)
             if cell in self.others or len(self.others) < MOST_OTHERS:
                 self.others[cell] += 1
@@ -381,18 +369,18 @@ class NumberCells(dict[str, float]):
 
     @property
     def is_crowded(self) -> bool:
-        """Whether more spellings are no numbers than are counted."""
+        """Whether there may be more spellings than are counted."""
         return len(self.others) >= MOST_OTHERS
 
     def listed(self) -> tuple[tuple[str, int], ...]:
-        """Return the most frequent spellings that are no numbers, with how often they come."""
+        """Return the most frequent spellings of other cells, and how often each occurs."""
         ordered = sorted(self.others.items(), key=lambda item: (-item[1], item[0]))
         return tuple(ordered[:_LISTED])
 
     def counted(self, numbers: int, some: Sequence[str]) -> dict[str, int]:
-        """Count cells by spelling; for ``numbers``, by representatives."""
+        """Count cells by spelling, and ``numbers`` by representatives."""
         spelled = [*dict.fromkeys([*self.spelled, *some])][:MOST_OTHERS]
         each, rest = divmod(numbers, max(1, len(spelled)))
         known = {cell: each + (n < rest) for n, cell in enumerate(spelled) if numbers}
-        more = self.strange / max(1, self.others.total())
+        more = self.count_others / max(1, self.others.total())
         return known | {cell: round(more * n) for cell, n in self.others.items()}

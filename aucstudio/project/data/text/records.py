@@ -1,8 +1,7 @@
 """Split text into rows and cells.
 
 Where quotation marks are used correctly, DuckDB reads the same rows. A mark that is never closed,
-or stands inside a cell, is a character like any other. Every line is read a bounded number of
-times, whatever the marks in it.
+or is inside a cell, is an ordinary character. Every line is read a bounded number of times.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from collections.abc import Iterable, Iterator
 
 from aucstudio.project.data.text.dialect import BLANK, Dialect
 
-# Characters of a row; a quoted cell that is longer was never closed.
+# The most characters of a row; a quoted cell that is longer was never closed.
 LONGEST_ROW = 8_000_000
-# As long as the module csv allows on every system.
+# The longest cell that the module csv allows on every system.
 _LONGEST_CELL = 2**31 - 1
 
 
@@ -28,66 +27,67 @@ class Cutter:
     ----------
     dialect : Dialect
     width : int
-        Cells that rows should have, to judge by where quotation marks are astray; 0 if not known.
+        The usual number of cells, by which irregular rows are cut; 0 if unknown.
     """
 
     def __init__(self, dialect: Dialect, width: int = 0) -> None:
         self._dialect, self._width = dialect, width
         self._quoting = _Quoting(dialect) if dialect.quote else None
-        self._by_place = bool(dialect.edges) or dialect.delimiter == BLANK
-        self._protected = _Protected(dialect) if dialect.escape else None
-        # Rows in which quotation marks are not used correctly.
+        self._is_blank_cut = bool(dialect.edges) or dialect.delimiter == BLANK
+        self._escaping = _Escaping(dialect) if dialect.escape else None
+        # The number of rows so far in which quotation marks are not used correctly.
         self.irregular = 0
-        # Where the first row begins that holds a quoted cell which the end leaves open; 0 if none.
+        # The line of the first row with a quoted cell that the end of the text leaves open; or 0.
         self.unfinished = 0
 
     def rows(self, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows with the lines they begin in, counted from ``first``; no blank ones."""
-        later = _Lookahead(lines)
+        """Yield the rows that are not blank with their first lines, counted from ``first``."""
+        buffer = _LineBuffer(lines)
         number = first - 1
         comment = self._dialect.comment
-        while (line := later.next()) is not None:
-            number, later.at_end = number + 1, False
+        while (line := buffer.next()) is not None:
+            number, buffer.at_end = number + 1, False
             bare = line.removesuffix("\n")
             line = bare.removesuffix("\r")
-            if not (line.strip() if self._by_place else line):
+            if not (line.strip() if self._is_blank_cut else line):
                 continue
             if comment and line.lstrip().startswith(comment):
                 continue
-            taken, cells = self._row(line, bare[len(line) :], later)
-            self.unfinished = self.unfinished or (number if later.at_end else 0)
+            taken, cells = self._row(line, bare[len(line) :], buffer)
+            self.unfinished = self.unfinished or (number if buffer.at_end else 0)
             yield number, cells
             number += taken
 
-    def _row(self, line: str, end: str, later: _Lookahead) -> tuple[int, list[str]]:
-        """Split a line, with the following ones if a cell continues; return their number first."""
-        if self._protected is not None and self._protected.is_open(line):
+    def _row(self, line: str, end: str, buffer: _LineBuffer) -> tuple[int, list[str]]:
+        """Split a row; return first how many of the following lines belong to it."""
+        if self._escaping is not None and self._escaping.is_open(line):
             joined = [line]
-            for next_line in later.peek():
+            for next_line in buffer.peek():
                 joined.append(next_line.removesuffix("\n"))
-                if not self._protected.is_open(joined[-1]):
+                if not self._escaping.is_open(joined[-1]):
                     break
             taken = len(joined) - 1
-            later.drop(taken)
-            more, cells = self._cut("\n".join(joined), end, later)
+            buffer.drop(taken)
+            more, cells = self._cut("\n".join(joined), end, buffer)
             return taken + more, cells
-        return self._cut(line, end, later)
+        return self._cut(line, end, buffer)
 
-    def _cut(self, line: str, end: str, later: _Lookahead) -> tuple[int, list[str]]:
+    def _cut(self, line: str, end: str, buffer: _LineBuffer) -> tuple[int, list[str]]:
         if self._quoting is None or self._dialect.quote not in line:
             return 0, self._plain(line)
         if (cells := self._quoting.regular(line)) is not None:
+            self.irregular += self._quoting.has_split
             return 0, cells
         if not self._dialect.edges:
-            taken, cells = self._quoting.over_lines(line, end, later.peek())
+            taken, cells = self._quoting.over_lines(line, end, buffer.peek())
             if cells is not None:
-                later.drop(taken)
+                buffer.drop(taken)
                 return taken, cells
         self.irregular += 1
-        return 0, self._astray(line)
+        return 0, self._irregular_cells(line)
 
-    def _astray(self, line: str) -> list[str]:
-        """Cut a line whose quotation marks are astray: as most cells as there should be."""
+    def _irregular_cells(self, line: str) -> list[str]:
+        """Cut a line with misplaced quotation marks, into the usual number of cells if possible."""
         assert self._quoting is not None
         forms = [self._quoting.lenient(line), self._plain(line)]
         fitting = [cells for cells in forms if len(cells) == self._width]
@@ -99,26 +99,26 @@ class Cutter:
             return [line[i:j].strip() for i, j in itertools.pairwise(edges)]
         if self._dialect.delimiter == BLANK:
             return line.split()
-        if self._protected is not None and self._dialect.escape in line:
-            return self._protected.cells(line)
+        if self._escaping is not None and self._dialect.escape in line:
+            return self._escaping.cells(line)
         return line.split(self._dialect.delimiter)
 
 
-class _Lookahead:
-    """Lines with look-ahead."""
+class _LineBuffer:
+    """Lines that can be looked at before they are taken."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._more = iter(lines)
         self._ahead: collections.deque[str] = collections.deque()
-        # Whether the last look went beyond the last line.
+        # Whether the last look reached the end.
         self.at_end = False
 
     def next(self) -> str | None:
-        """Take the next line; None at the end."""
+        """Return the next line; None at the end."""
         return self._ahead.popleft() if self._ahead else next(self._more, None)
 
     def peek(self) -> Iterator[str]:
-        """Yield the lines to come, without taking them, as far as a row may reach."""
+        """Yield the next lines without taking them, up to the length of the longest row."""
         self.at_end, length = False, 0
         for line in itertools.chain(self._ahead, self._fetched()):
             length += len(line)
@@ -128,7 +128,7 @@ class _Lookahead:
         self.at_end = True
 
     def drop(self, count: int) -> None:
-        """Consume lines of the look-ahead."""
+        """Take lines that were looked at."""
         for _ in range(count):
             self._ahead.popleft()
 
@@ -138,8 +138,8 @@ class _Lookahead:
             yield line
 
 
-class _Protected:
-    """What cells look like in which a mark before delimiters says that they go on."""
+class _Escaping:
+    """Cells in which an escape character protects delimiters and line ends."""
 
     def __init__(self, dialect: Dialect) -> None:
         d, e, q = (re.escape(m) for m in (dialect.delimiter, dialect.escape, dialect.quote))
@@ -161,16 +161,16 @@ class _Protected:
         return found
 
     def is_open(self, line: str) -> bool:
-        """Return whether the mark protects the end of a line, which is part of a cell then."""
+        """Return whether the end of a line is escaped, and so part of a cell."""
         return (len(line) - len(line.rstrip(self._escape))) % 2 == 1
 
     def bare(self, cell: str) -> str:
-        """Take the mark away from before what it protects."""
+        """Return a cell without its escape characters."""
         return self._mark.sub(r"\1", cell)
 
 
 class _Quoting:
-    """What quoted cells look like in a dialect."""
+    """Quoted cells of a dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._quote, self._escape = dialect.quote, dialect.escape
@@ -182,31 +182,35 @@ class _Quoting:
             blank, end, other = "", r"(?=\s|$)", rf"[^\s{q}]++"
         else:
             end, other = f"(?={d}|$)", f"[^{d}{q}]*+"
-        # Blanks may stand around a quoted cell, marks inside one that does not begin with any.
+        # Blanks may be around a quoted cell, and marks inside a cell that does not begin with one.
         self._cell = re.compile(rf"{blank}{q}({inside}*+){q}{blank}{end}")
         bare = other if self._by_blanks else rf"(?!{blank}{q})[^{d}]*+"
         if self._by_blanks:
             bare = rf"[^\s{q}]\S*+"
-        self._protected = _Protected(dialect) if e and not self._by_blanks else None
-        if self._protected is not None:
-            bare = rf"(?!{blank}{q}){self._protected.pattern}"
+        self._escaping = _Escaping(dialect) if e and not self._by_blanks else None
+        if self._escaping is not None:
+            bare = rf"(?!{blank}{q}){self._escaping.pattern}"
         self._bare = re.compile(bare)
         self._inside = re.compile(rf"{inside}*+")
         self._opened = re.compile(rf"{blank}{q}{inside}*+{f'{e}?' if e else ''}\Z")
         self._begun = re.compile(rf"{blank}{q}")
         self._closing = re.compile(rf"{q}{blank}{end}")
-        self._gap = re.compile(r"\s+") if self._by_blanks else re.compile(d)
+        self._between = re.compile(r"\s+") if self._by_blanks else re.compile(d)
         strict = rf"(?:{q}(?:[^{q}]|{q}{q})*+{q}|[^{d}{q}]*+)"
-        # What the module csv cuts likewise, and faster.
+        # Rows that the module csv cuts in the same way, and faster.
         self._csv = None
         if not (self._by_blanks or e):
             self._csv = re.compile(rf"{strict}(?:{d}{strict})*+")
         self._delimiter = dialect.delimiter
+        # Whether a quotation in the last row begins inside one cell and ends with a later one: a
+        # delimiter before it is missing, and delimiters in it were taken for ends of cells.
+        self.has_split = False
 
     def regular(self, text: str) -> list[str] | None:
-        """Cut a row whose quotation marks are used as they should be; None if they are not."""
+        """Cut a row whose quotation marks are used correctly; None for any other row."""
         if self._csv is not None and "\n" not in text and self._csv.fullmatch(text):
             csv.field_size_limit(_LONGEST_CELL)
+            self.has_split = False
             return next(csv.reader([text], delimiter=self._delimiter, quotechar=self._quote))
         cells, place = self._walk(text)
         return cells if place == len(text) else None
@@ -214,20 +218,21 @@ class _Quoting:
     def over_lines(
         self, line: str, end: str, following: Iterable[str]
     ) -> tuple[int, list[str] | None]:
-        """Cut a row whose quoted cells hold line ends, or None where the marks are astray.
+        """Cut a row whose quoted cells hold line ends.
 
         Parameters
         ----------
         line, end : str
-            The first line, and what stands before its line end.
+            The first line, and the characters before its line end.
         following : iterable of str
             The lines below it.
 
         Returns
         -------
         int
-            Of the lines below, how many belong to the row, or were read to no avail.
+            How many of the lines below belong to the row.
         list of str or None
+            None if the quotation marks are misplaced.
         """
         cells, place = self._walk(line)
         taken, parts = 0, [line[place:] + end]
@@ -249,28 +254,33 @@ class _Quoting:
         return taken, None
 
     def _is_inside(self, line: str) -> bool:
-        """Return whether a quoted cell that was open before a line is open after it."""
+        """Return whether a quoted cell that is open before a line is open after it."""
         found = self._inside.match(line)
         rest = line[found.end() :] if found else line
         return rest in ("", self._escape)
 
     def _walk(self, text: str) -> tuple[list[str], int]:
-        """Split up to the first misused mark, and return its position."""
+        """Cut a row up to the first misplaced mark, and return its position."""
         cells: list[str] = []
         place = len(text) - len(text.lstrip()) if self._by_blanks else 0
+        is_open = self.has_split = False
         while True:
             if found := self._cell.match(text, place):
                 cells.append(self._unquoted(found[1]))
             elif found := self._bare.match(text, place):
-                cells.append(self._protected.bare(found[0]) if self._protected else found[0])
+                cells.append(self._escaping.bare(found[0]) if self._escaping else found[0])
+                if found[0].count(self._quote) % 2:
+                    is_end = found[0].rstrip().endswith(self._quote)
+                    self.has_split = self.has_split or (is_open and is_end)
+                    is_open = not is_end
             else:
                 return cells, place
             if found.end() == len(text):
                 return cells, found.end()
-            gap = self._gap.match(text, found.end())
-            if gap is None:
+            between = self._between.match(text, found.end())
+            if between is None:
                 return cells, place
-            place = gap.end()
+            place = between.end()
             if self._by_blanks and place == len(text):
                 return cells, place
 
@@ -280,7 +290,7 @@ class _Quoting:
         return cell.replace(self._quote * 2, self._quote)
 
     def lenient(self, text: str) -> list[str]:
-        """Cut an irregular row: a quoted cell ends in a mark before a delimiter."""
+        """Cut an irregular row, in which a mark before a delimiter closes a quoted cell."""
         cells: list[str] = []
         place, closing = 0, self._closing.search(text)
         while True:
@@ -291,11 +301,11 @@ class _Quoting:
                 cells.append(text[begun.end() : closing.start()])
                 place = closing.end()
             else:
-                gap = self._gap.search(text, place)
-                end = gap.start() if gap else len(text)
+                between = self._between.search(text, place)
+                end = between.start() if between else len(text)
                 cells.append(text[place:end])
                 place = end
-            gap = self._gap.match(text, place)
-            if gap is None:
+            between = self._between.match(text, place)
+            if between is None:
                 return cells
-            place = gap.end()
+            place = between.end()

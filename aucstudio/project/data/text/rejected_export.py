@@ -11,8 +11,8 @@ from aucstudio.project import scratch
 from aucstudio.project.data.table_info import TableInfo
 from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
-from aucstudio.project.data.text.rows import judged_rows
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.text.rows import walk_rows
+from aucstudio.project.errors import input_error
 
 
 def write_rejected(table: TableInfo, target: str | Path) -> int:
@@ -21,36 +21,33 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     Parameters
     ----------
     table : TableInfo
-        Read from a text file, which is read again.
+        A table of a text file, which is read again.
     target : str or Path
 
     Returns
     -------
     int
-        How many rows were written.
+        The number of rows that were written.
 
     Raises
     ------
     InputError
-        If the file is not there any more, or ``target`` cannot be written.
+        If the file is missing, or ``target`` cannot be written.
     """
     with scratch.folder() as folder:
         opened = _opened(table, folder)
-        reasons = {row.line: row.reason for row in judged_rows(opened.source) if row.reason}
+        reasons = {row.line: row.reason for row in walk_rows(opened.source) if row.reason}
         try:
             _write(opened.source, reasons, Path(target))
         except OSError as error:
-            raise InputError(
-                f"{target} cannot be written ({error.strerror}); choose another place",
-                file=str(target),
-            ) from error
+            raise input_error("not_written", file=target, reason=error.strerror) from error
     return len(reasons)
 
 
 def _opened(table: TableInfo, folder: Path) -> Opened:
-    """Inspect the file as at first; if that fails, use the stored findings.
+    """Detect the layout again; if it differs, read with the stored dialect.
 
-    Lines that were wrapped are unwrapped only where nobody told the delimiter.
+    A container is only removed if the delimiter is not given.
     """
     given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
     chosen = {name: value for name, value in given.items() if name in table.chosen}

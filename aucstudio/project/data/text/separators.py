@@ -1,11 +1,16 @@
-"""Detect delimiter, quote and comment characters."""
+"""Detect delimiter, quotation mark, escape and comment mark.
+
+Every way to separate cells is a candidate, scored by the share of rows that it cuts into equally
+many cells which hold no other delimiter.
+"""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
 from aucstudio.project.data.text.numerals import BLANKS, formats
@@ -13,46 +18,52 @@ from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
 
-# Whatever these lines are, they are cut in their own way.
-_REMARKS = re.compile(
-    "^[ \t]*(#|%|//).*$|^[ \t|+:=,;_-]*(?:---|===|___)[ \t|+:=,;_-]*$|"
-    r"^[ \t]*[(\[][0-9]+ rows?\b.*[)\]][ \t]*$",
-    re.MULTILINE,
+# Lines that are not cut by the delimiter: comments, rules, and counts of rows.
+_RULE = r"[ \t|+:=,;_-]*(?:---|===|___)[ \t|+:=,;_-]*"
+_OTHER_LINES = re.compile(
+    rf"^[ \t]*(#|%|//).*$|^{_RULE}$|^[ \t]*[(\[][0-9]+ rows?\b.*[)\]][ \t]*$", re.MULTILINE
 )
-_RULED = re.compile("[ \t|+:=,;_-]*(?:---|===|___)[ \t|+:=,;_-]*")
-# A ruler with a stroke above each column.
-_RULER = re.compile("^ *(?:-+|=+|_+)(?: +(?:-+|=+|_+))+ *$", re.MULTILINE)
-# Marks that separate cells where nothing else does.
+_RULED = re.compile(_RULE)
+# A rule with a stroke above each column.
+_STROKES = re.compile("^ *(?:-+|=+|_+)(?: +(?:-+|=+|_+))+ *$", re.MULTILINE)
+# Delimiters that are tried where no usual one separates cells.
 _RARE = ":~^&\x01\x1f\uff0c\uff1b"
-_NAMES_COME = re.compile(r"(?:fields|columns|names|header)(?::\s*|\t)|types\t", re.IGNORECASE)
+_NAMES_FOLLOW = re.compile(r"(?:fields|columns|names|header)(?::\s*|\t)|types\t", re.IGNORECASE)
 _COMMENTS = ("#", "%", "//", ";", "!")
 _VALUE = re.compile(
     r"[\W_]*[0-9][\W_0-9]*(?:[eEdD][+-]?[0-9]+)?[\W_]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?"
 )
-# So many rows have to be cut alike before other ways to cut them are not looked for.
-_SURE, _LIKELY = 0.9, 0.75
-_MOST_SAMPLED = 1 << 18
-_LEAST_LINES, _FEW = 3, 100
+# Score from which cells are not looked for by their places; least score of a rare delimiter.
+_LIKELY, _SURE = 0.75, 0.9
+_MOST_CHARACTERS = 1 << 18
+_FEWEST_LINES, _FEW, _LAYOUT_LINES, _MOST_TITLES = 3, 100, 500, 6
 _MARKS = frozenset(DELIMITERS)
 _INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 
 
 def is_value(cell: str) -> bool:
-    """Return whether a cell may be a number, an amount, a date: digits, and no words."""
+    """Return whether a cell may be a number, an amount or a date: digits, and no words."""
     return _VALUE.fullmatch(cell) is not None
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number, written in whatever way."""
+    """Return whether a cell is a number in any format."""
     return any(form.matches(cell) for form in formats("."))
 
 
 def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record]:
     """Cut the first lines of a file into rows of stripped cells, with their lines.
 
-    ``whole`` if there are no more lines; else the last row may be a part of one. Such a part may
-    have many lines: it is left out unless the lines are rows by themselves, as they are below a
-    quotation mark that is never closed.
+    Parameters
+    ----------
+    text : str
+    whole : bool
+        Whether there are no more lines. Otherwise the last row may be incomplete and is left out,
+        with all its lines; unless these are rows by themselves, as below a quotation mark that is
+        never closed.
+    dialect : Dialect
+    width : int
+        See :class:`~aucstudio.project.data.text.records.Cutter`.
     """
     lines = text.split("\n")
     cutter = Cutter(dialect, width)
@@ -72,227 +83,223 @@ def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record
 
 
 def modal_width(rows: Sequence[Record]) -> int:
-    """Count the cells of most rows; rows of one cell decide only if there are no others."""
+    """Return the most frequent number of cells; one cell counts only if all rows have one."""
     counts = collections.Counter(len(row) for _, row in rows)
     return max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
 
 
-def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dialect:
-    """Find delimiter, quotation mark, escape and places of columns; some may be ``given``."""
-    text, whole = (text, whole) if len(text) <= _MOST_SAMPLED else (text[:_MOST_SAMPLED], False)
-    ruler = _RULER.search(text)
-    text = _REMARKS.sub("", text)
-    if "delimiter" in given:
-        quote = given["quote"] if "quote" in given else _quote(text, given["delimiter"])
-        found = Dialect(delimiter=given["delimiter"], quote=quote, skip=skip)
-    else:
-        candidates = [
-            Dialect(delimiter=mark, quote=given.get("quote", _quote(text, mark)), skip=skip)
-            for mark in DELIMITERS
-        ]
-        rows = {dialect: cut(text, whole, dialect) for dialect in candidates}
-        fits = {dialect: fit(rows[dialect]) for dialect in candidates}
-        best = max(fits.values())
-        alike = [dialect for dialect in candidates if fits[dialect] == best]
-        # The one that parts numbers from words, and of these the first.
-        found = max(alike, key=lambda dialect: _numbers(rows[dialect])) if best[0] else alike[0]
-        if fits[found][0] < 1:
-            strokes = _strokes(ruler[0]) if ruler else ()
-            found = _by_blanks(text, whole, found, fits[found][0], strokes)
-        if not max(fits.values())[0] and found.delimiter != BLANK:
-            found = _by_rare_marks(text, whole, found)
-    found.check()
-    return dataclasses.replace(found, escape=_escape(text, whole, found))
+class _Candidate:
+    """A way to separate cells, and the rows that it gives."""
 
+    def __init__(self, text: str, whole: bool, dialect: Dialect) -> None:
+        self.dialect, self.rows = dialect, cut(text, whole, dialect)
+        self.width = modal_width(self.rows)
+        self.regular = [row for _, row in self.rows if len(row) == self.width > 1]
 
-def fit(rows: Sequence[Record]) -> tuple[float, int]:
-    """Judge a way to cut rows: the share that is cut alike into cells that hold no other mark."""
-    width = modal_width(rows)
-    if width < 2:
-        return 0.0, 0
-    regular = [row for _, row in rows if len(row) == width]
-    clean = sum(_is_whole(cell) for row in regular for cell in row)
-    return len(regular) / len(rows) * clean / (width * len(regular)), width
+    @functools.cached_property
+    def score(self) -> float:
+        """The share of rows of the usual width, times the share of their cells that are whole."""
+        if not self.regular:
+            return 0.0
+        clean = sum(_is_whole(cell) for row in self.regular for cell in row)
+        return len(self.regular) / len(self.rows) * clean / (self.width * len(self.regular))
+
+    @property
+    def cuts_all(self) -> bool:
+        """Whether all rows have equally many cells, and not all rows halves of quotations."""
+        is_uniform = 0 < len(self.rows) == len(self.regular)
+        return is_uniform and not all(any(map(_is_half_quoted, row)) for row in self.regular)
+
+    @property
+    def numbers(self) -> int:
+        """How many of the first cells are numbers."""
+        return sum(is_number(cell) for _, row in self.rows[:_FEW] for cell in row[:_FEW])
+
+    @property
+    def has_values(self) -> bool:
+        """Whether there are several rows, and a column is mostly values: prose has none."""
+        columns = zip(*self.regular, strict=True)
+        half = len(self.regular) / 2
+        return len(self.rows) >= _FEWEST_LINES and any(
+            sum(map(is_value, column)) > half for column in columns
+        )
 
 
 def _is_whole(cell: str) -> bool:
-    """Return whether a cell holds no delimiter, and no half of a quotation."""
+    """Return whether a cell holds no delimiter and no half of a quotation."""
     if not _MARKS.isdisjoint(cell):
         return is_number(cell) or _INDIAN.fullmatch(cell) is not None
     return not _is_half_quoted(cell)
 
 
 def _is_half_quoted(cell: str) -> bool:
-    """Return whether a quotation begins or ends in a cell of several words, and not both."""
     return cell.count('"') % 2 == 1 and BLANK in cell
 
 
-def _numbers(rows: Sequence[Record]) -> int:
-    return sum(is_number(cell) for _, row in rows[:_FEW] for cell in row[:_FEW])
-
-
-def _strokes(ruler: str) -> tuple[int, ...]:
-    """Return where the strokes of a ruler begin; the first cell begins with the line."""
-    _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", ruler))
-    return (0, *starts)
-
-
-def _by_blanks(
-    text: str, whole: bool, found: Dialect, best: float, strokes: tuple[int, ...] = ()
-) -> Dialect:
-    """Take runs of blanks for the delimiter, or the places of the cells, where that fits better."""
-    blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
-    rows = cut(text, whole, blanks)
-    by_blanks, width = fit(rows)
-    if len(rows) < _LEAST_LINES or not _holds_values(rows, width):
-        by_blanks = 0.0
-    is_unlikely = max(best, by_blanks) < _LIKELY or _has_long_names(text, rows, width)
-    for edges in filter(None, [strokes, _edges(text) if is_unlikely else ()]):
-        placed = dataclasses.replace(found, delimiter=BLANK, quote="", edges=edges)
-        rows = cut(text, whole, placed)
-        by_place, width = fit(rows)
-        # What a ruler shows need not be seen in the cells.
-        if by_place > max(best, by_blanks) and (edges is strokes or _holds_values(rows, width)):
-            return placed
-    if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
-        return found  # cells of words that hold delimiters, separated by one all the same
-    return blanks if by_blanks > best else found
-
-
-def _cuts_alike(rows: Sequence[Record]) -> bool:
-    """Return whether a mark cuts all rows into as many cells, several, and not all quotations."""
-    return (
-        len({len(row) for _, row in rows}) == 1
-        and modal_width(rows) > 1
-        and not all(any(map(_is_half_quoted, row)) for _, row in rows)
+def detect_separators(text: str, whole: bool, given: dict[str, str], skip: int) -> Dialect:
+    """Detect delimiter, quotation mark, escape and places of columns; some may be ``given``."""
+    text, whole = (
+        (text, whole) if len(text) <= _MOST_CHARACTERS else (text[:_MOST_CHARACTERS], False)
     )
+    strokes = _STROKES.search(text)
+    text = _OTHER_LINES.sub("", text)
+
+    def dialect(mark: str, edges: tuple[int, ...] = ()) -> Dialect:
+        quote = "" if edges else given.get("quote", _quote(text, mark))
+        return Dialect(delimiter=mark, quote=quote, skip=skip, edges=edges)
+
+    def candidate(mark: str, edges: tuple[int, ...] = ()) -> _Candidate:
+        return _Candidate(text, whole, dialect(mark, edges))
+
+    if "delimiter" in given:
+        found = dialect(given["delimiter"])
+    else:
+        usual = [candidate(mark) for mark in DELIMITERS]
+        top = max((one.score, one.width) for one in usual)
+        alike = [one for one in usual if (one.score, one.width) == top]
+        # Of equals, the one that separates numbers from words, then the first.
+        best = max(alike, key=lambda one: one.numbers) if top[0] else usual[0]
+        if best.score < 1:
+            best = _best_of(best, candidate, text, strokes[0] if strokes else "")
+        found = best.dialect
+    found.check()
+    return dataclasses.replace(found, escape=_escape(text, whole, found))
 
 
-def _has_long_names(text: str, rows: Sequence[Record], width: int) -> bool:
-    """Return whether names have several words and are separated by two or more blanks."""
-    if len(rows[0][1]) <= width or any(len(row) != width for _, row in rows[1:]):
+def _best_of(
+    usual: _Candidate, candidate: Callable[..., _Candidate], text: str, strokes: str
+) -> _Candidate:
+    """Return the best of the usual delimiter, runs of blanks, places, and rare delimiters."""
+    blanks = candidate(BLANK)
+    # A delimiter that cuts all rows alike may be next to others in cells of words.
+    is_outvoted = usual.cuts_all and blanks.score < 1
+    others = [blanks] if blanks.has_values and not is_outvoted else []
+    if strokes:
+        # The first cell begins with the line.
+        _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", strokes))
+        others.append(candidate(BLANK, (0, *starts)))
+    is_likely = max(one.score for one in [usual, *others]) >= _LIKELY
+    if (not is_likely or _has_long_names(text, blanks)) and (edges := _edges(text)):
+        placed = candidate(BLANK, edges)
+        others += [placed] if placed.has_values else []
+    best = max([usual, *others], key=lambda one: one.score)
+    if not usual.score and best.dialect.delimiter != BLANK:
+        rare = (candidate(mark) for mark in _RARE)
+        best = next((one for one in rare if one.score >= _SURE and one.has_values), best)
+    return best
+
+
+def _has_long_names(text: str, blanks: _Candidate) -> bool:
+    """Return whether only names have several words, and wide gaps between them."""
+    (line, names), *others = blanks.rows
+    if len(names) <= blanks.width or any(len(row) != blanks.width for _, row in others):
         return False
-    return len(re.split(r"\s{2,}", text.split("\n")[rows[0][0] - 1].strip())) == width
-
-
-def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
-    """Take a mark that cuts nearly all rows alike, where no usual one cuts any."""
-    for mark in _RARE:
-        rare = dataclasses.replace(found, delimiter=mark)
-        rows = cut(text, whole, rare)
-        share, width = fit(rows)
-        if share >= _SURE and len(rows) >= _LEAST_LINES and _holds_values(rows, width):
-            return rare
-    return found
-
-
-def _holds_values(rows: Sequence[Record], width: int) -> bool:
-    """Return whether at least one column is mostly of values: prose has none."""
-    regular = [row for _, row in rows if len(row) == width]
-    return any(
-        sum(is_value(row[k]) for row in regular) > len(regular) / 2 for k in range(max(width, 0))
-    )
+    return len(re.split(r"\s{2,}", text.split("\n")[line - 1].strip())) == blanks.width
 
 
 def _edges(text: str) -> tuple[int, ...]:
-    """Find where columns begin that are blank above and below each other; none if that is few."""
-    lines = [line.rstrip() for line in text.split("\n") if line.strip()][:500]
-    for titles in range(min(6, max(0, len(lines) - _LEAST_LINES))):
+    """Return where columns begin that have blanks in front in all rows; empty if there are none."""
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()][:_LAYOUT_LINES]
+    for titles in range(min(_MOST_TITLES, max(0, len(lines) - _FEWEST_LINES))):
         body = lines[titles:]
         if any("\t" in line for line in body):
             return ()
-        length = max(map(len, body))
-        padded = [line.ljust(length) for line in body]
-        used = [
-            any(column) for column in zip(*(map(_is_ink, line) for line in padded), strict=True)
-        ]
-        starts = [k for k in range(length) if used[k] and (k == 0 or not used[k - 1])]
-        # Words of a cell may all end at one place: there is no name above the next ones.
-        ends = [*starts[1:], length]
-        places = [
-            (i, j)
-            for i, j in zip(starts, ends, strict=True)
-            if padded[0][i:j].strip() or i == starts[0]
-        ]
-        edges, is_one_name = list[int](), False
-        for i, j in places:
-            edges += [] if is_one_name else [i]
-            # Below the first words of a name there may be nothing.
-            is_one_name = padded[0][j - 2 : j - 1].strip() != "" and not any(
-                line[i:j].strip() for line in padded[1:]
-            )
+        edges = _starts(body)
         if len(edges) > 1:
-            return (0, *edges[1:])
+            return () if titles and _cuts_words(lines[titles - 1], edges) else edges
     return ()
 
 
-def _is_ink(character: str) -> bool:
-    return character != " "
+def _starts(body: Sequence[str]) -> tuple[int, ...]:
+    """Return where cells begin, from the columns of characters that are blank in all lines."""
+    length = max(map(len, body))
+    padded = [line.ljust(length) for line in body]
+    used = [any(c != BLANK for c in column) for column in zip(*padded, strict=True)]
+    starts = [k for k in range(length) if used[k] and (k == 0 or not used[k - 1])]
+    # Where words of a cell all end at one place, the next ones have no name above.
+    places = [
+        (i, j)
+        for i, j in zip(starts, [*starts[1:], length], strict=True)
+        if padded[0][i:j].strip() or i == starts[0]
+    ]
+    edges, is_one_name = list[int](), False
+    for i, j in places:
+        edges += [] if is_one_name else [i]
+        # Below the first words of a name there may be nothing.
+        ends_in_ink = padded[0][j - 2 : j - 1].strip() != ""
+        is_one_name = ends_in_ink and not any(line[i:j].strip() for line in padded[1:])
+    return (0, *edges[1:])
+
+
+def _cuts_words(names: str, edges: Sequence[int]) -> bool:
+    """Return whether most edges are within words of the names."""
+    cuts = sum(names[edge - 1 : edge + 1].strip(BLANK)[1:] != "" for edge in edges[1:])
+    return 2 * cuts > len(edges) - 1
 
 
 def _quote(text: str, delimiter: str) -> str:
     d = r"\s" if delimiter == BLANK else re.escape(delimiter)
     text = text[:65536]
 
-    def wrapped(quote: str) -> int:
-        cell = rf"(?:^|{d}) ?{quote}(?:[^{quote}]|{quote}{quote})*{quote}(?={d}|$)"
+    def quoted(quote: str) -> int:
+        cell = rf"(?:^|{d}) ?{quote}(?:[^{quote}\\]|\\.|{quote}{quote})*{quote}(?={d}|$)"
         return len(re.findall(cell, text, re.MULTILINE))
 
-    return "'" if wrapped("'") > wrapped('"') and delimiter != "'" else '"'
+    return "'" if quoted("'") > quoted('"') and delimiter != "'" else '"'
 
 
 def _escape(text: str, whole: bool, dialect: Dialect) -> str:
-    """Return a backslash if fewer rows are astray where it protects marks inside cells."""
+    """Return a backslash if fewer rows are irregular where it protects marks inside cells."""
     marks = (
         [dialect.quote] if dialect.delimiter == BLANK else [dialect.quote, dialect.delimiter, "\n"]
     )
     if dialect.edges or not any(f"\\{mark}" in text for mark in filter(None, marks)):
         return ""
-    ways = [dataclasses.replace(dialect, escape=escape) for escape in ("\\", "")]
-    rows = [cut(text, whole, way) for way in ways]
-    width = modal_width(rows[0])
-    astray = []
-    for way, some in zip(ways, rows, strict=True):
+    width, irregular = 0, list[tuple[int, int]]()
+    for escape in ("\\", ""):
+        way = dataclasses.replace(dialect, escape=escape)
+        rows = cut(text, whole, way)
+        width = width or modal_width(rows)
         cutter = Cutter(way)
         collections.deque(cutter.rows(text.split("\n")), maxlen=0)
-        astray.append((sum(len(row) != width for _, row in some), cutter.irregular))
-    protected, plain = astray
-    return "\\" if width > 1 and (protected < plain and protected[1] <= plain[1]) else ""
+        irregular.append((sum(len(row) != width for _, row in rows), cutter.irregular))
+    protected, plain = irregular
+    return "\\" if width > 1 and protected < plain and protected[1] <= plain[1] else ""
 
 
-def find_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
-    """Find what remarks between the rows begin with, and their lines, counted from 1.
+def detect_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
+    """Detect what comments between the rows begin with, and their lines, counted from 1.
 
-    No row of the table may begin so, but the one with the names.
+    No row of the table but the names may begin with it.
     """
     lines = text.split("\n")
     width = modal_width(cut(text, False, dialect))
-    ruled = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
-    for mark in (*_COMMENTS, *ruled[:1]):
+    rules = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
+    plain = dataclasses.replace(dialect, skip=0)
+    for mark in (*_COMMENTS, *rules[:1]):
         if mark == dialect.delimiter:
             continue
         marked = [k for k, line in enumerate(lines) if line.lstrip().startswith(mark)]
         marked = [k for k in marked if k >= dialect.skip]
         if not marked or (len(marked) > len(lines) / 2 and len(marked) > len(lines) - 3):
             continue
-        plain = dataclasses.replace(dialect, skip=0)
-        rest = [k for k in marked if not _is_leading(k, marked, lines)]
-        regular = [k for k in rest if len(_only(lines[k], plain)) == width]
-        if not regular or mark in ruled:
+        first_row = _first_row(lines, {*marked})
+        widths = (_count_cells(lines[k], plain) for k in marked if k > first_row)
+        if mark in rules or not any(count == width for count in widths):
             return mark, [k + 1 for k in marked]
     return "", []
 
 
-def _is_leading(k: int, marked: Sequence[int], lines: Sequence[str]) -> bool:
-    known = set(marked)
-    return all(j in known or not lines[j].strip() for j in range(k))
+def _first_row(lines: Sequence[str], marked: set[int]) -> int:
+    rows = (k for k, line in enumerate(lines) if line.strip() and k not in marked)
+    return next(rows, len(lines))
 
 
-def _only(line: str, dialect: Dialect) -> Row:
-    return next((cells for _, cells in Cutter(dialect).rows([line])), [])
+def _count_cells(line: str, dialect: Dialect) -> int:
+    return next((len(cells) for _, cells in Cutter(dialect).rows([line])), 0)
 
 
 def uncommented(line: str, mark: str) -> str:
-    """Return a line of remarks without what it begins with."""
+    """Return a comment without its mark, and without words such as "Fields:" before names."""
     bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
-    return _NAMES_COME.sub("", bare, count=1) if _NAMES_COME.match(bare) else bare
+    return _NAMES_FOLLOW.sub("", bare, count=1) if _NAMES_FOLLOW.match(bare) else bare

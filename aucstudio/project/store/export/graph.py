@@ -212,8 +212,9 @@ class _GraphWriter(ScorerVisitor[str]):
     def fourier(self, scorer: FourierScorer, X: str) -> str:
         add, constant = self._graph.add, self._graph.constant
         turned = add("MatMul", X, constant(scorer.frequencies.T))
-        angles = add("Add", turned, constant(scorer.phases))
-        return add("MatMul", add("Cos", angles), constant(scorer.weights))
+        # A shifted sine: ONNX Runtime before 1.30 has no cosine of doubles.
+        angles = add("Add", turned, constant(scorer.phases + np.pi / 2))
+        return add("MatMul", add("Sin", angles), constant(scorer.weights))
 
     def trees(self, scorer: EnsembleScorer, X: str) -> str:
         """Add the trees; node p of the scorer is both node p and leaf p of the operator."""

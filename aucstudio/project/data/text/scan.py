@@ -1,0 +1,298 @@
+"""One pass over the bytes of a file: fingerprint, line ends, encoding, and what cannot be text."""
+
+from __future__ import annotations
+
+import codecs
+import concurrent.futures
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from aucstudio.project.data.paths import require_file, unreadable
+from aucstudio.project.data.text.records import LONGEST_ROW
+from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.words import bytes_words
+
+Advance = Callable[[float], None]
+
+CHUNK = 1 << 20
+SAMPLE = 1 << 16
+SAMPLE_LINES = 20
+# So many control characters, or NUL bytes of this share, are slips in a text.
+_SLIPS, _FEW = 5, 0.01
+_LF = 10
+_CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
+# Byte-order marks, blanks and line ends.
+_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_OTHER_FILES = (
+    (b"PK\x03\x04", "a spreadsheet or a zip archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"SQLite format 3", "a database"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scan:
+    """What one pass over a file's bytes found.
+
+    Attributes
+    ----------
+    sha256 : str
+    encoding : str or None
+        "utf-8", "utf-16" or "utf-32" if the bytes leave no doubt.
+    odd : bytes
+        The first chunk that is not UTF-8.
+    uniform : bool
+        Whether all lines end in LF, or all in CR LF.
+    lines : int
+        The number of lines, or a few more.
+    lookalikes : bool
+        Whether :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES` are below the first line.
+    damaged : bool
+        Whether a byte-order mark says UTF-8 and some bytes are not.
+    nuls : int
+        The number of NUL bytes in a file that should have none.
+    """
+
+    sha256: str
+    encoding: str | None
+    odd: bytes
+    uniform: bool
+    lines: int
+    lookalikes: bool
+    damaged: bool = False
+    nuls: int = 0
+
+
+def scan(path: Path, progress: Advance, delimiter: str = "") -> Scan:
+    """Read a file once from end to end; a given ``delimiter`` may be any character.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, cannot be read, is empty, or is not text.
+    """
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            return _scan(path, file, progress, delimiter)
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror}); choose a file that you may read"
+        raise unreadable(path, reason) from error
+
+
+def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan:
+    size = max(path.stat().st_size, 1)
+    head = file.read(SAMPLE)
+    file.seek(0)
+    if not head.strip(_BLANK):
+        raise unreadable(path, "is empty; choose a file with a table in it")
+    encoding = _encoding_of(head)
+    may_be_utf8 = encoding in (None, "utf-8")
+    if may_be_utf8:
+        _refuse_binary(path, head, delimiter)
+    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
+    odd, counter, done, nuls = b"", _Counter(), 0, 0
+    # The digest takes as long as all the rest, and another processor's time.
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        for chunk in _with_short_lines(path, chunks(file)):
+            digested = pool.submit(digest.update, chunk)
+            counter.add(chunk)
+            if may_be_utf8:
+                odd = odd or _invalid_utf8(decoder, chunk)
+                nuls += chunk.count(0) if b"\0" in chunk else 0
+            done += len(chunk)
+            progress(min(done / size, 1.0))
+            digested.result()
+    if nuls - _padding(path) > max(_SLIPS, _FEW * size):
+        raise _binary(path, "holds NUL bytes")
+    if may_be_utf8 and not odd and _invalid_utf8(decoder, b"", final=True):
+        odd = head
+    return Scan(
+        digest.hexdigest(),
+        "utf-8" if encoding is None and not odd else encoding,
+        odd or head,
+        counter.uniform,
+        counter.lines,
+        counter.lookalikes,
+        bool(odd) and encoding == "utf-8",
+        nuls,
+    )
+
+
+def _with_short_lines(path: Path, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces of a file; InputError if a line in it is too long for a row."""
+    start = end = 0
+    for piece in pieces:
+        yield piece
+        mark = b"\n" if b"\n" in piece else b"\r"
+        first = piece.find(mark)
+        # A line within one piece is short.
+        if first >= 0:
+            _refuse_long_line(path, start, end + first)
+            start = end + piece.rfind(mark) + 1
+        end += len(piece)
+    _refuse_long_line(path, start, end)
+
+
+def _refuse_long_line(path: Path, start: int, end: int) -> None:
+    if end - start <= LONGEST_ROW:
+        return
+    counter, left = _Counter(), start
+    with path.open("rb") as file:
+        while left and (piece := file.read(min(left, CHUNK))):
+            counter.add(piece)
+            left -= len(piece)
+    sizes = {"length": bytes_words(end - start), "longest": bytes_words(LONGEST_ROW)}
+    raise input_error("line_too_long", file=path, line=counter.lines, **sizes)
+
+
+def _padding(path: Path) -> int:
+    """Count the NUL bytes at the end of a file, as instruments fill up their logs."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - CHUNK))
+        tail = file.read()
+    return len(tail) - len(tail.rstrip(b"\0"))
+
+
+def chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of a file in chunks."""
+    return iter(lambda: file.read(CHUNK), b"")
+
+
+def _invalid_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
+    if chunk.isascii() and not decoder.getstate()[0]:
+        return b""
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError:
+        return chunk or b"\xff"
+    return b""
+
+
+class _Counter:
+    """Counts line ends over chunks, and looks for what only DuckDB would take for numbers."""
+
+    def __init__(self) -> None:
+        self.lookalikes = False
+        self._crlf = self._lf = self._cr = 0
+        self._last, self._is_below_names = b"", False
+
+    def add(self, chunk: bytes) -> None:
+        # Counting as numbers takes a fifth of counting as bytes; a search for one byte is fast.
+        self._lf += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == _LF))
+        if b"\r" in chunk:
+            self._cr += chunk.count(b"\r")
+            self._crlf += chunk.count(b"\r\n")
+        self._crlf += self._last == b"\r" and chunk[:1] == b"\n"
+        # Names of columns may hold anything.
+        piece = self._last + chunk if self._is_below_names else chunk.partition(b"\n")[2]
+        if not self.lookalikes:
+            self.lookalikes = b"_" in piece or (b"+" in piece and b"+-" in piece)
+        self._is_below_names = self._is_below_names or b"\n" in chunk
+        self._last = chunk[-1:]
+
+    @property
+    def lines(self) -> int:
+        return self._lf + self._cr - self._crlf + 1
+
+    @property
+    def uniform(self) -> bool:
+        return self._cr == self._crlf and self._crlf in (0, self._lf)
+
+
+def _encoding_of(head: bytes) -> str | None:
+    """Return the encoding that a byte-order mark or NUL bytes show."""
+    for mark, name in _BOMS:
+        if head.startswith(mark):
+            return name
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if max(even, odd) <= 0.3 * len(head) / 2 or (even and odd):
+        return None
+    return "utf-16-be" if even else "utf-16-le"
+
+
+def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
+    for magic, what in _OTHER_FILES:
+        if head.startswith(magic):
+            raise _binary(path, f"is {what}")
+    head = head.rstrip(b"\0")
+    unusual = bytes(set(_CONTROL) - set(delimiter.encode()) - _control_delimiters(head))
+    controls = len(head) - len(head.translate(None, unusual))
+    if controls > max(_SLIPS, _FEW * len(head)):
+        raise _binary(path, "holds control characters")
+
+
+def _control_delimiters(head: bytes) -> set[int]:
+    """Return the control characters that are equally frequent in all lines, as databases write."""
+    lines = head.split(b"\n")[:SAMPLE_LINES][:-1]
+    counts = {mark: {line.count(mark) for line in lines} for mark in (b"\x01", b"\x1f")}
+    return {mark[0] for mark, found in counts.items() if len(found) == 1 and 0 not in found}
+
+
+def _binary(path: Path, what: str) -> InputError:
+    return unreadable(path, f"{what} and is not a text table; save it as CSV first")
+
+
+def last_open_quote(path: Path) -> tuple[int, int] | None:
+    """Return where the last quotation mark of a file opens a cell, which is never closed.
+
+    Returns
+    -------
+    pair of int, or None
+        The line, counted from 1, and the bytes from the mark to the end of the file.
+    """
+    with path.open("rb") as file:
+        end = size = file.seek(0, 2)
+        while end:
+            start = max(0, end - CHUNK)
+            file.seek(start)
+            mark = file.read(end - start).rfind(b'"')
+            if mark >= 0:
+                place = start + mark
+                file.seek(max(0, place - 1))
+                before = file.read(1) if place else b"\n"
+                is_open = before in b",;\t|\n"
+                return (lines_at(path, [place])[0], size - place) if is_open else None
+            end = start
+    return None
+
+
+def holds_blank_lines(path: Path) -> bool:
+    """Return whether a file whose lines all end alike may have blank lines."""
+    with path.open("rb") as file:
+        last = b"\n"
+        for chunk in chunks(file):
+            piece = last + chunk
+            if b"\n\n" in piece or b"\n\r\n" in piece:
+                return True
+            last = piece[-2:]
+    return False
+
+
+def lines_at(path: Path, offsets: list[int]) -> list[int]:
+    """Return the lines, counted from 1, in which the text at some byte offsets begins."""
+    lines, line, place = [], 1, 0
+    with path.open("rb") as file:
+        for offset in sorted(offsets):
+            while place < offset and (chunk := file.read(min(CHUNK, offset - place))):
+                line += chunk.count(b"\n")
+                place += len(chunk)
+            here = file.read(CHUNK)
+            file.seek(place)
+            # DuckDB counts blank lines as part of the row below.
+            blank = len(here) - len(here.lstrip(b"\r\n"))
+            lines.append(line + here[:blank].count(b"\n"))
+    return lines
