@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference
 from aucstudio.engine.params import declared_params
-from aucstudio.project.results.comparability import why_not_comparable
+from aucstudio.notices import Notice
+from aucstudio.project.results.comparability import difference
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -104,8 +105,8 @@ class PairComparison:
         Measure of ``a`` minus that of ``b`` with its 95 % interval.
     p, p_corrected : float
         Two-sided; the second corrected for all pairs compared at once.
-    refused : str
-        The reason where nothing was computed; the numbers are NaN then.
+    refused : Notice or None
+        Why nothing was computed; the numbers are NaN then.
     correction : {"holm", "bonferroni", "none"}
     reason : str
         Why a difference was computed but not tested; empty where it was.
@@ -120,7 +121,7 @@ class PairComparison:
     high: float = math.nan
     p: float = math.nan
     p_corrected: float = math.nan
-    refused: str = ""
+    refused: Notice | None = None
     correction: str = HOLM
     reason: str = ""
     alike: bool = False
@@ -152,6 +153,7 @@ class PairComparison:
         correction, p = values.pop("correction"), values.pop("p_corrected")
         if correction != UNCORRECTED:
             values[f"p_{correction}"] = p
+        values["refused"] = str(self.refused or "")
         return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
 
 
@@ -280,7 +282,7 @@ def compare_runs(
     """
     band = (0.0, 1.0) if measure == AUC else band
     pairs = list(itertools.combinations(runs, 2))
-    refusals = [why_not_comparable(a, b) for (_, a), (_, b) in pairs]
+    refusals = [difference(a, b) for (_, a), (_, b) in pairs]
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
     tests = iter(pair_tests(sound, band, progress, workers))
     found = [

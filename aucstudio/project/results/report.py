@@ -170,7 +170,7 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
 
 
 def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
-    why = pair.refused or pair.reason or ("Identical rankings" if pair.alike else "")
+    why = str(pair.refused or pair.reason) or ("Identical rankings" if pair.alike else "")
     return (
         f"{pair.a} − {pair.b}",
         figure_words(pair.difference),

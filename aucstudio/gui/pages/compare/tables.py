@@ -142,7 +142,7 @@ def pair_row(pair: PairComparison) -> Row:
 
 def _better(pair: PairComparison) -> str:
     if pair.refused:
-        return pair.refused
+        return str(pair.refused)
     if math.isnan(pair.p):
         return pair.reason or "too few rows to test"
     if pair.alike:
