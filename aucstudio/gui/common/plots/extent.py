@@ -67,7 +67,9 @@ class Extent:
         self._set_free()
         for axis, whole in enumerate(self.whole):
             if whole is None and self.can_move(axis):
-                self._box.enableAutoRange(axis=axis)
+                # A linked axis that followed its own items would hold the other plot's range.
+                if self._box.linkedView(axis) is None:
+                    self._box.enableAutoRange(axis=axis)
             elif whole is not None:
                 self._box.setRange(**{f"{SIDES[axis]}Range": whole}, padding=0)
                 self._limit(axis, whole)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtWidgets import QWidget
 
@@ -15,15 +17,13 @@ _BETWEEN = "   "  # what parts of the words may be put on lines of their own
 
 
 class Readout(PlainLabel):
-    """Words at the pointer, inside the plot that they are about and on the side with room.
-
-    It lies over the plot and is no part of its picture.
+    """A text at the pointer, over the plot that it describes; not part of saved pictures.
 
     Parameters
     ----------
     name, accessible : str
     owner : QWidget
-        Has it until it is shown over a plot.
+        Its parent until it is first shown over a plot.
     """
 
     def __init__(self, name: str, accessible: str, owner: QWidget) -> None:
@@ -38,6 +38,19 @@ class Readout(PlainLabel):
 
     def text(self) -> str:
         return self._words
+
+    def watch(self, plot: Plot, describe: Callable[[QPointF], str]) -> Readout:
+        """Show the description of a position at the pointer, if it is not empty; return this."""
+
+        def on_hover(place: QPointF | None) -> None:
+            words = "" if place is None else describe(place)
+            if place is not None and words:
+                self.show_at(plot, place, words)
+            else:
+                self.show_nothing()
+
+        plot.hovered.connect(on_hover)
+        return self
 
     def show_at(self, plot: Plot, place: QPointF, words: str) -> None:
         """Show a text next to a position in a plot."""
@@ -58,12 +71,12 @@ class Readout(PlainLabel):
         return super().eventFilter(watched, event)
 
     def show_nothing(self) -> None:
-        """Take the words away."""
+        """Hide the text."""
         self._words = ""
         self.hide()
 
     def _beside(self, place: QPoint, plot: QWidget) -> QPoint:
-        """Return the corner from which all is inside: right of a place and above it if may be."""
+        """Return the position of the text in the plot: right of and above a place if possible."""
         left = place.x() + _APART
         if left + self.width() > plot.width():
             left = place.x() - _APART - self.width()

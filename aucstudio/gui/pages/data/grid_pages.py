@@ -74,7 +74,7 @@ class GridPage(QWidget):
         self.image = pg.ImageItem()
         self.plot.addItem(self.image)
         self.readout = Readout(f"{plot}_readout", "Square at the pointer", self.plot)
-        self.plot.hovered.connect(self._on_hover)
+        self.readout.watch(self.plot, self._describe_at)
         self.plot.clicked.connect(self._on_click)
         self.hint = hint_label(f"{name}_hint")
         self.hint.hide()
@@ -164,12 +164,9 @@ class GridPage(QWidget):
         inside = 0 <= column < self._size[0] and 0 <= line < self._size[1]
         return (column, line) if inside else None
 
-    def _on_hover(self, place: QPointF | None) -> None:
-        square = None if place is None else self._square(place)
-        if place is None or square is None:
-            self.readout.show_nothing()
-        else:
-            self.readout.show_at(self.plot, place, self.describe(*square))
+    def _describe_at(self, place: QPointF) -> str:
+        square = self._square(place)
+        return "" if square is None else self.describe(*square)
 
     def _on_click(self, place: QPointF) -> None:
         square = self._square(place)

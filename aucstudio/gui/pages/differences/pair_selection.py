@@ -22,7 +22,7 @@ class Pointing:
     """Selects pairs and rows in a plot, in sync with the focus of the session."""
 
     def __init__(self, plot: Plot, marked: MarkedPairs, panel: PairPanel, session: Session) -> None:
-        self._plot, self._marked, self._panel, self._session = plot, marked, panel, session
+        self._marked, self._panel, self._session = marked, panel, session
         self._picture: PlanePicture | None = None
         # The pair of the focus, if the subject has it.
         self._pair: tuple[int, int] | None = None
@@ -31,7 +31,8 @@ class Pointing:
         panel.stepped.connect(self.step)
         panel.closed.connect(lambda: session.point_at(pair=None))
         panel.data_asked.connect(lambda: session.show_rows(session.focus.pair or ()))
-        plot.hovered.connect(self.hover)
+        self.readout.watch(plot, self._describe_at)
+        plot.hovered.connect(lambda place: self._marked.hover(self._under(place)))
         plot.clicked.connect(self.click)
 
     def forget(self) -> None:
@@ -75,18 +76,17 @@ class Pointing:
 
     # ------------------------------------------------------------- the pointer
 
-    def hover(self, place: QPointF | None) -> None:
-        """Name the pair at a place."""
-        if self._picture is None:
-            return
-        rows = NO_PAIRS if place is None else self._marked.nearest(place)
-        self._marked.hover(rows)
-        if place is not None and rows.size:
-            positive, negative = (int(k) for k in rows[:, 0])
-            words = pair_words(self._picture, positive, negative)
-            self.readout.show_at(self._plot, place, words)
-        else:
-            self.readout.show_nothing()
+    def _under(self, place: QPointF | None) -> Index:
+        """Return the pair at a place, as one column; may be empty."""
+        has_pairs = place is not None and self._picture is not None
+        return self._marked.nearest(place) if place is not None and has_pairs else NO_PAIRS
+
+    def _describe_at(self, place: QPointF) -> str:
+        rows = self._under(place)
+        if self._picture is None or not rows.size:
+            return ""
+        positive, negative = (int(k) for k in rows[:, 0])
+        return pair_words(self._picture, positive, negative)
 
     def click(self, place: QPointF) -> None:
         """Select the pair at a place."""

@@ -24,8 +24,7 @@ from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import GAP
-from aucstudio.project.explain.trees import plain_number
+from aucstudio.project.explain.pair_detail import cell_words
 from aucstudio.project.geometry.sampling import Sample, thinned
 from aucstudio.project.runs.experiments.experiment import Band
 
@@ -80,7 +79,7 @@ class RowMarks:
         self.names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
         self.readout = Readout("row_readout", "Row at the pointer", plot)
-        plot.hovered.connect(self.hover)
+        self.readout.watch(plot, self._describe_at)
         plot.clicked.connect(self.click)
 
     @property
@@ -137,13 +136,16 @@ class RowMarks:
 
     # ------------------------------------------------------------- the pointer
 
-    def hover(self, place: QPointF | None) -> None:
-        """Name the row at a place."""
-        row = None if place is None else self._under(place)
-        if place is None or row is None or self._picture is None:
-            self.readout.show_nothing()
-        else:
-            self.readout.show_at(self._plot, place, self._words(self._picture.sample, row))
+    def _describe_at(self, place: QPointF) -> str:
+        row = self._under(place)
+        if row is None or self._picture is None:
+            return ""
+        sample = self._picture.sample
+        name = self.names[0 if sample.positive[row] else 1]
+        words = f"{self._row} {int(sample.numbers[row]) + 1:,}: {name}"
+        if sample.scores is None:
+            return words
+        return f"{words}\nscore {float(sample.scores[row]):.4g}".replace("-", "−")
 
     def click(self, place: QPointF) -> None:
         """Choose the row at a place, or none."""
@@ -157,13 +159,6 @@ class RowMarks:
             return None
         found = self._plot.nearest(self._picture.places[self._kept], place, _NEAR)
         return None if found is None else int(self._kept[found])
-
-    def _words(self, sample: Sample, place: int) -> str:
-        name = self.names[0 if sample.positive[place] else 1]
-        words = f"{self._row} {int(sample.numbers[place]) + 1:,}: {name}"
-        if sample.scores is None:
-            return words
-        return f"{words}\nscore {float(sample.scores[place]):.4g}".replace("-", "−")
 
 
 def _small_classes(positive: Mask, few: int) -> Index:
@@ -208,7 +203,7 @@ class RowPanel(QWidget):
     def show_row(self, table: Table, row: int, heading: str) -> None:
         """Show a row of the table."""
         known = [
-            f"{column.name} {_cell(column.values[row])}"
+            f"{column.name} {cell_words(column, row)}"
             for column in table.columns
             if column.role in ("number", "category", "group")
         ]
@@ -219,9 +214,3 @@ class RowPanel(QWidget):
         self.cells.setText(" · ".join(known[:_MOST]) + more)
         plain_tooltip(self.cells, "\n".join(known))
         self.show()
-
-
-def _cell(value: object) -> str:
-    if value is None or value != value:
-        return GAP
-    return plain_number(value, 6) if isinstance(value, float) else str(value)

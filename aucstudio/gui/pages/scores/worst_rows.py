@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
+from aucstudio.project.explain.pair_detail import cell_words
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.words import class_words
 
@@ -185,10 +186,4 @@ def row_cells(table: Table, row: int) -> list[tuple[str, str]]:
     """Return the name and the cell of every column but the ignored ones, the label first."""
     columns = [column for column in table.columns if column.role != "ignore"]
     columns.sort(key=lambda column: column.role != "label")
-    return [(column.name, _cell(column.kind, column.values[row])) for column in columns]
-
-
-def _cell(kind: str, value: object) -> str:
-    if value is None or value != value:  # NaN
-        return "–"
-    return f"{value:.6g}".replace("-", "−") if kind == "number" else str(value)
+    return [(column.name, cell_words(column, row)) for column in columns]

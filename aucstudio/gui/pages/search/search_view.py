@@ -110,7 +110,7 @@ class SearchView(PageView):
             "use_candidate_button", "&Use these settings", "", self._on_use
         )
         for picture in (self.profile, self.heat):
-            picture.plot.hovered.connect(self._on_hover)
+            self.hover.watch(picture.plot, self._describe_at)
             picture.plot.clicked.connect(self._on_click)
 
     def _lay_out(self) -> None:
@@ -324,12 +324,8 @@ class SearchView(PageView):
         title = METHODS[experiment.method].title
         self.session.told.emit(f"{title} is set to {self._words(self.chosen)}")
 
-    def _on_hover(self, place: QPointF | None) -> None:
-        candidate = None if place is None else self._picture().candidate_at(place)
-        if place is None or candidate is None:
-            self.hover.show_nothing()
-        else:
-            self.hover.show_at(self.figure(), place, self._candidate_words(candidate))
+    def _describe_at(self, place: QPointF) -> str:
+        return self._candidate_words(self._picture().candidate_at(place))
 
     def _on_click(self, place: QPointF) -> None:
         candidate = self._picture().candidate_at(place)
