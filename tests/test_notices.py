@@ -17,12 +17,19 @@ PLACE = {"file", "line", "column", "setting"}
 
 
 def used_codes():
-    """Return every text of the program that is a code of the catalogue."""
+    """Return the codes in the program's source; texts for one or several come with their code."""
     trees = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
-    constants = (
-        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)
-    )
-    return {node.value for node in constants if isinstance(node.value, str)} & set(entries())
+    constants = {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return {
+        code
+        for code in entries()
+        if constants & {code, code.removesuffix("_one"), code.removesuffix("_several")}
+    }
 
 
 def calls():

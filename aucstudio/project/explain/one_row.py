@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column, spell_cell, without
 from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.table import Table
@@ -220,21 +221,15 @@ _NAMED = 3
 
 def headline(detail: RowDetail, number: int, others: str) -> str:
     """Describe the difference of a score from the mean, and its main contributions."""
-    gap = detail.score - detail.mean
-    if gap == 0:
-        return (
-            f"Row {number:,} scores {_signed(detail.score, plain=True)}, the same as {others} "
-            "on average."
-        )
-    side = "above" if gap > 0 else "below"
-    most = [part for part in detail.parts if part.contribution * gap > 0][:_NAMED]
-    first = (
-        f"Row {number:,} scores {_signed(detail.score, plain=True)}, "
-        f"{plain_number(abs(gap), 3)} {side} the mean score of {others}"
-    )
-    if not most:
-        return f"{first}."
-    return f"{first}: {', '.join(map(named, most))}."
+    difference = detail.score - detail.mean
+    score = f"Row {number:,} scores {_signed(detail.score, plain=True)}"
+    if difference == 0:
+        return f"{score}, the same as {others} on average."
+    side = "above" if difference > 0 else "below"
+    most = [part for part in detail.parts if part.contribution * difference > 0][:_NAMED]
+    named_parts = f": {', '.join(map(named, most))}" if most else ""
+    size = plain_number(abs(difference), 3)
+    return f"{score}, {size} {side} the mean score of {others}{named_parts}."
 
 
 def named(part: Contribution) -> str:
@@ -242,36 +237,24 @@ def named(part: Contribution) -> str:
     return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
 
-def about(detail: RowDetail) -> Iterator[str]:
-    """Describe opposite contributions, precision and the rows compared with."""
-    gap = detail.score - detail.mean
-    against = [part for part in detail.parts if part.contribution * gap < 0][:_NAMED]
-    if against:
-        yield f"Against it: {', '.join(map(named, against))}."
+def about(detail: RowDetail) -> list[Notice]:
+    """Return opposite contributions, precision and the rows compared with."""
+    difference = detail.score - detail.mean
+    against = [part for part in detail.parts if part.contribution * difference < 0][:_NAMED]
+    found = [notice("contributions_against", columns=tuple(map(named, against)))] if against else []
     if detail.exact:
-        yield (
-            "The contributions are exact for these comparison rows and add up to the difference."
-        )
+        found.append(notice("contributions_exact"))
     else:
         worst = max(part.standard_error for part in detail.parts)
-        ended = "" if detail.found.complete else ", stopped before reaching the tolerance"
-        yield (
-            "The contributions are Shapley values and add up to the difference; each is a "
-            f"mean over {detail.draws:,} sampled pairs of permutations{ended}, with a standard "
-            f"error of at most {plain_number(worst, 2)}."
-        )
-    yield (
-        "Each contribution is the change in the score when the row's own value replaces "
-        "values from other rows, with the other columns unchanged (interventional). It "
-        "describes the model, not causes; correlated columns may share a contribution."
-    )
+        values = {"draws": detail.draws, "error": plain_number(worst, 2)}
+        found.append(notice("contributions_sampled", stopped=not detail.found.complete, **values))
+    found.append(notice("contributions_of_the_model"))
+    rows = {"background": detail.background, "of_rows": detail.of_rows}
     if detail.by_weight:
-        yield (
-            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, drawn "
-            "in proportion to their weights."
-        )
+        found.append(notice("compared_by_weight", **rows))
     elif detail.background < detail.of_rows:
-        yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."
+        found.append(notice("compared_with_some", **rows))
+    return found
 
 
 def tip(part: Contribution, *, exact: bool) -> str:
