@@ -1,7 +1,7 @@
 """Estimate memory and time of a fit from operation counts and the speed of this machine.
 
-Counts of work are those of one thread; they leave out what no table tells beforehand, such as how
-hard the classes are to separate: a typical number of steps takes its place.
+Counts of work are those of one thread; they leave out what is unknown before the fit, such as how
+hard the classes are to separate: a typical number of steps is assumed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Cost:
     Attributes
     ----------
     bytes : float
-        Memory at the peak, beside the table itself.
+        Peak memory without the table itself.
     seconds : float or None
         Time; None where it cannot honestly be said.
     setting : str

@@ -26,7 +26,7 @@ from aucstudio.engine.inference.results import (
     absent_interval,
     bonferroni,
     holm,
-    settled,
+    is_significant,
 )
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ __all__ = [
     "folds_interval",
     "holm",
     "interval_of",
+    "is_significant",
     "kolmogorov_band",
     "pauc_interval",
     "pauc_test",
     "pointwise_band",
     "resamples",
-    "settled",
     "splits_interval",
     "splits_test",
     "variance_factor",
