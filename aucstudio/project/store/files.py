@@ -112,7 +112,7 @@ def creating(target: Path) -> Iterator[Path]:
     partial = _partial_beside(target)
     try:
         yield partial
-        with partial.open("rb") as file:
+        with partial.open("r+b") as file:
             os.fsync(file.fileno())
         try:
             os.link(partial, target)

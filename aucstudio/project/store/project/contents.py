@@ -260,12 +260,12 @@ def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[di
 def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
     """Yield every run in order, including those that are missing or cannot be read."""
     count = 0 if amounts is None else amounts.runs
-    positions = set(range(1, count + 1))
+    positions, problem = set(range(1, count + 1)), ""
     try:
-        positions |= {position for (position,) in database.execute("SELECT position FROM records")}
+        for (position,) in database.execute("SELECT position FROM records"):
+            positions.add(position)
     except FAILURES as error:
-        if amounts is None:
-            yield StoredRow(1, "", problem=f"runs cannot be read ({error})")
+        problem = f"from here on runs cannot be read ({error})"
     query = "SELECT id, document, checksum FROM records WHERE position = ?"
     for position in sorted(positions):
         try:
@@ -277,6 +277,8 @@ def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[S
             yield StoredRow(position, "", problem="it is missing")
         else:
             yield StoredRow(position, str(row[0]), row[1], row[2])
+    if problem and amounts is None:
+        yield StoredRow(max(positions, default=0) + 1, "", problem=problem)
 
 
 def _document(database: sqlite3.Connection, name: str) -> Any:
